@@ -150,7 +150,6 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         PERMISSION: _OTHER_USER,
         TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
         "not empty": "name a new folder",
-        "other URL rules": "use the same rules, or another folder",
         "other view": "use the same --text-view, or begin a new state or index",
         "other version": "begin a new state or index, or use the versions of neardup and resiliparse that made it",
         "no templates": "leave out the options of templates, or begin a new state or index without --no-templates",
@@ -204,11 +203,8 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         (hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}) or arguments.verb == "index"
     ):
         following = "restore the index from a copy, or save what is intact: neardup rescue DIR TO"
-    elif isinstance(error, StorageError) and error.code == "too few keys":
-        following = _about_keys(arguments)
     elif isinstance(error, StorageError):
-        following = folder_advice(error, arguments) or _NEXT["storage"].get(error.code, "")
-        following = following or (_about_room(arguments) if _is_full(error) else "")
+        following = _about_storage(error, arguments)
     else:
         following = _next(error, arguments)
     return f"{message}; {following}" if following else message
@@ -362,12 +358,30 @@ def _about_view(arguments: argparse.Namespace) -> str:
     return "name the view of the templates with --text-view, or learn them again in the other view"
 
 
+def _about_storage(error: StorageError, arguments: argparse.Namespace) -> str:
+    """Return what to do about an error of an index, a state or a work folder, or an empty string."""
+    if error.code == "too few keys":
+        return _about_keys(arguments)
+    if error.code == "other URL rules":
+        return _about_rules(arguments)
+    following = folder_advice(error, arguments) or _NEXT["storage"].get(error.code, "")
+    return following or (_about_room(arguments) if _is_full(error) else "")
+
+
 def _about_keys(arguments: argparse.Namespace) -> str:
     """Return what to do if an index has too few keys for the options."""
     names = [name for name in ("threshold", "distance", "needed") if name in vars(arguments)]
     recall = "set this recall with --recall, " if names == ["threshold"] else ""
     named = " and ".join(option_of(name, "", arguments) for name in names) or "the options of the scheme"
     return f"{recall}leave out {named}, or make another index: neardup index INPUT --to NEWDIR"
+
+
+def _about_rules(arguments: argparse.Namespace) -> str:
+    """Return what to do if the ids of an index follow other URL rules."""
+    of_index = "name the file of its rules with --rules"
+    if "rules" in vars(arguments):
+        of_index = "name the file of its own rules with --rules, or leave out --rules if it has none"
+    return f"{of_index}; or make another index with --to NEWDIR" if arguments.verb == "index" else of_index
 
 
 def _is_full(error: BaseException | None) -> bool:
