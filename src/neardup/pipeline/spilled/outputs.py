@@ -39,7 +39,7 @@ from neardup.sources.output_places import InputPaths
 from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
-from neardup.sources.tables import check_representable, united
+from neardup.sources.tables import ONLY_LINES, check_representable, united, united_of
 
 _PART: Final = "part-"
 _DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all numbers have more, to be in order
@@ -207,10 +207,14 @@ def schema_of(shards: Shards, output: Output, records: Iterable[dict[str, Any]])
 
     *records* are those of ``fields`` for its shards.
     """
-    names = ", ".join(display(shards.inputs[source]) for source in output.sources)
+    names = [display(path) for path in shards.inputs]
+    owners = (names[shards.shards[number].source] for number in shards.numbers(output.sources))
     read = (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in records)
-    schema = united(names, read, _TOGETHER) if len(output.sources) > 1 else united(names, read)
-    check_representable(names, schema, output_kind(output.path, "jsonl").format)
+    why = _TOGETHER if len(output.sources) > 1 else ONLY_LINES
+    schema = united_of(zip(owners, read, strict=True), why)
+    check_representable(
+        ", ".join(names[source] for source in output.sources), schema, output_kind(output.path, "jsonl").format
+    )
     return schema
 
 
