@@ -358,6 +358,21 @@ def test_a_full_disk_is_known_by_its_code(tmp_path):
     assert caught.value.code == FULL
 
 
+def test_a_copy_to_a_full_disk_names_the_copy(table, tmp_path, monkeypatch):
+    connect, to = sqlite3.connect, tmp_path / "copy"
+    to.mkdir()
+
+    def full(*arguments, **options):
+        connection = connect(*arguments, **options)
+        connection.execute("PRAGMA max_page_count = 2")
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", full)
+    with pytest.raises(StorageFailed, match=r"copy/search\.sqlite\.new cannot be written: .*full") as caught:
+        fulltext.copy(tmp_path, to)
+    assert caught.value.code == FULL
+
+
 def test_a_reader_changes_nothing_and_after_the_end_nothing_goes(table, path):
     reader = FullText(path, MARK)
     with pytest.raises(StorageFailed, match="readonly"):

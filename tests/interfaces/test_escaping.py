@@ -25,6 +25,7 @@ def test_nothing_that_could_steer_a_terminal_is_left(text):
         ("a\x1b[31m\x07\x9b", "a\\x1b[31m\\x07\\x9b"),
         ("\u202eabc\u2066\ufeff", "\\u202eabc\\u2066\\ufeff"),
         ("\ud800 \U000e0041", "\\ud800 \\U000e0041"),
+        ("n\udc80\udcff.csv", "n\\x80\\xff.csv"),
         ("one\r\n\ttwo", "one   two"),
         ("\u2028", "\\u2028"),
         ("नमस्\u200dते 東京 é", "नमस्\u200dते 東京 é"),

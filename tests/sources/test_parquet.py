@@ -1,6 +1,7 @@
 import datetime as dt
 import gzip
 import io
+import os
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
@@ -25,6 +26,15 @@ def collection(tmp_path):
         return read([tmp_path / name], **options)
 
     return collection
+
+
+def test_a_name_that_is_not_utf8(collection, tmp_path):
+    collection({"text": ["one", "two"]})
+    path = (tmp_path / "x.parquet").rename(tmp_path / os.fsdecode(b"n\xff.parquet"))
+    got = read([path])
+    assert got.ids.to_pylist() == [f"{tmp_path}/n\\xff.parquet:{row}" for row in (1, 2)]
+    got.write(tmp_path / os.fsdecode(b"o\xff.parquet"), np.array([1]))
+    assert read([tmp_path / os.fsdecode(b"o\xff.parquet")]).texts.to_pylist() == ["two"]
 
 
 @pytest.mark.parametrize(

@@ -507,7 +507,7 @@ def copy(folder: Path, to: Path) -> None:
         if path.exists():
             if not any(_is_copied(path, new) for _ in range(_TRIES)):
                 raise StorageBusy(str(path), "another process is changing it")
-            with closing(sqlite3.connect(new)) as target:
+            with _translated(new), closing(sqlite3.connect(new)) as target:
                 target.execute("PRAGMA journal_mode = DELETE")
 
 
@@ -517,7 +517,9 @@ def _is_copied(path: Path, new: Path) -> bool:
     try:
         with closing(_connect(path, before[0])) as source, closing(sqlite3.connect(new)) as target:
             source.backup(target)
-    except sqlite3.DatabaseError:
+    except sqlite3.DatabaseError as error:
+        if _code(error) in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY}:  # only the copy is written
+            raise _own(error, new, None) from error
         if before == (_reading(path), _written(path)):
             raise
         return False

@@ -11,6 +11,11 @@ def printable(text: str) -> str:
 
     >>> printable("a\x1b[31mb\u202ec\nd")
     'a\\x1b[31mb\\u202ec d'
+
+    Bytes of a file name that are not valid UTF-8 are shown as numbers:
+
+    >>> print(printable("n\udcff.csv"))
+    n\xff.csv
     """
     return text if text.isprintable() else "".join(_shown(letter) for letter in text)
 
@@ -52,6 +57,8 @@ def parts(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
 def _shown(letter: str) -> str:
     if letter in "\n\t\r":
         return " "
+    if "\udc80" <= letter <= "\udcff":  # how Python represents such a byte
+        return f"\\x{ord(letter) - 0xDC00:02x}"
     if unicodedata.category(letter) in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} and letter not in "\u200d\u200c":
         return letter.encode("unicode_escape").decode()
     return letter

@@ -35,6 +35,13 @@ _NESTED: Final = re.compile(  # the standard library needs quadratic time for a 
     rb"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}"""
 )
 _PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)$")  # of an error in TOML
+_TWICE: Final = (
+    "Cannot overwrite",
+    "Cannot declare",
+    "Cannot redefine",
+    "Cannot mutate",
+    "Duplicate",
+)  # errors in TOML
 _CLOSE: Final = 0.75  # the similarity of an unknown name to one that is proposed
 _TYPES: Mapping[Any, tuple[tuple[type, ...], str]] = {
     "whole": ((int,), "an integer"),
@@ -182,6 +189,8 @@ def _invalid(path: str, data: bytes, reason: str) -> InputRefused:
         return InputRefused(path, f"is not valid TOML: {reason}")
     line = data.decode("utf-8-sig").split("\n")[int(place[1]) - 1].strip()
     hint = "; a string needs quotation marks, and a number a decimal point" if "=" in line else ""
+    if reason.startswith(_TWICE):
+        hint = "; this name is set before: remove one of them"
     rule = f"is not valid TOML: {reason[: place.start()]}: {line[:_SHOWN]}{hint}"
     return InputRefused(f"{path}:{place[1]}", rule)
 

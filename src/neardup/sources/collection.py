@@ -312,9 +312,7 @@ class InputPiece(Collection):
 
     def require_new(self, marks: Iterable[str], fields: Container[str]) -> None:
         """Raise ``DataError`` for a mark with the name of one of the records' *fields*."""
-        for name in marks:
-            if name in fields:
-                raise DataError(self.source, f"the records already have a field {name!r}", "field taken")
+        require_new(self.source, marks, fields)
 
     def html_pages(self, url: str | None) -> Iterator[tuple[str | None, bytes | str]]:
         """Yield the address, from the field *url*, and the HTML of each record; nulls are left out.
@@ -514,6 +512,13 @@ def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) ->
         rule = "can only be used with web pages: archives, folders, or a field of HTML"
         require(request.extraction.templates is None, "templates", None, rule)
         require(request.extraction.view == "auto", "text_view", request.extraction.view, rule)
+
+
+def require_new(source: str, marks: Iterable[str], fields: Container[str]) -> None:
+    """Raise ``DataError`` for a mark with the name of one of the *fields* of the records of a source."""
+    for name in marks:
+        if name in fields:
+            raise DataError(source, f"the records already have a field {name!r}", "field taken")
 
 
 def check_marks(path: str, formats: AbstractSet[str], form: str | None = None) -> None:

@@ -101,7 +101,7 @@ class DelimitedText(InputPiece):
     def require_columns_of(self, first: InputPiece) -> None:
         """Raise ``DataError`` for another header than that of the *first* file."""
         if isinstance(first, DelimitedText):
-            _require_equal(self.path, self.header, first.header, first.path)
+            _require_equal(self.source, self.header, first.header, first.source)
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
@@ -224,11 +224,16 @@ def check_headers(paths: Sequence[str], request: Request) -> None:
     """Raise ``DataError`` for the first file whose header differs from that of the first one."""
     first: list[str] | None = None
     for path in paths:
-        kind = input_kind(path, request.format)
-        blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
-        names = _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].names
+        names = header_in(path, request)
         first = first or names
-        _require_equal(path, names, first, paths[0])
+        _require_equal(display(path), names, first, display(paths[0]))
+
+
+def header_in(path: str, request: Request) -> list[str]:
+    """Return the columns of a file; ``DataError`` if it has no valid header."""
+    kind = input_kind(path, request.format)
+    blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
+    return _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].names
 
 
 def _require_equal(source: str, header: list[str], wanted: list[str], first: str) -> None:

@@ -21,7 +21,7 @@ by name.
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice, starmap
 from typing import Any, BinaryIO, Final
 
@@ -32,7 +32,7 @@ import pyarrow as pa
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, require_other_fields
 from neardup.sources.collection import Advance, Append, InputPiece, Rejected, Request, silent
-from neardup.sources.compression import Contents, check_plain, compressed, load
+from neardup.sources.compression import Contents, check_plain, compressed, load, stream
 from neardup.sources.fields import are_true, typed
 from neardup.sources.formats import STDIN, display, input_kind
 from neardup.sources.ids import id_of
@@ -163,6 +163,15 @@ class JsonLines(InputPiece):
 
     def _place(self, row: int) -> str:
         return "{}:{}".format(*self.place(row))
+
+
+def first_fields(path: str, compression: str | None, max_bytes: int) -> list[str]:
+    """Return the fields of the first lines of a file that are valid; raises ``DataError`` if it cannot be read."""
+    names: dict[str, None] = {}
+    for line in next(stream(path, compression, max_bytes, HEAD), b"").splitlines()[:_SAMPLE]:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            names.update(dict.fromkeys(msgspec.json.decode(line, type=dict[str, msgspec.Raw])))
+    return [*names]
 
 
 class _Reader:

@@ -124,7 +124,7 @@ class ParquetTable(InputPiece):
     def require_columns_of(self, first: InputPiece) -> None:
         """Raise ``DataError`` for other columns than those of the *first* file."""
         if isinstance(first, ParquetTable):
-            _require_equal(self.source, self.columns, first.columns, first.path)
+            _require_equal(self.source, self.columns, first.columns, first.source)
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
@@ -196,10 +196,15 @@ def check_schemas(paths: Sequence[str]) -> None:
     """Raise ``DataError`` for the first file whose columns differ from those of the first one."""
     first: pa.Schema | None = None
     for path in paths:
-        with _opened(path) as file:
-            schema = file.schema_arrow
+        schema = schema_in(path)
         first = first or schema
-        _require_equal(display(path), schema, first, paths[0])
+        _require_equal(display(path), schema, first, display(paths[0]))
+
+
+def schema_in(path: str) -> pa.Schema:
+    """Return the columns of a file; ``DataError`` if it cannot be read."""
+    with _opened(path) as file:
+        return file.schema_arrow
 
 
 def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
@@ -253,7 +258,7 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
     in_memory = max_bytes is not None and (path == STDIN or is_special(path))
     then = None if in_memory else _state_of(path)
     try:
-        with pa.BufferReader(_piped(path, max_bytes or 0)) if in_memory else pa.OSFile(path) as source:
+        with pa.BufferReader(_piped(path, max_bytes or 0)) if in_memory else pa.OSFile(os.fsencode(path)) as source:
             head = source.read(8)
             if not head.startswith(_MAGIC):
                 if head[:1] in {b"{", b"["}:

@@ -36,7 +36,7 @@ from neardup.sources.collection import (
     with_address,
 )
 from neardup.sources.compression import within_memory
-from neardup.sources.formats import FOLDER, WARC, common_format, expand, require_format, require_once
+from neardup.sources.formats import FOLDER, WARC, common_format, display, expand, require_format, require_once
 from neardup.sources.pages import extracting
 from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
@@ -195,7 +195,7 @@ def reader(form: str) -> Any:
 
 def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingRead:
     """Return the error for inputs whose records were all rejected; a damaged part of an archive may be any number."""
-    number, first = len(rejected), rejected[0]
+    names, number, first = [*map(display, names)], len(rejected), rejected[0]
     if first.code == "damaged":
         return NothingRead(", ".join(names), f"no document was found; a damaged part is at {first}", first.code)
     if number == 1:

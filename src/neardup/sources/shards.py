@@ -212,6 +212,30 @@ class Shards:
 
                 check_headers(paths, self.request)
 
+    def first_fields(self, source: int) -> list[str]:
+        """Return the columns of a table, or the fields of its first lines of JSON.
+
+        Archives and folders have none, and inputs that are not copied yet. Raises ``DataError`` for a file that cannot
+        be read.
+        """
+        path = self.inputs[source]
+        if is_distant(path):
+            return []
+        match self.kinds[source].format:
+            case "parquet":
+                from neardup.sources.parquet import schema_in
+
+                return list(schema_in(path).names)
+            case "csv" | "tsv":
+                from neardup.sources.delimited import header_in
+
+                return header_in(path, self.request)
+            case "jsonl":
+                from neardup.sources.jsonl import first_fields
+
+                return first_fields(path, self.kinds[source].compression, self.request.max_bytes)
+        return []
+
     def to_dict(self) -> dict[str, Any]:
         """Return the shards as plain values."""
         return {

@@ -68,19 +68,32 @@ def _first_misfit(values: Sequence[Any]) -> int:
     return bisect_left(range(len(values)), True, key=misfits)
 
 
-def united(source: str, schemas: Iterable[pa.Schema], why: str = ONLY_LINES) -> pa.Schema:
-    """Return the columns of all schemas, each of a type for all of its values; ``DataError`` if there is none.
+def united(source: str, schemas: Iterable[pa.Schema]) -> pa.Schema:
+    """Return the columns of all schemas, each of a type for all of its values; ``DataError`` if there is none."""
+    return united_of((source, schema) for schema in schemas)
 
-    The error ends with *why* it must have one type.
+
+def united_of(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -> pa.Schema:
+    """Return the columns of schemas, each with the name of its source, as ``united`` does.
+
+    The error ends with *why* they must have one type.
     """
     whole = pa.schema([])
-    for schema in schemas:
+    first: dict[str, tuple[str, pa.DataType]] = {}  # where a column has which type, if it has values there
+    for source, schema in schemas:
         for field in schema:
-            own = pa.schema([pa.field(field.name, _unpacked(field.type))])
+            name, kind = field.name, _unpacked(field.type)
             try:
-                whole = pa.unify_schemas([whole, own], promote_options="permissive")
+                whole = pa.unify_schemas([whole, pa.schema([pa.field(name, kind)])], promote_options="permissive")
             except (pa.ArrowTypeError, pa.ArrowInvalid):
-                raise _several_types(source, field.name, why) from None
+                other, known = first[name]
+                if source == other:
+                    raise _several_types(source, name, why) from None
+                types = [str(one).removeprefix("large_") for one in (kind, known)]  # as users know them
+                rule = f"its {name!r} is {types[0]}, but that of {other} is {types[1]}, {why}"
+                raise DataError(source, rule, "unrepresentable") from None
+            if not pa.types.is_null(kind):
+                first.setdefault(name, (source, kind))
     return whole
 
 

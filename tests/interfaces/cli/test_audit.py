@@ -43,6 +43,25 @@ def test_a_report_of_a_run_with_a_state_has_full_names(neardup, tmp_path):
     assert "1 of 1 duplicate dropped" in neardup("audit", "plain.jsonl", "--of", "why.jsonl").out
 
 
+def test_settings_that_an_audit_without_a_report_does_not_use_are_named(neardup, pages, tmp_path):
+    (tmp_path / "s.toml").write_text(
+        "[policy]\nverify = 'none'\ngather = 'components'\nrepresentative = 'best-ranked'\n"
+    )
+    shown = neardup("audit", pages, "--config", "s.toml").err
+    assert (
+        "neardup: not used from s.toml: verify none, gather components; the run that is made has the defaults" in shown
+    )
+    neardup("dedup", pages, "--config", "s.toml", "--dry-run", "--report", "why.jsonl")
+    assert "not used" not in neardup("audit", pages, "--config", "s.toml", "--of", "why.jsonl").err
+    (tmp_path / "s.toml").write_text("[policy]\nverify = 'exact'\n")
+    assert "not used" not in neardup("audit", pages, "--config", "s.toml").err
+
+
+def test_the_name_of_standard_input(neardup):
+    assert neardup("audit", "-", code=1, stdin=b"").err.startswith("neardup: <stdin>: there are no documents to audit")
+    assert neardup("audit", "-", code=1, stdin=b"x\n").err.startswith("neardup: <stdin>: its only record, <stdin>:1, ")
+
+
 @pytest.mark.parametrize("option", ["--state", "--against"])
 def test_documents_dropped_for_earlier_ones_are_in_no_figure(neardup, pages, tmp_path, option):
     lines = pages.read_text().splitlines(keepends=True)

@@ -70,9 +70,56 @@ def test_options_replace_settings(neardup, files):
     assert kept(files / "all.jsonl") == ["0", "1", "2"]
 
 
-def test_a_preset_is_refused_beside_settings(neardup, files):
-    shown = neardup("dedup", "in.jsonl", "--config", "neardup.toml", "--preset", "short", "--dry-run", code=2)
-    assert "--preset" in shown.err
+def test_a_preset_replaces_the_settings_that_it_sets(neardup, files):
+    given = ("dedup", "in.jsonl", "--config", "neardup.toml", "--preset", "copies")
+    shown = neardup(*given, "--out", "kept.jsonl")
+    assert "preset copies: --shingle 5 --threshold 0.8" in shown.err
+    assert kept(files / "kept.jsonl") == ["0", "1", "2"]
+    shown = neardup(*given, "--shingle", "1", "--threshold", "0.7", "--out", "one.jsonl")
+    assert "preset copies: nothing is left to set" in shown.err
+    assert kept(files / "one.jsonl") == ["2"]  # the longest, as in the file
+
+
+@pytest.mark.parametrize(
+    ("settings", "options", "message"),
+    [
+        (
+            "recipe]\nshingle=2",
+            "--scheme trials",
+            "shingle 2 in neardup.toml cannot be used with --scheme trials",
+        ),
+        (
+            "recipe]\nscheme='trials'",
+            "--shingle 2",
+            "--shingle 2 cannot be used with scheme trials in neardup.toml",
+        ),
+        (
+            "policy]\nshort=3\nshort_threshold=0.6",
+            "--threshold 0.7",
+            "short_threshold 0.6 in neardup.toml: the value must be at least the threshold, 0.7",
+        ),
+        (
+            "policy]\nmeasure='containment'",
+            "--scheme minhash",
+            "measure containment in neardup.toml cannot be used with --scheme minhash: ",
+        ),
+        (
+            "recipe]\nscheme='simhash'",
+            "--preset copies",
+            "--preset copies cannot be used with scheme simhash in neardup.toml, only with minhash",
+        ),
+        (
+            "policy]\nmeasure='cosine'",
+            "--preset copies",
+            "--preset copies cannot be used with measure cosine in neardup.toml",
+        ),
+        ("recipe]\nbag=true", "--scheme checksum", "bag in neardup.toml cannot be used with --scheme checksum, only"),
+    ],
+)
+def test_errors_name_the_file_of_a_setting(neardup, files, settings, options, message):
+    (files / "neardup.toml").write_text(f"[{settings}\n")
+    shown = neardup("dedup", "in.jsonl", "--dry-run", "--config", "neardup.toml", *options.split(), code=2).err
+    assert shown.startswith(f"neardup: {message}")
 
 
 def test_an_index_has_the_recipe_of_the_settings(neardup, files):

@@ -389,3 +389,19 @@ def test_rules_that_no_page_could_follow_are_reported(asked, seen, tmp_path):
     other = tmp_path / "ruled"
     assert main(["index", str(pages), "--to", str(other), "--url", "id", "--rules", str(rules)]) == 0
     assert main(["index", str(pages), "--to", str(other)]) == 2
+
+
+def test_an_index_with_other_url_rules_is_advised_on(neardup, tmp_path):
+    rules, pages = tmp_path / "rules.json", tmp_path / "pages.jsonl"
+    rules.write_bytes(UrlRules({"a.example": HostRules(parameters={"from": RuleEvidence(12, 12, 1.0)})}).to_bytes())
+    pages.write_bytes(line(url="http://a.example/?from=1", text=STORM))
+    neardup("index", pages, "--to", "ruled", "--url", "url", "--rules", rules)
+    neardup("index", pages, "--to", "plain", "--url", "url")
+    needed = "; name the file of its rules with --rules"
+    shown = neardup("seen", "ruled", pages, code=2).err
+    assert "its ids follow the URL rules" in shown
+    assert shown.endswith(f"{needed}\n")
+    again = neardup("index", pages, "--to", "ruled", "--url", "url", code=2).err
+    assert again.endswith(f"{needed}; or make another index with --to NEWDIR\n")
+    other = neardup("seen", "plain", pages, "--rules", rules, code=2).err
+    assert other.endswith("; name the file of its own rules with --rules, or leave out --rules if it has none\n")

@@ -909,6 +909,13 @@ def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_
     assert not [*(tmp_path / "work").glob("*/workers/*")]
 
 
+@pytest.mark.parametrize("verb", [["dedup", "--dry-run"], ["audit"], ["pairs", "--out", "pairs.jsonl"]])
+def test_tables_with_urls_can_be_read_without_templates(crawl, neardup, verb):
+    tables = (crawl / "pages.jsonl", "--html", "html", "--id", "url", "--no-templates", "--json")
+    assert json.loads(neardup(*verb, *tables, "--url", "url").out)["documents"]
+    neardup("label", crawl / "pages.jsonl", "--url", "url", *tables[1:-1], "--out", "labels.jsonl", stdin=b"q\n")
+
+
 @pytest.mark.parametrize("verb", [["pairs", "--out", "pairs.jsonl"], ["dedup", "--no-templates", "--dry-run"]])
 def test_the_folder_of_another_run_is_refused_before_templates_are_learned(crawl, neardup, monkeypatch, verb):
     with monkeypatch.context() as patch:

@@ -1,6 +1,7 @@
 """Reports describe their runs, and revisit records are rows of them; other tables describe no run."""
 
 import gzip
+import os
 import re
 import shutil
 import subprocess
@@ -32,6 +33,13 @@ def test_a_report_describes_its_run_in_memory_and_in_pieces(tmp_path, work):
     assert (found["keep"], found["reading"]) == ("longest", {"text": "body", "html": False})
     assert (found["scheme"]["scheme"], found["scheme"]["threshold"]) == ("minhash", 0.7)
     assert found["recipe"] == MinHash().recipe
+
+
+def test_a_report_may_have_a_name_that_is_not_utf8(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "one two three"}\n')
+    path = tmp_path / os.fsdecode(b"why\xff.parquet")
+    dedup_files([tmp_path / "in.jsonl"], report=path)
+    assert terms_of_report(path)["keep"] == "first"
 
 
 def test_other_files_describe_no_run(tmp_path):

@@ -1,6 +1,8 @@
 """Templates are learned from the different pages of a host, and their lines do not count."""
 
 import math
+import os
+import tempfile
 from dataclasses import replace
 from hashlib import blake2b
 from zlib import crc32
@@ -82,12 +84,14 @@ def test_a_page_with_many_copies_is_no_template(copies):
     assert all(paragraph in text for text in texts(pages[:copies], found) for paragraph in copied)
 
 
-def test_order_and_other_hosts_do_not_matter(monkeypatch):
+def test_order_and_other_hosts_do_not_matter(monkeypatch, tmp_path):
     shuffled = sorted(PAGES, key=lambda page: crc32(page[0].encode()))
     assert learn_templates(shuffled) == LEARNED
     alone = learn_templates(page for page in shuffled if host(page[0]) == SITES[1].host)
     assert [one.id for one in alone.templates] == [LEARNED.get(SITES[1].host).id]
     monkeypatch.setattr(module, "_TOGETHER", 1)  # every page is written at once
+    (tmp_path / os.fsdecode(b"t\xff")).mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / os.fsdecode(b"t\xff")))
     again = learn_templates(shuffled)
     assert again == LEARNED
     assert again.to_bytes() == LEARNED.to_bytes()

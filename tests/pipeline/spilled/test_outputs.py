@@ -82,6 +82,15 @@ def test_documents_without_fields_are_not_marked(tmp_path, sources):
             dedup_files(inputs, mark=tmp_path / "marked", work=tmp_path / "w")
 
 
+@pytest.mark.parametrize("name", ["b.parquet", "b.csv", "b.tsv.gz", "b.jsonl", "b.jsonl.zst"])
+def test_records_that_are_marked_already_are_refused_before_all_work(tmp_path, sources, name):
+    dedup_files(sources[:1], mark=tmp_path / name)
+    with pytest.raises(DataError, match=rf"{name}: the records already have a field 'neardup_cluster'$"):
+        dedup_files([*sources, tmp_path / name], mark=tmp_path / "marked", work=tmp_path / "w")
+    assert not (tmp_path / "marked").exists()
+    assert not (tmp_path / "w").exists()
+
+
 @pytest.mark.parametrize("size", [None, 1000])
 def test_archives_are_marked_in_a_folder_of_another_format_only(tmp_path, size):
     (tmp_path / "a.warc.gz").write_bytes(packed(page(number) for number in range(3)))
@@ -317,7 +326,8 @@ def test_inputs_with_other_types_are_written_to_several_files(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "one two", "n": 1}\n')
     (tmp_path / "b.csv").write_text("text,n\nthree four,x\n")
     inputs, out = [tmp_path / "a.jsonl", tmp_path / "b.csv"], tmp_path / "out"
-    with pytest.raises(DataError, match="its 'n' has values of several types, and inputs that are written together"):
+    rule = "its 'n' is string, but that of .*a.jsonl is int64, and inputs that are written together need one type"
+    with pytest.raises(DataError, match=rf"b\.csv: {rule}"):
         dedup_files(inputs, out, work=tmp_path / "w", out_format="jsonl", part_size=1000)
     dedup_files(inputs, out, work=tmp_path / "v", out_format="jsonl")
     assert sorted(path.name for path in out.iterdir()) == ["a.jsonl", "b.jsonl"]

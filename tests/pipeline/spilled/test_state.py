@@ -29,6 +29,7 @@ from neardup.interfaces.pages.report import report_page
 from neardup.model import moments
 from neardup.model.errors import (
     DataError,
+    OutputRefused,
     ParameterConflict,
     ParameterError,
     StorageBusy,
@@ -37,6 +38,7 @@ from neardup.model.errors import (
     StorageRefused,
 )
 from neardup.pipeline.crawl.templates import rule_of
+from neardup.pipeline.files.ingestion import fill_index
 from neardup.pipeline.spilled import state as states
 from neardup.pipeline.spilled.state import State
 from neardup.text import extraction
@@ -126,6 +128,24 @@ def test_a_state_may_be_named_by_a_url_of_this_machine(batches, tmp_path):
     assert dedup_files(batches[0], against=f"file://{tmp_path}/state").result.summary.known
     with pytest.raises(StorageRefused, match=r"^s3://bucket/state: it is a URL"):
         dedup_files(batches[0], state="s3://bucket/state")
+
+
+@pytest.mark.parametrize("name", [b"n\xff.jsonl", b"f\xff/n.jsonl"])
+def test_inputs_may_have_names_that_are_not_utf8(batches, tmp_path, name):
+    path = tmp_path / os.fsdecode(name)
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(batches[0][0].read_bytes())
+    done = dedup_files([path], state=tmp_path / "state").result.summary
+    assert dedup_files(batches[0][:1], against=tmp_path / "state").result.summary.known == done.documents - done.empty
+    with State.open(tmp_path / "state", write=True) as state:
+        state.compact()
+        assert state.segments[0].inputs == (str(path),)
+    assert fill_index(tmp_path / "state", tmp_path / "index").total == done.kept - done.empty
+    assert audit_files([path], of=tmp_path / "state").documents == done.documents
+    with pytest.raises(OutputRefused, match="it is an input of an earlier run"):
+        dedup_files(batches[0], path, force=True, state=tmp_path / "state")
+    with pytest.raises(DataError, match=r"which has '/.*n(\\xff)?\.jsonl'$"):
+        audit_files(batches[0][:1], of=tmp_path / "state")
 
 
 @pytest.mark.parametrize("action", ["compact", "forget nothing"])

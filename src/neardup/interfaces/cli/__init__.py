@@ -195,10 +195,13 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parsed = _of_verb(parser, verbs, arguments)
     if "config" in parsed:
         try:
-            verbs[parsed.verb].set_settings(settings_of(parsed))
+            settings = settings_of(parsed)
         except NeardupError as error:
             sys.exit(_report(error, parsed))
-        return _of_verb(parser, verbs, arguments)
+        verbs[parsed.verb].set_settings(settings)
+        whole = _of_verb(parser, verbs, arguments)
+        whole.of_config = {name for name in settings if name in whole and name not in parsed}
+        return whole
     return parsed
 
 

@@ -150,7 +150,6 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         PERMISSION: _OTHER_USER,
         TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
         "not empty": "name a new folder",
-        "other URL rules": "use the same rules, or another folder",
         "other view": "use the same --text-view, or begin a new state or index",
         "other version": "begin a new state or index, or use the versions of neardup and resiliparse that made it",
         "no templates": "leave out the options of templates, or begin a new state or index without --no-templates",
@@ -204,11 +203,8 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         (hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}) or arguments.verb == "index"
     ):
         following = "restore the index from a copy, or save what is intact: neardup rescue DIR TO"
-    elif isinstance(error, StorageError) and error.code == "too few keys":
-        following = _about_keys(arguments)
     elif isinstance(error, StorageError):
-        following = folder_advice(error, arguments) or _NEXT["storage"].get(error.code, "")
-        following = following or (_about_room(arguments) if _is_full(error) else "")
+        following = _about_storage(error, arguments)
     else:
         following = _next(error, arguments)
     return f"{message}; {following}" if following else message
@@ -277,18 +273,25 @@ def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:
     if name == "output":  # the library does not know the option
         name = next((one for one in _OUTPUTS if vars(arguments).get(one) == error.value), name)
     listed = name in {"output", "inputs"} or (several and name not in {"against", *_WITH_COMMAS})
-    option = name if listed else _option(name)
+    option = name if listed else option_of(name, "", arguments)
     if error.name == "part_size" and isinstance(error.value, int):
         value = size_words(error.value)
     rule = error.rule
     if isinstance(error, ParameterConflict):
-        rule = f"cannot be used with {_option(error.other)} {error.other_value}{error.why and f': {error.why}'}"
+        other = option_of(error.other, error.other_value, arguments)
+        rule = f"cannot be used with {other}{error.why and f': {error.why}'}"
     if error.value is None or error.value is True:
         return f"{option} {rule}"
-    subject = f"{option} {repr(value) if not value or value.endswith(':') else value}"
-    return (
-        f"{subject}: the value {rule}" if rule.startswith("must ") and option.startswith("--") else f"{subject} {rule}"
-    )
+    value = repr(value) if not value or value.endswith(":") else value
+    subject = f"{name} {value}" if listed else option_of(name, value, arguments)
+    return f"{subject}: the value {rule}" if rule.startswith("must ") and not listed else f"{subject} {rule}"
+
+
+def option_of(name: str, value: object, arguments: argparse.Namespace) -> str:
+    """Return an option with its value as the user has set it: on the command line, or in a file of settings."""
+    if name in getattr(arguments, "of_config", ()):
+        return f"{name} {value} in {arguments.config}".replace("  ", " ")
+    return f"{_option(name)} {value}".rstrip()
 
 
 def _option(name: str) -> str:
@@ -355,12 +358,30 @@ def _about_view(arguments: argparse.Namespace) -> str:
     return "name the view of the templates with --text-view, or learn them again in the other view"
 
 
+def _about_storage(error: StorageError, arguments: argparse.Namespace) -> str:
+    """Return what to do about an error of an index, a state or a work folder, or an empty string."""
+    if error.code == "too few keys":
+        return _about_keys(arguments)
+    if error.code == "other URL rules":
+        return _about_rules(arguments)
+    following = folder_advice(error, arguments) or _NEXT["storage"].get(error.code, "")
+    return following or (_about_room(arguments) if _is_full(error) else "")
+
+
 def _about_keys(arguments: argparse.Namespace) -> str:
     """Return what to do if an index has too few keys for the options."""
-    options = [_option(name) for name in ("threshold", "distance", "needed") if name in vars(arguments)]
-    recall = "set this recall with --recall, " if options == ["--threshold"] else ""
-    named = " and ".join(options) or "the options of the scheme"
+    names = [name for name in ("threshold", "distance", "needed") if name in vars(arguments)]
+    recall = "set this recall with --recall, " if names == ["threshold"] else ""
+    named = " and ".join(option_of(name, "", arguments) for name in names) or "the options of the scheme"
     return f"{recall}leave out {named}, or make another index: neardup index INPUT --to NEWDIR"
+
+
+def _about_rules(arguments: argparse.Namespace) -> str:
+    """Return what to do if the ids of an index follow other URL rules."""
+    of_index = "name the file of its rules with --rules"
+    if "rules" in vars(arguments):
+        of_index = "name the file of its own rules with --rules, or leave out --rules if it has none"
+    return f"{of_index}; or make another index with --to NEWDIR" if arguments.verb == "index" else of_index
 
 
 def _is_full(error: BaseException | None) -> bool:

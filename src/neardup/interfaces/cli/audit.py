@@ -5,9 +5,10 @@ from pathlib import Path
 
 from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.terminal import progress_bars, summarise
+from neardup.interfaces.cli.terminal import complain, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import require
+from neardup.model.policy import Policy
 
 USAGE = f"""
 {options.INPUTS}
@@ -55,6 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
     if "of" in given and is_folder_of_run(Path(given["of"])):
         rule = f"cannot be used with --of {given['of']}, which has recorded how the inputs were read"
         options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found
+    if "of" not in given and "config" in given:
+        _note_unused(given["config"])
     recorded = "of" in given and records_scheme(given["of"]) and not options.describes_scheme(arguments)
     chosen = {"key": options.key_of(arguments)} if recorded else {"scheme": options.scheme_of(arguments)}
     with progress_bars() as bars:
@@ -77,3 +80,15 @@ def run(arguments: argparse.Namespace) -> int:
     lines = [*audit_lines(found), *table_lines(band_rows(found)), *missed_lines(found)]
     summarise(arguments, record, lines=lines)
     return 1 if found.rejected else 0
+
+
+def _note_unused(path: str) -> None:
+    """Print which settings in a file the run that is made for an audit does not follow."""
+    from neardup.pipeline.config import load_config
+
+    wanted, usual = load_config(path).policy, Policy()
+    names = ("verify", "gather", "representative")
+    unused = [f"{name} {getattr(wanted, name)}" for name in names if getattr(wanted, name) != getattr(usual, name)]
+    if unused:
+        why = "the run that is made has the defaults; to audit one with other settings, name its report with --of"
+        complain(f"not used from {path}: {', '.join(unused)}; {why}")

@@ -44,7 +44,7 @@ _LACKING = (
     "the pages were read without templates, because the index was created without: the menus and notices that pages of"
     " a host share are compared, too; create a new index to use templates, or add --no-templates to hide this note"
 )
-INTERRUPTED = "interrupted; admitted documents are in the index; run the same command again to continue"
+INTERRUPTED = "interrupted; documents admitted so far, if any, are in the index; run the same command again to continue"
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -44,7 +44,7 @@ USAGE = f"""
 --sample N: the most documents that are compared with all others to find pairs (default: {_SAMPLE:,})
 --draw N: another number draws other pairs (default: 1)
 {options.THREADS}
-{options.READING}
+{options.READING_OF_FILES}
 {options.PLAIN}
 {options.SCHEME}
 """
@@ -155,7 +155,7 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
                 progress=bars,
             )
         except DataError as error:  # the library knows no files
-            raise DataError(", ".join(arguments.inputs), error.rule, error.code) from error
+            raise DataError(", ".join(collection.names), error.rule, error.code) from error
     sampled = f"{pool.sample:,} of {counted(pool.documents, 'document')} compared with all of them"
     left = len(collection) - pool.documents
     more = [f"{counted(left, 'document')} left out, with the id of an earlier document"] if left else []

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from neardup.interfaces.cli.advice import option_of
 from neardup.interfaces.cli.amounts import share, size_words, whole
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
@@ -61,6 +62,7 @@ TEMPLATES: Final = """
 --templates FILE: of web pages: do not count the lines of these templates of hosts. FILE is written by `neardup
   templates learn`, or is the folder of a state or an index (default: the templates of the state or index in use)
 """
+_ONES_IN_USE: Final = " (default: the templates of the state or index in use)"
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
   these are read; FILE need not exist
@@ -87,6 +89,7 @@ _READING: Final = f"""
   archives, each record is limited instead: to 64 MiB. HTML is read up to 16 MiB of a page
 """
 READING: Final = _READING % "with --html: the field of the URL, for templates of hosts (default with --templates: url)"
+READING_OF_FILES: Final = READING.replace(_ONES_IN_USE, "")  # for verbs without a state or an index
 READING_OF_PAGES: Final = _READING % "the field with the URL; its normal form is the id (default for archives: url)"
 KEEP: Final = """
 --keep WHICH=first: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
@@ -225,11 +228,12 @@ def learned_line(arguments: argparse.Namespace, hosts: int | None, learned: int)
 
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the settings in the file that ``--config`` names, without those that other options replace."""
+    """Return the settings in the file that ``--config`` names, without those that a preset or a key replaces."""
     from neardup.pipeline.config import load_config
 
     given = vars(arguments)
-    settings = dict(load_config(arguments.config).settings)
+    replaced = PRESETS[given["preset"]].settings if "preset" in given else ()
+    settings = {name: value for name, value in load_config(given["config"]).settings.items() if name not in replaced}
     for name, other in (("seed", "key_file"), ("key_file", "seed")):
         if name in given:
             settings.pop(other, None)
@@ -340,7 +344,7 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     scheme = scheme_name(given)
     for name, owners in _owners().items():
         if name in given and scheme not in owners:
-            rule = f"cannot be used with --scheme {scheme}, only with {any_of(list(owners))}"
+            rule = f"cannot be used with {option_of('scheme', scheme, arguments)}, only with {any_of(list(owners))}"
             raise ParameterError(name, given[name], rule)
     return _with_list(scheme_from(given), arguments)
 
@@ -351,13 +355,12 @@ def apply_preset(arguments: argparse.Namespace) -> None:
         return
     name = vars(arguments).pop("preset")
     given = _of_scheme(arguments)
-    require("config" not in given, "preset", name, "cannot be used with --config")
     from neardup.schemes.registry import default
 
-    require("measure" not in given, "preset", name, "cannot be used with --measure")
     usual = default().name
-    scheme = given.get("scheme", usual)
-    require(scheme == usual, "preset", name, f"cannot be used with --scheme {scheme}, only with {usual}")
+    for option, only in (("measure", ""), ("scheme", f", only with {usual}")):
+        rule = f"cannot be used with {option_of(option, given.get(option), arguments)}{only}"
+        require(given.get(option, usual) == usual, "preset", name, rule)
     wanted = dict(PRESETS[name].settings)
     share = PRESETS[name].ignore_common
     if share is not None and arguments.verb == "dedup" and not ("common" in given and Path(given["common"]).exists()):
@@ -431,8 +434,6 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     if "url" in given and arguments.verb != "index":
         rule = "needs --html FIELD, the pages of a table; for URLs as ids use --id; archives and folders have their own"
         require("html" in given, "url", given["url"], rule)
-        rule = "cannot be used with --no-templates, as only templates need the URL; leave out one of them"
-        require(not given.get("no_templates"), "url", given["url"], rule)
     learn = given.get("learn_templates", False)
     rule = "needs --templates FILE, to which the templates are added"
     require(not learn or "templates" in given, "learn_templates", None, rule)

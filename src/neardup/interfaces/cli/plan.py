@@ -21,7 +21,7 @@ _ROWS: Final = 13
 _SHARES: Final = {
     "threshold": "with --recall: the resemblance at which pairs must be found; without it: the least resemblance of"
     " a match (minhash, fracminhash, sentences). For simhash: a cosine",
-    "recall": "recommend parameters that find this share of the pairs at the threshold",
+    "recall": "recommend parameters of minhash, trials and simhash that find this share of the pairs at the threshold",
     "false_rate": "with --recall: at most this share of the pairs that resemble by --apart become candidates",
     "apart": "with --recall: the resemblance of pairs that are not near-duplicates (default: half the threshold)",
     "background": "with --recall or --documents: the resemblance of unrelated documents (default: 0.05)",
@@ -50,7 +50,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from neardup.schemes.registry import kinds
 
     schemes = "|".join(kind.name for kind in kinds())
-    about = "the scheme whose curve is drawn, or the only one whose parameters are recommended"
+    searched = any_of([kind.name for kind in kinds() if kind.searched_numbers])
+    about = f"the scheme whose curve is drawn, or, with --recall, the only one that is searched: {searched}"
     numbers = "".join(f"--{name} N: {meaning}\n" for name, meaning in _numbers().items())
     shares = "".join(f"--{name.replace('_', '-')} X: {meaning}\n" for name, meaning in _SHARES.items())
     scheme = f"--scheme {schemes}: {about}\n[parameters of the scheme whose curve is drawn]\n{numbers}"

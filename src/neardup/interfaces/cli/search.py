@@ -9,7 +9,7 @@ from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import parts, printable
 from neardup.interfaces.wording import decimals
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat, as_record
-from neardup.model.errors import InputRefused, counted
+from neardup.model.errors import counted
 
 Styled = str | tuple[str, str]  # a text, with its style
 
@@ -43,8 +43,6 @@ query QUERY ...: words that a document must all contain; "words in double quotes
 def run(arguments: argparse.Namespace) -> int:
     """Search and show the results; return 0 even without a result."""
     query = " ".join(arguments.query)
-    if not query.strip():
-        raise InputRefused("QUERY", "is empty: name the words that a document must contain")
     say_if_cold()
     from msgspec import to_builtins
 
@@ -73,7 +71,9 @@ def _totals(answer: Answer, site: str | None) -> list[str]:
         return [
             f"Nothing found for: {answer.query}",
             *([] if site is None else [f"Only documents of {site} are searched (--site)."]),
-            "A document must have every word. Fewer words, or a * after the beginning of a word, find more."
+            "A query needs a word that documents contain."
+            if not answer.query.strip()
+            else "A document must have every word. Fewer words, or a * after the beginning of a word, find more."
             if any(letter.isalnum() for letter in answer.query)
             else "Only words and numbers are searched: signs and emoji are not.",
         ]

@@ -132,8 +132,8 @@ class ExpireBody(Input):
     """A moment, and the time that counts.
 
     *before* is a date or time in UTC, such as ``2026-01-31`` or ``2026-01-31T12:00:00Z``, or an age, such as ``90d``,
-    ``12h`` or ``4w``; neither in the future nor an age of 0, which would remove everything. *by* is ``last_seen``,
-    ``first_seen``, ``changed_at`` or a field of times, with which *before* may be any time or age.
+    ``12h`` or ``4w``. A time in the future is refused, and so is an age of 0, which would remove everything. *by* is
+    ``last_seen``, ``first_seen``, ``changed_at`` or a field of times, with which *before* may be any time or age.
     """
 
     before: Annotated[str, characters(1, 64)]

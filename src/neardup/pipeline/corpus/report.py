@@ -60,7 +60,8 @@ def terms_of_report(path: AnyPath) -> dict[str, Any] | None:
         import pyarrow.parquet as pq  # slow to load
 
         try:
-            found = json.loads((pq.read_schema(path).metadata or {})[_KEY])
+            with pa.OSFile(os.fsencode(path)) as source:
+                found = json.loads((pq.read_schema(source).metadata or {})[_KEY])
         except (OSError, pa.ArrowException, KeyError, ValueError, RecursionError):
             return None  # the reader of the table describes what is wrong
         if isinstance(found, dict) and {"scheme", "recipe", "keep", "reading"} <= found.keys():

@@ -22,7 +22,7 @@ from neardup.text.containers import Rows, rows_where
 if TYPE_CHECKING:
     from neardup.sources.collection import InputPiece
 
-_MARKS: Final = ("neardup_cluster", "neardup_kept", "neardup_representative")  # the fields of marked documents
+MARKS: Final = ("neardup_cluster", "neardup_kept", "neardup_representative")  # the fields of marked documents
 _MOST_BYTES: Final = (1 << 31) - 1  # the most in one array of short strings
 
 
@@ -45,6 +45,7 @@ class Summary:
     not match. ``largest_clusters`` are the clusters of the most documents, with what these share; ``spread_template``
     is a template that many clusters share, if none of these has one. ``same_host_drops`` are the web pages that were
     dropped for others of their host, if they were read without templates and are enough.
+    ``scheme`` is the name of the scheme and ``recipe`` the id of its recipe; ``policy`` is what was done about matches.
     If revisit records are written, ``revisits_missing`` exact duplicates have none, as the record of their
     representative is not in an archive that could be read.
     """
@@ -219,12 +220,12 @@ def decisions_table(
 def marks_of(clusters: Positions, kept: Flags, ids: pa.ChunkedArray) -> pa.Table:
     """Return the fields that mark the cluster of each document: the position and the id of its kept document."""
     names = gathered(ids, clusters).cast(pa.large_string())
-    return pa.table([clusters, kept, names], [*_MARKS])
+    return pa.table([clusters, kept, names], [*MARKS])
 
 
 def require_unmarked(piece: "InputPiece") -> None:
     """Raise ``DataError`` if records already have fields of the names that ``marks_of`` uses."""
-    piece.require_new(_MARKS, [name for name in _MARKS if piece.lacking(name) is None])
+    piece.require_new(MARKS, [name for name in MARKS if piece.lacking(name) is None])
 
 
 def with_places(decisions: pa.Table, places: pa.Table | None) -> pa.Table:

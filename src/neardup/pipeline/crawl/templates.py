@@ -1,5 +1,6 @@
 """Learning the templates of hosts from their pages."""
 
+import os
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -420,7 +421,8 @@ class _Gathered:
         if fold not in self._files:
             yield _table(self._waiting[fold])
             return
-        with pa.ipc.open_stream(str(self._folder / str(fold))) as written:
+        path = os.fsencode(self._folder / str(fold))
+        with pa.OSFile(path) as file, pa.ipc.open_stream(file) as written:
             yield from map(pa.Table.from_batches, ([batch] for batch in written))
 
     def _write(self) -> None:
@@ -428,7 +430,8 @@ class _Gathered:
             table = _table(rows)
             with temporary_files(self._folder):
                 if fold not in self._files:
-                    self._files[fold] = pa.ipc.new_stream(str(self._folder / str(fold)), _SCHEMA, options=_PACKED)
+                    file = pa.OSFile(os.fsencode(self._folder / str(fold)), "wb")
+                    self._files[fold] = pa.ipc.new_stream(file, _SCHEMA, options=_PACKED)
                 self._files[fold].write_table(table)
         self._waiting.clear()
         self._size = 0

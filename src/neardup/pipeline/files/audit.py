@@ -40,6 +40,7 @@ from neardup.pipeline.spilled.state import UNRECORDED, State, as_recorded, diffe
 from neardup.schemes import terms as schemes
 from neardup.sources.collection import Collection, InputPiece, Rejected
 from neardup.sources.fields import joined
+from neardup.sources.formats import display
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.output import AnyPath
 from neardup.sources.read import nothing_left, read, request_of
@@ -143,7 +144,7 @@ def _of_files(
         if not len(ids) and rejected:
             raise nothing_left(shards.inputs, rejected)
         if not len(ids):
-            raise DataError(", ".join(shards.inputs), "there are no documents to audit")
+            raise DataError(", ".join(map(display, shards.inputs)), "there are no documents to audit")
         name = "the run" if of is None else os.fspath(of)
         decisions = _report(name, ids, shards) if done is None else done.result.decisions
         if known is not None:

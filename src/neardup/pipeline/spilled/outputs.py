@@ -18,10 +18,10 @@ from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import OutputError, OutputRefused, ParameterError, require
 from neardup.pipeline.corpus.report import reading_terms, write_report
-from neardup.pipeline.corpus.result import marks_of, require_unmarked
+from neardup.pipeline.corpus.result import MARKS, marks_of
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
-from neardup.sources.collection import InputPiece, check_marks, converter
+from neardup.sources.collection import InputPiece, check_marks, converter, require_new
 from neardup.sources.formats import (
     COMPRESSIONS,
     FOLDER,
@@ -39,7 +39,7 @@ from neardup.sources.output_places import InputPaths
 from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
-from neardup.sources.tables import check_representable, united
+from neardup.sources.tables import ONLY_LINES, check_representable, united, united_of
 
 _PART: Final = "part-"
 _DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all numbers have more, to be in order
@@ -194,14 +194,12 @@ def writes_texts(shards: Shards, output: Output) -> bool:
 
 
 def _check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
-    """Raise ``DataError`` if the first records already have fields of marks; those of others are found when written.
+    """Raise ``DataError`` if the first records already have fields of marks.
 
-    Inputs that are not cut yet are not read.
+    Such fields of later JSON lines are found when these are written.
     """
-    marked = next((output for output in outputs if output.target == "mark"), None)
-    for shard in shards.of(marked.sources[0])[:1] if marked is not None else ():
-        for piece in islice(shards.pieces(shard, whole=True, markup=True), 1):
-            require_unmarked(piece)
+    for source in (source for output in outputs if output.target == "mark" for source in output.sources):
+        require_new(display(shards.inputs[source]), MARKS, shards.first_fields(source))
 
 
 def schema_of(shards: Shards, output: Output, records: Iterable[dict[str, Any]]) -> pa.Schema:
@@ -209,10 +207,14 @@ def schema_of(shards: Shards, output: Output, records: Iterable[dict[str, Any]])
 
     *records* are those of ``fields`` for its shards.
     """
-    names = ", ".join(display(shards.inputs[source]) for source in output.sources)
+    names = [display(path) for path in shards.inputs]
+    owners = (names[shards.shards[number].source] for number in shards.numbers(output.sources))
     read = (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in records)
-    schema = united(names, read, _TOGETHER) if len(output.sources) > 1 else united(names, read)
-    check_representable(names, schema, output_kind(output.path, "jsonl").format)
+    why = _TOGETHER if len(output.sources) > 1 else ONLY_LINES
+    schema = united_of(zip(owners, read, strict=True), why)
+    check_representable(
+        ", ".join(names[source] for source in output.sources), schema, output_kind(output.path, "jsonl").format
+    )
     return schema
 
 

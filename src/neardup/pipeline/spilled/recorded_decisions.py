@@ -67,7 +67,7 @@ class StateDecisions:
         keeps = [texts.keep or keep or Policy().keep for texts in earlier.texts]
         self.runs = [(range(*part), rule) for part, rule in zip(pairwise(edges), keeps, strict=True)]
         for kept in keeps:
-            rule = f"is not that of the runs of the state {self._name!r}, which has recorded {kept!r}"
+            rule = f"is not that of the runs of the state {_quoted(self._name)}, which has recorded {kept!r}"
             require(keep in {None, kept}, "keep", keep, rule)
         self._earlier = earlier.with_fields(
             [*dict.fromkeys(field for own in keeps for field in Policy(keep=own).fields)]
@@ -83,7 +83,7 @@ class StateDecisions:
         known = dict.fromkeys(self.inputs)
         others = [path for path in given if path not in known]
         if others:
-            rule = f"is not an input of the state {self._name!r}, which has {_listed(known)}"
+            rule = f"is not an input of the state {_quoted(self._name)}, which has {_listed(known)}"
             raise DataError(display(min(others)), rule)
         lacking = [path for path in known if path not in given]
         if lacking:
@@ -182,7 +182,7 @@ class WorkDecisions:
         given = [_placed(path, os.getcwd()) for path in inputs]  # noqa: PTH109
         for one, others in ((given, self._inputs), (self._inputs, given)):
             if lacking := [path for path in one if path not in others]:
-                there = f"an input of the run in the work folder {self._name!r}"
+                there = f"an input of the run in the work folder {_quoted(self._name)}"
                 rule = (
                     f"is not {there}" if one is given else f"is {there}, and is audited with the others; name it, too"
                 )
@@ -225,7 +225,11 @@ def _placed(path: str, folder: str) -> str:
     return path if is_distant(path) else os.path.abspath(os.path.join(folder, path))  # noqa: PTH100, PTH118 - links stay
 
 
+def _quoted(path: str) -> str:
+    return f"'{display(path)}'"
+
+
 def _listed(paths: Iterable[str]) -> str:
-    names = [repr(display(path)) for path in paths]
+    names = [*map(_quoted, paths)]
     more = [f"and {len(names) - _LISTED} more"] if len(names) > _LISTED else []
     return ", ".join([*names[:_LISTED], *more])

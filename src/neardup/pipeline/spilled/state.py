@@ -5,6 +5,7 @@ files (see ``neardup.pipeline.spilled.earlier``), and ``texts.json``, which name
 folder also has ``templates.arrow``, the latest templates of hosts, if pages were read with any.
 """
 
+import json
 import os
 import re
 import secrets
@@ -356,7 +357,7 @@ class State(AbstractContextManager["State"]):
                     for writer, one in zip(writers, found, strict=True):
                         writer.write_table(one)
             with replacing(folder / _TEXTS, folder / f"{_TEXTS}.partial") as file:
-                file.write(msgspec.json.encode([*recorded.recorded(texts)]))
+                file.write(_encoded([*recorded.recorded(texts)]))
             part = msgspec.structs.replace(part, digests=self._digests(part.name))
             undo.pop_all()
         return part
@@ -364,7 +365,7 @@ class State(AbstractContextManager["State"]):
     def _replace(self, header: StateHeader) -> None:
         header = msgspec.structs.replace(header, digest=_digest(header))
         with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
-            file.write(msgspec.json.encode(header))
+            file.write(_encoded(header))
         self._header = header
 
     def _remove_leftovers(self) -> None:
@@ -404,8 +405,8 @@ def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
         with naming(own, doing="read"):
             content = (own / _TEXTS).read_bytes()
         try:
-            texts = [*recorded.read(msgspec.json.decode(content))]
-        except (msgspec.DecodeError, NeardupError, RecursionError, *_OF_OTHER_VALUES) as error:
+            texts = [*recorded.read(json.loads(content))]
+        except (NeardupError, RecursionError, *_OF_OTHER_VALUES) as error:
             raise StorageDamaged(str(own / _TEXTS), _DAMAGED) from error
         found.append(StoredSegment(own, texts))
     return found
@@ -469,12 +470,12 @@ def _read(folder: Path) -> StateHeader | None:
     """Return the header of a state, or ``None``."""
     with naming(folder, doing="read"):
         try:
-            content = (folder / _HEADER).read_bytes()
-            known = msgspec.json.decode(content, type=_Format)
-            header = msgspec.json.decode(content, type=StateHeader) if known.format == _FORMAT else None
+            content = json.loads((folder / _HEADER).read_bytes())
+            known = msgspec.convert(content, _Format)
+            header = msgspec.convert(content, StateHeader) if known.format == _FORMAT else None
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        except (msgspec.ValidationError, ValueError, RecursionError):
             if any(_SEGMENT_NAME.fullmatch(own.name.removeprefix(_SEGMENT)) for own in folder.iterdir()):
                 raise StorageDamaged(str(folder / _HEADER), _DAMAGED) from None
             rule = f"it is not a state of neardup: its {_HEADER} is of another kind"
@@ -496,8 +497,16 @@ def _is_usable(header: StateHeader) -> bool:
 
 
 def _digest(header: StateHeader) -> str:
-    content = msgspec.json.encode(msgspec.structs.replace(header, digest=""))
+    content = _encoded(msgspec.structs.replace(header, digest=""))
     return blake2b(content, digest_size=16).hexdigest()
+
+
+def _encoded(value: Any) -> bytes:
+    """Return a value as JSON; ``json.loads`` restores names of files that are not valid UTF-8."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return json.dumps(msgspec.to_builtins(value)).encode()
 
 
 def _moment(before: datetime | str) -> datetime:
