@@ -1190,7 +1190,9 @@ def test_a_scheme_of_fields_counts_documents_without_a_required_field(run, tmp_p
 def test_common_shingles_of_a_checksum_are_refused_before_anything_is_read(run, tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b"not json\n")
     said = run(tmp_path / "a.jsonl", "--dry-run", "--scheme", "checksum", "--ignore-common", "0.1", code=2).err
-    assert said == "neardup: --ignore-common cannot be used with --scheme checksum: it compares fields, not shingles\n"
+    assert (
+        said == "neardup: --ignore-common 0.1 cannot be used with --scheme checksum: it compares fields, not shingles\n"
+    )
 
 
 @pytest.mark.parametrize("name", ["out", "report", "dropped", "mark", "scheme", "text", "inputs", "ignore_common"])
