@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 from served import serving
 
-from neardup import Checksum, Client, CrawlFilter, Index
+from neardup import Checksum, Client, CrawlFilter, Field, Index
 from neardup.errors import DataError, ParameterError, QueryTimeout, StorageFailed, StorageRefused
 from neardup.interfaces import client as client_module
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.pipeline.query.search import Search
 from neardup.urls import Addresses
-from neardup.verdicts import New
+from neardup.verdicts import Empty, New
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
@@ -330,6 +330,14 @@ def test_a_number_that_json_does_not_have_is_missing(tmp_path):
     with serving(tmp_path / "seen") as url, Client(url) as client:
         client.admit(["c"], [STORM], {"share": [float("nan")]})
         assert [one.fields for one in client.get(["a", "b", "c"])] == 3 * [{"share": None}]
+
+
+def test_missing_values_of_signed_fields_are_sent(tmp_path):
+    scheme = Checksum(fields=(Field(name="title"), Field(name="body")))
+    with Index.create(tmp_path / "seen", scheme) as index, serving(tmp_path / "seen") as url, Client(url) as client:
+        assert client.judge([STORM], {"title": [None]}) == index.judge([STORM], {"title": [None]}) == [Empty()]
+        with pytest.raises(DataError, match="field 'nope' is unknown; this index has body, title"):
+            client.judge([STORM], {"title": ["a"], "nope": [None]})
 
 
 def test_every_call_is_explained():

@@ -447,11 +447,11 @@ def _records(
                 rule = "is infinite, which JSON does not have; send a finite number, or None"
                 raise DataError(f"field {key!r} of document {number}", rule)
     for name, content, own in zip(named, contents, rows, strict=True):
-        yield {**name, **content, "fields": {key: value for key, value in own.items() if not _is_missing(value)}}
+        yield {**name, **content, "fields": {key: None if _is_nan(value) else value for key, value in own.items()}}
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and isnan(value))
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and isnan(value)
 
 
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[tuple[int, bytes]]:
