@@ -324,6 +324,13 @@ def test_json_has_no_infinity():
         Client("http://127.0.0.1:9", patience=0).admit(["a", "b"], [STORM] * 2, {"rank": [float("nan"), float("inf")]})
 
 
+def test_json_has_no_bytes(client):
+    rule = "field 'url' of document 1 is a byte string, which JSON does not have; send a string"
+    with pytest.raises(DataError, match=rule):
+        client.admit(["a", "b"], [STORM] * 2, {"url": [None, b"http://a.example/"]})
+    assert len(client) == 0
+
+
 def test_a_number_that_json_does_not_have_is_missing(tmp_path):
     with Index.create(tmp_path / "seen", fields={"share": "number"}) as index:
         index.admit(["a", "b"], [STORM, BAKER], {"share": [float("nan"), float("inf")]})
@@ -418,6 +425,8 @@ def test_strings_of_numpy_are_strings(client):
         (None, "hits must be a sequence of ids or records, not None"),
         (["a", b"b"], "hit 1 must be an id or a record, not a bytes"),
         (["\ud800"], "the request cannot be written as JSON"),
+        ([{"id": "a"}, {"id": b"b"}], "field 'id' of hit 1 is a byte string, which JSON does not have; send a string"),
+        ([{"id": "a", "fields": {"site": b"b"}}], "field 'site' of hit 0 is a byte string"),
         ([{"id": "a", "fields": {"rank": np.int64(1)}}], "the request cannot be written as JSON"),
     ],
     ids=str,
