@@ -807,6 +807,15 @@ def test_a_page_that_could_not_be_remembered_leaves_the_crawl_unfinished(pipelin
     assert (tmp_path / "seen" / UNFINISHED).exists()
 
 
+def test_a_request_that_could_not_be_checked_leaves_the_crawl_unfinished(pipeline, tmp_path):
+    process, crawler = pipeline()
+    process._crawl.index.close()
+    with pytest.raises(StorageError):
+        process._crawl.wants("http://a.example/", again=False)
+    crawler.end("finished")
+    assert (tmp_path / "seen" / UNFINISHED).exists()
+
+
 def test_a_broken_mark_is_told(pipeline, tmp_path):
     Index.create(tmp_path / "seen").close()
     (tmp_path / "seen" / UNFINISHED).write_text("?")

@@ -245,7 +245,11 @@ class Crawl:
 
     def _was_finished(self, own: str) -> bool:
         """Return whether an earlier crawl admitted a page, and probably followed its links."""
-        (admission,) = self.index.admissions([own])
+        try:
+            (admission,) = self.index.admissions([own])
+        except StorageError:  # the request is lost
+            self._failed = True
+            raise
         return admission is not None and (self.settings.refetch == "never" or admission.number < self._since)
 
     def judge(self, url: str, text: str, fields: Mapping[str, Any]) -> tuple[Verdict, bool]:
