@@ -13,13 +13,13 @@ import pyarrow as pa
 import pytest
 from served import serving
 
-from neardup import Checksum, Client, CrawlFilter, Index
+from neardup import Checksum, Client, CrawlFilter, Field, Index
 from neardup.errors import DataError, ParameterError, QueryTimeout, StorageFailed, StorageRefused
 from neardup.interfaces import client as client_module
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.pipeline.query.search import Search
 from neardup.urls import Addresses
-from neardup.verdicts import New
+from neardup.verdicts import Empty, New
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
@@ -324,12 +324,27 @@ def test_json_has_no_infinity():
         Client("http://127.0.0.1:9", patience=0).admit(["a", "b"], [STORM] * 2, {"rank": [float("nan"), float("inf")]})
 
 
+def test_json_has_no_bytes(client):
+    rule = "field 'url' of document 1 is a byte string, which JSON does not have; send a string"
+    with pytest.raises(DataError, match=rule):
+        client.admit(["a", "b"], [STORM] * 2, {"url": [None, b"http://a.example/"]})
+    assert len(client) == 0
+
+
 def test_a_number_that_json_does_not_have_is_missing(tmp_path):
     with Index.create(tmp_path / "seen", fields={"share": "number"}) as index:
         index.admit(["a", "b"], [STORM, BAKER], {"share": [float("nan"), float("inf")]})
     with serving(tmp_path / "seen") as url, Client(url) as client:
         client.admit(["c"], [STORM], {"share": [float("nan")]})
         assert [one.fields for one in client.get(["a", "b", "c"])] == 3 * [{"share": None}]
+
+
+def test_missing_values_of_signed_fields_are_sent(tmp_path):
+    scheme = Checksum(fields=(Field(name="title"), Field(name="body")))
+    with Index.create(tmp_path / "seen", scheme) as index, serving(tmp_path / "seen") as url, Client(url) as client:
+        assert client.judge([STORM], {"title": [None]}) == index.judge([STORM], {"title": [None]}) == [Empty()]
+        with pytest.raises(DataError, match="field 'nope' is unknown; this index has body, title"):
+            client.judge([STORM], {"title": ["a"], "nope": [None]})
 
 
 def test_every_call_is_explained():
@@ -410,6 +425,8 @@ def test_strings_of_numpy_are_strings(client):
         (None, "hits must be a sequence of ids or records, not None"),
         (["a", b"b"], "hit 1 must be an id or a record, not a bytes"),
         (["\ud800"], "the request cannot be written as JSON"),
+        ([{"id": "a"}, {"id": b"b"}], "field 'id' of hit 1 is a byte string, which JSON does not have; send a string"),
+        ([{"id": "a", "fields": {"site": b"b"}}], "field 'site' of hit 0 is a byte string"),
         ([{"id": "a", "fields": {"rank": np.int64(1)}}], "the request cannot be written as JSON"),
     ],
     ids=str,

@@ -19,7 +19,7 @@ from types import SimpleNamespace
 import pytest
 from served import serving
 
-from neardup import CrawlFilter, Index
+from neardup import Checksum, CrawlFilter, Field, Index
 from neardup.errors import ParameterError, StorageError
 from neardup.interfaces import scrapy
 from neardup.interfaces.http.tokens import Tokens, new_token
@@ -807,6 +807,15 @@ def test_a_page_that_could_not_be_remembered_leaves_the_crawl_unfinished(pipelin
     assert (tmp_path / "seen" / UNFINISHED).exists()
 
 
+def test_a_request_that_could_not_be_checked_leaves_the_crawl_unfinished(pipeline, tmp_path):
+    process, crawler = pipeline()
+    process._crawl.index.close()
+    with pytest.raises(StorageError):
+        process._crawl.wants("http://a.example/", again=False)
+    crawler.end("finished")
+    assert (tmp_path / "seen" / UNFINISHED).exists()
+
+
 def test_a_broken_mark_is_told(pipeline, tmp_path):
     Index.create(tmp_path / "seen").close()
     (tmp_path / "seen" / UNFINISHED).write_text("?")
@@ -825,3 +834,36 @@ def test_signatures_are_refused_by_a_service_with_templates():
         scrapy._require_same(client, plain, settings)
     client.about["extraction"] = plain.identity
     scrapy._require_same(client, plain, settings)
+
+
+TITLED = Checksum(fields=(Field(name="title"), Field(name="body")))
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        ({"texts": True}, "NEARDUP_SIGNATURES=True cannot be used with this service, whose index stores texts"),
+        ({"scheme": TITLED}, "NEARDUP_SIGNATURES=True cannot be used with this service, whose scheme signs fields"),
+        ({"key": bytes(16)}, "has another key"),
+    ],
+)
+def test_a_service_that_refuses_signatures_stops_the_crawl_before_it_begins(tmp_path, made, reason):
+    Index.create(tmp_path / "other", **made).close()
+    with serving(tmp_path / "other", key=made.get("key")) as url:
+        crawler = Crawler(url, signatures=True, refetch="never")
+        with pytest.raises((ParameterError, StorageError), match=reason):
+            NearDuplicatePipeline.from_crawler(crawler)
+
+
+def test_items_may_lack_signed_fields(pipeline, tmp_path):
+    items = [{"url": f"http://a.example/{number}", "text": "a text"} for number in range(2)]
+    process, crawler = pipeline(scheme=TITLED)
+    assert [process.process_item(item) for item in items] == items
+    assert crawler.counted["neardup/empty"] == 2
+    crawler.end("finished")
+    with serving(tmp_path / "seen") as url:
+        crawler = Crawler(url, refetch="never")
+        process = NearDuplicatePipeline.from_crawler(crawler)
+        assert process.process_item({"url": "http://b.example/", "text": "a text"})["text"] == "a text"
+        assert crawler.counted["neardup/empty"] == 1
+        crawler.end("finished")

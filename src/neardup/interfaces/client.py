@@ -52,6 +52,7 @@ _JSON: Final = "application/json"
 _OK: Final = 200
 _REDIRECTS: Final = range(300, 400)
 _DATA: Final = frozenset({400, 413, 414, 415, 422})
+_NO_BYTES: Final = "is a byte string, which JSON does not have; send a string"
 _LATER: Final = frozenset({429, 502, 503, 504})
 
 
@@ -446,12 +447,14 @@ def _records(
             if isinstance(value, float) and isinf(value):
                 rule = "is infinite, which JSON does not have; send a finite number, or None"
                 raise DataError(f"field {key!r} of document {number}", rule)
+            if isinstance(value, bytes):
+                raise DataError(f"field {key!r} of document {number}", _NO_BYTES)
     for name, content, own in zip(named, contents, rows, strict=True):
-        yield {**name, **content, "fields": {key: value for key, value in own.items() if not _is_missing(value)}}
+        yield {**name, **content, "fields": {key: None if _is_nan(value) else value for key, value in own.items()}}
 
 
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and isnan(value))
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and isnan(value)
 
 
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[tuple[int, bytes]]:
@@ -476,7 +479,12 @@ def _hit(rank: int, hit: Any) -> Any:
         return str(hit)
     if not isinstance(hit, Mapping):
         raise DataError(f"hit {rank}", f"must be an id or a record, not {kind_of(hit)}")
-    return dict(hit)
+    record = dict(hit)
+    fields = record.get("fields")
+    for name, value in (record | dict(fields) if isinstance(fields, Mapping) else record).items():
+        if isinstance(value, bytes):
+            raise DataError(f"field {name!r} of hit {rank}", _NO_BYTES)
+    return record
 
 
 def _header(token: Any) -> str:

@@ -41,6 +41,7 @@ from neardup.pipeline.files.ingestion import is_index
 from neardup.pipeline.index.fields import field_kinds
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction
+from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.keys import key_in
 from neardup.sources.output import atomic
@@ -189,6 +190,7 @@ class Crawl:
                 self._extraction = _reading(self.index, self._extraction, self.settings)
             self.pages, self._signed = _pages_of(self.index, self.settings, self._extraction)
             self.fields = tuple(dict.fromkeys([*self._signed, *self.index.fields]))
+            self.nulls = frozenset(self._signed) - {BODY}  # signed fields: null where an item lacks them
             self._since = self._begun()
         except BaseException:
             self.index.close()
@@ -243,7 +245,11 @@ class Crawl:
 
     def _was_finished(self, own: str) -> bool:
         """Return whether an earlier crawl admitted a page, and probably followed its links."""
-        (admission,) = self.index.admissions([own])
+        try:
+            (admission,) = self.index.admissions([own])
+        except StorageError:  # the request is lost
+            self._failed = True
+            raise
         return admission is not None and (self.settings.refetch == "never" or admission.number < self._since)
 
     def judge(self, url: str, text: str, fields: Mapping[str, Any]) -> tuple[Verdict, bool]:
@@ -422,7 +428,7 @@ class NearDuplicatePipeline(_Part):
         text, sites = crawl.text_of(url, text)
         if own.action == "tag":
             adapter[own.tag] = None  # an item without such a field is an error before its page is recorded
-        fields = {name: adapter.get(name) for name in crawl.fields if name in adapter}
+        fields = {name: adapter.get(name) for name in crawl.fields if name in adapter or name in crawl.nulls}
         verdict, passes = crawl.judge(url, text, fields | sites)
         if own.action == "tag":
             adapter[own.tag] = {**as_record(verdict), "representative": verdict.representative}
@@ -453,6 +459,8 @@ def _pages_of(
 ) -> tuple[CrawlFilter | Client, Sequence[str]]:
     """Return what judges the pages of an index that reads them in the same way, and the fields that are signed."""
     if isinstance(index, Client):
+        if settings.signatures:
+            _require_signatures(index, settings)
         _require_same(index, extraction, settings)
         return index, index.about["signs"]
     kinds = dict(field_kinds(settings.fields))
@@ -485,6 +493,14 @@ def _reading(index: Index | Client, extraction: Extraction, settings: Settings) 
     of_no_host = _with_templates(extraction)
     same = index.about["extraction"] == of_no_host.identity and not settings.signatures
     return of_no_host if same else extraction
+
+
+def _require_signatures(client: Client, settings: Settings) -> None:
+    """Raise an error if a service does not admit signatures, or if this crawl cannot sign as it does."""
+    rule = "cannot be used with this service, whose {}; send texts"
+    settings.require(not client.about["texts"], "signatures", rule.format("index stores texts"))
+    settings.require(not client.about["signs"], "signatures", rule.format("scheme signs fields"))
+    _ = client.scheme  # which needs the same key
 
 
 def _require_same(client: Client, extraction: Extraction | None, settings: Settings) -> None:
