@@ -174,7 +174,8 @@ def test_closed_and_full_streams(tmp_path):
 
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
     full = b"neardup: standard output cannot be written: No space left on device\n"
-    assert shell("neardup demo > /dev/full") == (1, b"", full)
+    for asked in ("--help", "--version", "dedup --help", "demo"):
+        assert shell(f"neardup {asked} > /dev/full") == (1, b"", full)
     assert shell("neardup dedup in.jsonl --dry-run --json > /dev/full") == (1, b"", full)
     assert shell("neardup dedup in.jsonl --out a.jsonl >&-") == (0, b"", b"")
     assert shell("neardup dedup in.jsonl --out b.jsonl 2>&-")[0] == 0

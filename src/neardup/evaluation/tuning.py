@@ -41,16 +41,16 @@ class Goal(NamedTuple):
 
     @classmethod
     def of(cls, goal: str) -> "Goal":
-        """Read ``f1``, ``precision>=0.99`` or ``recall>=0.99``; ``ParameterError`` for anything else.
+        """Read ``f1``, ``precision>=0.99`` or ``recall>=0.99``, also with blanks; ``ParameterError`` for anything else.
 
         >>> Goal.of("precision>=0.99")
         Goal(part='precision', value=0.99)
         """
         rule = "must be f1, precision>=SHARE or recall>=SHARE, with a share above 0 and at most 1"
         require(isinstance(goal, str), "goal", goal, rule)
-        if goal == "f1":
+        part, sign, share = map(str.strip, goal.partition(">="))
+        if (part, sign) == ("f1", ""):
             return cls("f1")
-        part, _, share = goal.partition(">=")
         try:
             value = float(share)
         except ValueError:

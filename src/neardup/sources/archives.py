@@ -10,6 +10,7 @@ As an archive, the records that are written are copied byte for byte, and with t
 an empty file is that of an interrupted download.
 """
 
+import os
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -56,7 +57,7 @@ _FIELDS: Final = PLACES | {
     "content_truncated": pa.string(),
 }
 _REVISITS: Final = pa.schema({"id": pa.large_string()} | PLACES | REFERENCES)
-ORIGINALS: Final = {"path": pa.string(), "offset": pa.int64()}
+ORIGINALS: Final = {"path": pa.binary(), "offset": pa.int64()}
 _IDS: Final = {DEFAULT_ID: "url", "record": "record_id"}
 _HTML: Final = frozenset({"text/html", "application/xhtml+xml"})
 _PLAIN: Final = "text/plain"
@@ -234,7 +235,8 @@ class Archives(InputPiece):
 
 def originals(paths: Sequence[str | None], offsets: Sequence[int | None]) -> pa.Table:
     """Return a table of the places of records that other pages repeat; nulls for pages without one."""
-    return pa.table([pa.array(paths, pa.string()), pa.array(offsets, pa.int64())], schema=pa.schema(ORIGINALS))
+    names = [None if path is None else os.fsencode(path) for path in paths]
+    return pa.table([pa.array(names, pa.binary()), pa.array(offsets, pa.int64())], schema=pa.schema(ORIGINALS))
 
 
 def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
@@ -467,7 +469,9 @@ def _payload(kind_: str, headers: dict[str, str], block: bytes) -> Response | st
 def _repeated(marks: pa.Table) -> dict[int, _Capture]:
     """Return, by row, the captures that dropped pages repeat: see ``WholeInputs.write``."""
     rows = enumerate(zip(*(marks.column(name).to_pylist() for name in ORIGINALS), strict=True))
-    return {row: _Capture(path, offset, None, "", ()) for row, (path, offset) in rows if offset is not None}
+    return {
+        row: _Capture(os.fsdecode(path), offset, None, "", ()) for row, (path, offset) in rows if offset is not None
+    }
 
 
 def _record(capture: _Capture, members: Members) -> Record:

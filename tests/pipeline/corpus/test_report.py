@@ -131,7 +131,7 @@ def test_equal_payloads_are_written_as_revisits(tmp_path, pieces, ending):
     again = page(2, SAME).replace(b"Page 2", b"Page 1")
     near = page(3, SAME)
     request = record("request", number=91, headers=["WARC-Concurrent-To: <urn:uuid:00000002>"])
-    archive = tmp_path / "crawl.warc.gz"
+    archive = tmp_path / os.fsdecode(b"crawl\xff.warc.gz")
     archive.write_bytes(packed([page(1, SAME), request, again, near]))
     out = tmp_path / f"kept{ending}"
     own = {"work": tmp_path / "work"} if pieces else {}

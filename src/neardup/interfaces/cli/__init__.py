@@ -114,6 +114,19 @@ class _Parser(argparse.ArgumentParser):
             self.error(_DASH)
         super().print_help(file)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Print a message; end with an error if standard output cannot be written, which argparse would ignore."""
+        if file is None or file is not sys.stdout:
+            super()._print_message(message, file)
+            return
+        try:
+            file.write(message)
+            file.flush()
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError):
+                complain(str(_failure(error)))
+            sys.exit(_abandon_stdout())
+
     def error(self, message: str) -> NoReturn:
         file = next((one for one in self._given if one.startswith("-") and Path(one).is_file()), None)
         if message.startswith(_REQUIRED):

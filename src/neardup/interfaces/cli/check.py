@@ -17,10 +17,11 @@ def run(arguments: argparse.Namespace) -> int:
 
     with progress_bar("check") as progress:
         report = check_index(arguments.index, progress)
+    problems = 0 if report.interrupted else len(report.problems)
     rows = [
         (report.files, f"{plural(report.files, 'file')} verified, with {report.bytes:,} bytes in segments", True),
         (report.documents, f"{plural(report.documents, 'document')} in intact segments, the log not counted", True),
-        (len(report.problems), plural(len(report.problems), "problem"), True),
+        (problems, plural(problems, "problem"), True),
     ]
     summarise(arguments, asdict(report), rows)
     if report.problems and not arguments.json:
@@ -31,4 +32,4 @@ def run(arguments: argparse.Namespace) -> int:
             advice = "Nothing else is damaged. Build the search table again: neardup reindex DIR"
         show_lines(report.problems, style="yellow")
         show_lines([advice])
-    return 1 if report.problems else 0
+    return 1 if problems else 0

@@ -359,8 +359,9 @@ def apply_preset(arguments: argparse.Namespace) -> None:
 
     usual = default().name
     for option, only in (("measure", ""), ("scheme", f", only with {usual}")):
-        rule = f"cannot be used with {option_of(option, given.get(option), arguments)}{only}"
-        require(given.get(option, usual) == usual, "preset", name, rule)
+        if option in given and given[option] != usual:
+            other = option_of(option, given[option], arguments)
+            raise ParameterError("preset", name, f"cannot be used with {other}{only}")
     wanted = dict(PRESETS[name].settings)
     share = PRESETS[name].ignore_common
     if share is not None and arguments.verb == "dedup" and not ("common" in given and Path(given["common"]).exists()):

@@ -253,7 +253,7 @@ def _run_workers(
         answering = with_short_start(worker, reading, ready)
         config = _config(answering, deployment, factory=True, workers=deployment.workers)
         log.addHandler(shown)
-        log.setLevel(logging.INFO)
+        log.setLevel(logging.WARNING)
         supervisor = Supervisor(config, [listening], writer)
         for number in ENDING:
             signal.signal(number, signal.SIG_IGN if number in ignored else lambda *_: supervisor.end())
@@ -337,10 +337,10 @@ class Supervisor(Multiprocess):
                 log.error("Child process [%s] failed to start, stopping the parent process.", process.pid)
                 self.should_exit.set()
                 return
-            log.info("Child process [%s] died", process.pid)
+            log.warning("Child process [%s] died", process.pid)
             self.processes[place] = _begun(self.config, self.sockets)
         if self._writer is not None and self._writing is not None and self._is_lost(self._writing):
-            log.info("The process that writes died")
+            log.warning("The process that writes died")
             self._writing = _begun(self._writer[0], [self._writer[1]])
 
     def _is_lost(self, process: Process) -> bool:
