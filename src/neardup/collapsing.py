@@ -1,4 +1,4 @@
-"""Collapsing beyond one list of hits: pages of results, answers of search engines, and keys by which they group."""
+"""Collapsing beyond one list of hits: pages of results, responses of search engines, and group keys."""
 
 from neardup.pipeline.query.collapse import Collapsed
 from neardup.pipeline.query.group_keys import group_keys

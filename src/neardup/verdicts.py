@@ -1,4 +1,4 @@
-"""The verdicts of a crawl on a page: known, new, exact duplicate, near duplicate, or empty."""
+"""The verdicts on a document or a page: known, new, exact duplicate, near duplicate, or empty."""
 
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New
 

@@ -57,11 +57,11 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
         ("\n[recipe]\nunit = word\n", "neardup.toml:3 is not valid TOML: .*: unit = word; a string needs quotation"),
         (
             "[recipe]\nseed = 1\nseed = 2\n",
-            "neardup.toml:3 is not valid TOML: .*: seed = 2; this name is set before: remove",
+            "neardup.toml:3 is not valid TOML: .*: seed = 2; this name or table is already set",
         ),
         (
             "[recipe]\n[policy]\n[recipe]\n",
-            r"neardup.toml:3 is not valid TOML: .*: \[recipe\]; this name is set before",
+            r"neardup.toml:3 is not valid TOML: .*: \[recipe\]; this name or table is already set",
         ),
         ("recipe = 3", r"neardup.toml: recipe must be a table: write \[recipe\] on a line of its own"),
         ("[Policy]", r"neardup.toml: Policy is unknown; did you mean \[policy\]\?"),

@@ -191,7 +191,7 @@ def test_other_schemes_refuse_it():
     with pytest.raises(ParameterError, match="checksum"):
         neardup.dedup(CHATS, scheme=neardup.Checksum(fields=(neardup.Field(name="body"),)), ignore_common=0.1)
     common = CommonShingles.fitted(CHATS, SHINGLING, 0.1)
-    with pytest.raises(ParameterError, match="a list already"):
+    with pytest.raises(ParameterError, match="already has a list of common"):
         neardup.dedup(CHATS, scheme=MinHash(common=common), ignore_common=0.1)
     with pytest.raises(ParameterError, match="same analysis, shingle"):
         neardup.dedup(CHATS, scheme=MinHash(shingle=4), ignore_common=common)

@@ -102,7 +102,8 @@ def recommend(wanted: Requirements, schemes: Iterable[str]) -> tuple[tuple[Recom
     found: list[Recommendation] = []
     unreached: list[Unreached] = []
     for scheme in schemes:
-        require(scheme in searched, "scheme", scheme, f"must be one of {', '.join(searched)} to search for a recall")
+        rule = f"must be one of {', '.join(searched)}: only their parameters are searched for a recall"
+        require(scheme in searched, "scheme", scheme, rule)
         offers = [_recommendation(wanted, one) for one in registry.named(scheme).grid(wanted)]
         allowed = [one for one in offers if wanted.false_rate is None or one.false_rate <= wanted.false_rate]
         good = [one for one in allowed if one.recall >= wanted.recall]

@@ -69,11 +69,11 @@ class _Problem(msgspec.Struct):
 class Client:
     """The index of a service, at *url*, such as ``http://127.0.0.1:8000``; close it, or use it in ``with``.
 
-    Its methods have the parameters, the results and the errors of those of ``Index``, and ``judge_each``,
-    ``judge_and_admit`` and ``id_of`` of those of ``CrawlFilter``, with these differences: the time of a change is that
-    of the service (there is no *at*); ids of pages are those of their URLs (there is no *ids*); measures are rounded to
-    four digits; and JSON has no NaN and no infinity, so NaN in *fields* is sent as a missing value, an infinite number
-    is a ``DataError``, and ``get`` returns both as ``None``. ``collapse`` and ``search`` have the options and the
+    Its methods have the parameters, the results and the errors of the methods of ``Index``; ``judge_each``,
+    ``judge_and_admit`` and ``id_of`` those of ``CrawlFilter``. The differences: the service sets the time of a change
+    (there is no *at*); the ids of pages are those of their URLs (there is no *ids*); measures are rounded to four
+    digits; JSON has no NaN and no infinity, so NaN in *fields* is sent as a missing value, an infinite number is a
+    ``DataError``, and ``get`` returns both as ``None``. ``collapse`` and ``search`` have the options and the
     answers of the service. *token* is a token of the service. *addresses* and *changed_at_least* are as in
     ``CrawlFilter``; *addresses* must be those of the service, which are the default ones with the rules that ``neardup
     serve --rules`` names.
@@ -221,7 +221,7 @@ class Client:
                 return members
 
     def remove(self, ids: Iterable[str]) -> Removal:
-        """Remove documents; unknown ids are ignored. The ids of those that are kept instead are not returned."""
+        """Remove documents; unknown ids are ignored. The ids of promoted documents are not returned."""
         names = filter(is_id, as_strings(ids))
         removed = [self._found(f"/v1/documents/{_escaped(name)}", "DELETE") for name in names]
         return Removal(sum(one["removed"] for one in removed if one), [])

@@ -134,10 +134,10 @@ class Settings:
         for part in ("url", "text", "tag"):
             name = getattr(own, part)
             own.require(isinstance(name, str) and name != "", part, "must be the name of a field of items")
-        own.require(own.text != own.url, "text", "must be another field than that of NEARDUP_URL")
+        own.require(own.text != own.url, "text", "must not be the field that NEARDUP_URL names")
         own.require(own.action in {"drop", "tag"}, "action", "must be drop or tag")
         overwrites = own.action == "tag" and own.tag in {own.url, own.text}
-        own.require(not overwrites, "tag", "must be another field than those of NEARDUP_URL and NEARDUP_TEXT")
+        own.require(not overwrites, "tag", "must not be a field that NEARDUP_URL or NEARDUP_TEXT names")
         refetches = own.refetch in {"unfinished", "never", "always"}
         own.require(refetches, "refetch", "must be unfinished, never or always")
         for part in _OF_A_FOLDER if own.is_service else ():
@@ -497,7 +497,7 @@ def _reading(index: Index | Client, extraction: Extraction, settings: Settings) 
 
 def _require_signatures(client: Client, settings: Settings) -> None:
     """Raise an error if a service does not admit signatures, or if this crawl cannot sign as it does."""
-    rule = "cannot be used with this service, whose {}; send texts"
+    rule = "cannot be used with this service, whose {}; leave out NEARDUP_SIGNATURES, so that texts are sent"
     settings.require(not client.about["texts"], "signatures", rule.format("index stores texts"))
     settings.require(not client.about["signs"], "signatures", rule.format("scheme signs fields"))
     _ = client.scheme  # which needs the same key

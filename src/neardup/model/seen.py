@@ -53,8 +53,9 @@ class Removal(NamedTuple):
 class Stats:
     """The contents and the size of an index.
 
-    ``kept`` of the ``documents`` are not duplicates of others. The ``segments`` and the log have ``bytes`` together,
-    ``bytes_in_log`` of them in the log. ``scheme`` is the name of the scheme, and ``recipe`` the id of its recipe.
+    ``kept`` counts the ``documents`` that are not duplicates of others. ``bytes`` is the size of the ``segments`` and
+    the log together, ``bytes_in_log`` that of the log alone. ``scheme`` is the name of the scheme, and ``recipe`` the
+    id of its recipe.
     ``removed_in_files`` counts removed documents that ``compact`` has not purged from the files yet.
     ``oversized_buckets`` counts, since the index was opened, the lookups of a key that more than 64 documents have.
     ``discarded_bytes`` counts the bytes after the last record of the log, which were discarded on opening: they were

@@ -190,7 +190,7 @@ def _invalid(path: str, data: bytes, reason: str) -> InputRefused:
     line = data.decode("utf-8-sig").split("\n")[int(place[1]) - 1].strip()
     hint = "; a string needs quotation marks, and a number a decimal point" if "=" in line else ""
     if reason.startswith(_TWICE):
-        hint = "; this name is set before: remove one of them"
+        hint = "; this name or table is already set above: remove one of the two"
     rule = f"is not valid TOML: {reason[: place.start()]}: {line[:_SHOWN]}{hint}"
     return InputRefused(f"{path}:{place[1]}", rule)
 

@@ -165,7 +165,8 @@ class SchemeDefaults:
         if not hasattr(self, "common"):
             raise ParameterConflict("ignore_common", common, "scheme", self.name, "it compares fields, not shingles")
         listed = getattr(self, "common", None)
-        require(listed is None, "ignore_common", common, "cannot be used with a scheme that has a list already")
+        rule = "cannot be used with a scheme that already has a list of common shingles; leave one of them out"
+        require(listed is None, "ignore_common", common, rule)
 
     @property
     def key_identity(self: Any) -> str:

@@ -78,7 +78,7 @@ class SimHash(FeatureScheme):
         *SHORT,
         SHINGLE.by_default("1"),
         Option("distance", "whole", "bits that may differ", "3", "K"),
-        Option("bits", "whole", "bits of a fingerprint, a multiple of 64", "64", "B"),
+        Option("bits", "whole", "bits of a fingerprint: a multiple of 64, at most 512", "64", "B"),
         Option(
             "blocks",
             "whole",

@@ -48,9 +48,7 @@ def test_settings_that_an_audit_without_a_report_does_not_use_are_named(neardup,
         "[policy]\nverify = 'none'\ngather = 'components'\nrepresentative = 'best-ranked'\n"
     )
     shown = neardup("audit", pages, "--config", "s.toml").err
-    assert (
-        "neardup: not used from s.toml: verify none, gather components; the run that is made has the defaults" in shown
-    )
+    assert "settings of s.toml that are not used: verify none, gather components; without --of, an audit makes" in shown
     neardup("dedup", pages, "--config", "s.toml", "--dry-run", "--report", "why.jsonl")
     assert "not used" not in neardup("audit", pages, "--config", "s.toml", "--of", "why.jsonl").err
     (tmp_path / "s.toml").write_text("[policy]\nverify = 'exact'\n")

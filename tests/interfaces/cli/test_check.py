@@ -62,7 +62,7 @@ def test_the_end_that_a_killed_writer_leaves_is_no_loss(neardup, seen):
     shown = neardup("check", "seen")
     assert "0  problems" in shown.out
     assert "4 bytes behind its last record" in shown.out
-    assert "the next writer discards it" in shown.out
+    assert "the next writer discards them" in shown.out
     assert "Restore" not in shown.out
 
 

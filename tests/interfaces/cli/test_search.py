@@ -216,5 +216,5 @@ def test_a_table_that_the_user_may_not_read_is_named(neardup, seen, tmp_path):
 @pytest.mark.parametrize("query", ["", " ", "\t\n"])
 def test_an_empty_query_finds_nothing(neardup, seen, query):
     shown = neardup("search", "seen", query)
-    assert shown.out.splitlines()[1] == "A query needs a word that documents contain."
+    assert shown.out.splitlines()[1] == "The query is empty. Name the words that a document must contain."
     assert json.loads(neardup("search", "seen", query, "--json").out)["total"] == 0

@@ -404,4 +404,6 @@ def test_an_index_with_other_url_rules_is_advised_on(neardup, tmp_path):
     again = neardup("index", pages, "--to", "ruled", "--url", "url", code=2).err
     assert again.endswith(f"{needed}; or make another index with --to NEWDIR\n")
     other = neardup("seen", "plain", pages, "--rules", rules, code=2).err
-    assert other.endswith("; name the file of its own rules with --rules, or leave out --rules if it has none\n")
+    assert other.endswith(
+        "; name the file of the index's rules with --rules, or leave out --rules if the index has no rules\n"
+    )

@@ -203,7 +203,7 @@ PAGE = {"url": "http://n.example/", "text": "x"}
         (
             "judge",
             {"documents": [OK, {"text": "y"}]},
-            "Document 1 has no id; either all documents have an id, or none.",
+            "Document 1 has no id; send an id with every document, or leave out all ids.",
         ),
         (
             "admit",
@@ -218,7 +218,7 @@ PAGE = {"url": "http://n.example/", "text": "x"}
         (
             "admit",
             {"documents": [OK, {**OK, "signature": "AA"}]},
-            "Document 1 has a signature; signatures need their recipe.",
+            "Document 1 has a signature, but the request has no recipe; send the recipe of the signatures, too.",
         ),
         (
             "judge",
@@ -238,7 +238,7 @@ PAGE = {"url": "http://n.example/", "text": "x"}
         (
             "seen/judge",
             {"pages": [{"url": "http://n.example/", "html": "<p>x"}], "recipe": "r"},
-            "Page 0 has HTML and a recipe; a page must have only one of text, html and signature.",
+            "Page 0 has HTML, but the request has a recipe; with a recipe, send signatures instead of html.",
         ),
         (
             "collapse",
@@ -253,7 +253,7 @@ PAGE = {"url": "http://n.example/", "text": "x"}
         (
             "collapse",
             {"hits": [{"id": "a"}, {"id": "b", "signature": "AA"}]},
-            "Hit 1 has a signature; signatures need their recipe.",
+            "Hit 1 has a signature, but the request has no recipe; send the recipe of the signatures, too.",
         ),
         (
             "collapse",

@@ -66,9 +66,9 @@ def test_the_fault_of_a_body_is_reported(body, kind, detail):
         (
             JudgeBody,
             b'{"documents": [{"fields": {"a": 1e999}}]}',
-            "A value of documents[0].fields must be a number of 64 bits: from -1.8e308 to 1.8e308",
+            "A value of documents[0].fields: a number must be from -1.8e308 to 1.8e308, the range of 64-bit numbers",
         ),
-        (JudgeBody, b'{"documents": [{"id": ""}]}', "documents[0].id must be 1 to 1,024 bytes of UTF-8"),
+        (JudgeBody, b'{"documents": [{"id": ""}]}', "documents[0].id must be a string of 1 to 1,024 bytes of UTF-8"),
         (CollapseBody, b'{"hits": [""]}', "hits[0] must have at least 1 character"),
         (CollapseBody, b'{"hits": [], "verify": "yes"}', "verify must be estimate or exact"),
         (CollapseBody, b'{"hits": [], "include": "x"}', "include must be the digits of a group id"),
@@ -127,7 +127,7 @@ def test_deep_nesting_is_refused_without_being_followed(opening):
         (SearchQuery, {"q": "a", "verify": "none"}, "verify must be estimate or exact."),
         (SearchQuery, {"q": "a", "include": "x"}, "include must be the digits of a group id."),
         (SearchQuery, {"page": "2"}, "q is missing."),
-        (PairQuery, {"a": "", "b": "x"}, "a must be 1 to 1,024 bytes of UTF-8."),
+        (PairQuery, {"a": "", "b": "x"}, "a must be a string of 1 to 1,024 bytes of UTF-8."),
         (PairQuery, {"a": "x", "b": "y", "c": "z"}, "'c' is unknown; use a, b, shown, back."),
     ],
 )

@@ -266,7 +266,7 @@ def test_workers_only_read_are_replaced_and_end_together(run, folder, tmp_path):
     with httpx.Client(base_url=process.url, timeout=PATIENCE) as client:
         assert "neardup_documents 3.0\n" in client.get("/metrics").text
         os.kill(workers_of(process)[0], signal.SIGKILL)
-        by_then(lambda: "died" in process.complaints())
+        by_then(lambda: "ended unexpectedly" in process.complaints())
         for _ in range(20):
             assert client.get("/v1/documents/a").status_code == 200
         assert client.delete("/v1/documents/a").status_code == 409
@@ -347,7 +347,7 @@ def test_one_process_writes_and_the_others_read(run, folder):
         assert "neardup_writes 1.0" in lines
         assert client.get("/readyz?writes=true").status_code == 200
         os.kill(writer_of(process, folder), signal.SIGKILL)
-        by_then(lambda: "The process that writes died" in process.complaints())
+        by_then(lambda: "The process that writes the index ended unexpectedly" in process.complaints())
         admits("storms")
         assert client.delete("/v1/documents/herons").json()["removed"] == 1
         assert client.post("/v1/admit", json={"documents": [{"id": "x"}]}).status_code == 422

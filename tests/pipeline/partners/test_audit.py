@@ -307,6 +307,6 @@ def test_the_documents_of_the_run_in_another_order_are_refused():
     result = dedup(table)
     assert audit(result, table) == audit(result)
     with pytest.raises(
-        DataError, match=r"document 0 is d19, but was d0 in the run; use the same documents, in the same"
+        DataError, match=r"document 0 has the id 'd19', but 'd0' in the run; use the same documents, in the same"
     ):
         audit(result, table.take([*range(19, -1, -1)]))

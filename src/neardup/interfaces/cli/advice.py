@@ -380,7 +380,7 @@ def _about_rules(arguments: argparse.Namespace) -> str:
     """Return what to do if the ids of an index follow other URL rules."""
     of_index = "name the file of its rules with --rules"
     if "rules" in vars(arguments):
-        of_index = "name the file of its own rules with --rules, or leave out --rules if it has none"
+        of_index = "name the file of the index's rules with --rules, or leave out --rules if the index has no rules"
     return f"{of_index}; or make another index with --to NEWDIR" if arguments.verb == "index" else of_index
 
 

@@ -90,5 +90,7 @@ def _note_unused(path: str) -> None:
     names = ("verify", "gather", "representative")
     unused = [f"{name} {getattr(wanted, name)}" for name in names if getattr(wanted, name) != getattr(usual, name)]
     if unused:
-        why = "the run that is made has the defaults; to audit one with other settings, name its report with --of"
-        complain(f"not used from {path}: {', '.join(unused)}; {why}")
+        why = (
+            "without --of, an audit makes a run with the defaults; to audit a run with other values, name it with --of"
+        )
+        complain(f"settings of {path} that are not used: {', '.join(unused)}; {why}")

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     if report.problems and not arguments.json:
         advice = "Restore the index from a copy, or save what is intact: neardup rescue DIR TO"
         if report.interrupted:
-            advice = "An interrupted writer leaves such an end; the next writer discards it."
+            advice = "An interrupted writer left these bytes. This is not damage: the next writer discards them."
         elif can_be_rebuilt(report):
             advice = "Nothing else is damaged. Build the search table again: neardup reindex DIR"
         show_lines(report.problems, style="yellow")

@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     schemes = "|".join(kind.name for kind in kinds())
     searched = any_of([kind.name for kind in kinds() if kind.searched_numbers])
-    about = f"the scheme whose curve is drawn, or, with --recall, the only one that is searched: {searched}"
+    about = f"the scheme whose curve is drawn; with --recall, the only scheme to search: {searched}"
     numbers = "".join(f"--{name} N: {meaning}\n" for name, meaning in _numbers().items())
     shares = "".join(f"--{name.replace('_', '-')} X: {meaning}\n" for name, meaning in _SHARES.items())
     scheme = f"--scheme {schemes}: {about}\n[parameters of the scheme whose curve is drawn]\n{numbers}"

@@ -71,7 +71,7 @@ def _totals(answer: Answer, site: str | None) -> list[str]:
         return [
             f"Nothing found for: {answer.query}",
             *([] if site is None else [f"Only documents of {site} are searched (--site)."]),
-            "A query needs a word that documents contain."
+            "The query is empty. Name the words that a document must contain."
             if not answer.query.strip()
             else "A document must have every word. Fewer words, or a * after the beginning of a word, find more."
             if any(letter.isalnum() for letter in answer.query)

@@ -153,7 +153,8 @@ def judge(service: Service, given: JudgeBody) -> VerdictsAnswer:
     names = [document.id for document in documents]
     named = [name for name in names if name is not None]
     if named and len(named) != len(documents):
-        raise Refusal(INVALID, f"Document {names.index(None)} has no id; either all documents have an id, or none.")
+        rule = "send an id with every document, or leave out all ids"
+        raise Refusal(INVALID, f"Document {names.index(None)} has no id; {rule}.")
     own = contents_of(service, documents, given.recipe, "document")
     verdicts = service.index.judge(own, columns_of(service, documents, "document"), ids=named or None)
     return verdicts_of(service, "judge", names, verdicts)

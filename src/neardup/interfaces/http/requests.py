@@ -33,7 +33,7 @@ _KIND: Final = re.compile(r"Expected `(.*)`, got `(.*)`")
 _LENGTH: Final = re.compile(r"Expected `(array|str)` of length ([<>])= (\d+)")
 _BYTE: Final = re.compile(r"JSON is malformed: (.*) \(byte (\d+)\)")
 _OUT_OF_RANGE: Final = "Number out of range"
-_NUMBERS: Final = "a number of 64 bits: from -1.8e308 to 1.8e308"
+_NUMBERS: Final = "a number must be from -1.8e308 to 1.8e308, the range of 64-bit numbers"
 _HALF: Final = re.compile(r"[\ud800-\udfff]")
 _NOT_A_NUMBER: Final = re.compile(rb"NaN|-?Infinity")
 _KINDS: Final = {  # in the words of JSON
@@ -66,7 +66,8 @@ def batch(kind: Any, least: int = 1) -> Any:
     return Annotated[list[kind], msgspec.Meta(min_length=least, max_length=BATCH)]
 
 
-Id = Annotated[str, msgspec.Meta(min_length=1, max_length=1024, description="1 to 1,024 bytes of UTF-8")]
+_ID: Final = "a string of 1 to 1,024 bytes of UTF-8"
+Id = Annotated[str, msgspec.Meta(min_length=1, max_length=1024, description=_ID)]
 Query = Annotated[str, characters(0, 1024)]
 Site = Annotated[str, characters(1, 255)]
 Size = Annotated[int, whole(1, PAGE)]
@@ -159,11 +160,13 @@ def _sentence(message: str, kind: Any) -> str:
         return (
             f"{where} must be {listed}, not {'a number with a fraction' if whole else _KINDS.get(found[2], found[2])}"
         )
-    rule = _NUMBERS if what == _OUT_OF_RANGE else _rules(kind).get(where.rpartition(".")[2])
+    rule = _rules(kind).get(where.rpartition(".")[2])
     if (found := _LENGTH.fullmatch(what)) and (found[1] == "array" or not rule):
         items = "item" if found[1] == "array" else "character"
         return f"{where} must have at {'most' if found[2] == '<' else 'least'} {counted(int(found[3]), items)}"
-    if rule:
+    if what == _OUT_OF_RANGE:
+        what = _NUMBERS
+    elif rule:
         return f"{where} must be {rule}"
     return f"{where}: {what}"
 

@@ -101,9 +101,10 @@ def _contents(
     if rows:
         for row in rows:
             if given.recipe is not None or pages[row].text is not None:
-                also = "a text" if given.recipe is None else "a recipe"
-                rule = "a page must have only one of text, html and signature"
-                raise Refusal(INVALID, f"Page {row} has HTML and {also}; {rule}.")
+                why = "and a text; a page must have only one of text, html and signature"
+                if given.recipe is not None:
+                    why = "but the request has a recipe; with a recipe, send signatures instead of html"
+                raise Refusal(INVALID, f"Page {row} has HTML{',' * (given.recipe is not None)} {why}.")
         urls, markup = [pages[row].url for row in rows], [str(pages[row].html) for row in rows]
         try:
             texts, found = page_texts(service.index, service.extraction, urls, markup)

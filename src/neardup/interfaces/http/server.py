@@ -337,10 +337,10 @@ class Supervisor(Multiprocess):
                 log.error("Child process [%s] failed to start, stopping the parent process.", process.pid)
                 self.should_exit.set()
                 return
-            log.warning("Child process [%s] died", process.pid)
+            log.warning("A worker process (%s) ended unexpectedly and is replaced", process.pid)
             self.processes[place] = _begun(self.config, self.sockets)
         if self._writer is not None and self._writing is not None and self._is_lost(self._writing):
-            log.warning("The process that writes died")
+            log.warning("The process that writes the index ended unexpectedly and is replaced")
             self._writing = _begun(self._writer[0], [self._writer[1]])
 
     def _is_lost(self, process: Process) -> bool:

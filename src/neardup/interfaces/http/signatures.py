@@ -31,7 +31,8 @@ def require_no_signature(documents: Sequence[Any], name: str) -> None:
     """Raise a refusal if a document has a signature, in a request without a recipe."""
     for place, document in enumerate(documents):
         if document.signature is not None:
-            raise Refusal(INVALID, f"{name.capitalize()} {place} has a signature; signatures need their recipe.")
+            rule = "but the request has no recipe; send the recipe of the signatures, too"
+            raise Refusal(INVALID, f"{name.capitalize()} {place} has a signature, {rule}.")
 
 
 def require_no_text(documents: Sequence[Any], name: str) -> None:

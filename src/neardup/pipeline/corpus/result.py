@@ -45,7 +45,8 @@ class Summary:
     not match. ``largest_clusters`` are the clusters of the most documents, with what these share; ``spread_template``
     is a template that many clusters share, if none of these has one. ``same_host_drops`` are the web pages that were
     dropped for others of their host, if they were read without templates and are enough.
-    ``scheme`` is the name of the scheme and ``recipe`` the id of its recipe; ``policy`` is what was done about matches.
+    ``scheme`` is the name of the scheme and ``recipe`` the id of its recipe; ``policy`` has the parameters that decided
+    which candidates match and which documents are kept.
     If revisit records are written, ``revisits_missing`` exact duplicates have none, as the record of their
     representative is not in an archive that could be read.
     """

@@ -31,7 +31,7 @@ _COMPLETE: Final = "_SUCCESS"  # Spark writes it last
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SparkResult:
-    """The result of ``dedup``; ``decisions`` is a DataFrame with the columns of those of ``neardup.results.Result``.
+    """The result of ``dedup``; ``decisions`` is a DataFrame with the columns of ``neardup.results.Result.decisions``.
 
     It reads the file that the run left in the work folder. ``summary`` is the run in numbers. ``rejected`` are the rows
     that have no decision, because their text or id is not valid UTF-8.

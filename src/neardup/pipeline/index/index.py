@@ -432,9 +432,9 @@ class Index(AbstractContextManager["Index"]):
         Their texts are read again from the inputs of the runs that added them. The index then answers as if these
         documents had been admitted in the order of the inputs, at the times of the runs, and the decisions of the state
         had been made: each of them is kept. Dropped and empty documents are not in it; of documents with the same id,
-        the last is. The ids are those of the state; of pages of archives, and with *url*, the field of the URL, they
-        are the URLs in the normal form of *addresses*. The fields of the index are read from the records. *threads*
-        sign; the default is all cores.
+        the last is. The ids are those of the state. For pages of archives, and with *url* (the name of the URL field),
+        they are the normal forms of the URLs, by *addresses*. The fields of the index are read from the records.
+        *threads* sign; the default is all cores.
 
         All documents are acknowledged together: if it fails or is interrupted, the index is as it was.
 

@@ -175,7 +175,8 @@ def _require_ids(own: pa.ChunkedArray, known: pa.ChunkedArray) -> None:
     """Raise ``DataError`` for the first document with another id than in the run."""
     first = pc.index(pc.equal(own.cast(pa.large_string()), known.cast(pa.large_string())), False).as_py()
     if first >= 0:
-        rule = f"is {own[first]}, but was {known[first]} in the run; use the same documents, in the same order"
+        ids = f"has the id {own[first].as_py()!r}, but {known[first].as_py()!r} in the run"
+        rule = f"{ids}; use the same documents, in the same order"
         raise DataError(f"document {first:,}", rule)
 
 
