@@ -278,7 +278,7 @@ def test_workers_only_read_are_replaced_and_end_together(run, folder, tmp_path):
     require_asked_workers_end(process)
     code, out, complaints = process.end(0)
     assert (code, out) == (0, "Ended.\n")
-    assert complaints.count("died") == 3
+    assert complaints.count("ended unexpectedly") == 3
     assert not any(words in complaints for words in ("parent process [", "Terminated child", "Waiting for child"))
     assert "Traceback" not in complaints
 
