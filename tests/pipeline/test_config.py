@@ -61,7 +61,7 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
         ),
         (
             "[recipe]\n[policy]\n[recipe]\n",
-            r"neardup.toml:3 is not valid TOML: .*: \[recipe\]; this name or table is already set",
+            r"neardup.toml:3 is not valid TOML: Cannot declare recipe twice: \[recipe\]; this name or table",
         ),
         ("recipe = 3", r"neardup.toml: recipe must be a table: write \[recipe\] on a line of its own"),
         ("[Policy]", r"neardup.toml: Policy is unknown; did you mean \[policy\]\?"),

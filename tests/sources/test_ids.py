@@ -71,5 +71,8 @@ def test_whole_decimals_have_neither_point_nor_exponent():
     ):
         column = pa.chunked_array([pa.array([*map(Decimal, numbers), None])])
         assert written_ids(column).to_pylist() == [*expected, None]
+        assert written_ids(column.dictionary_encode()).to_pylist() == [*expected, None]
+    whole = pa.chunked_array([pa.array([Decimal("1E+5"), Decimal(7), None], pa.decimal128(20, 0))])
+    assert written_ids(whole).to_pylist() == ["100000", "7", None]
     records = [{"text": "one two", "id": own} for own in (1, Decimal("1.5"), 2**70)]
     assert neardup.dedup(records).decisions["id"].to_pylist() == ["1", "1.5", str(2**70)]

@@ -447,7 +447,7 @@ def _records(
             if isinstance(value, float) and isinf(value):
                 rule = "is infinite, which JSON does not have; send a finite number, or None"
                 raise DataError(f"field {key!r} of document {number}", rule)
-            if isinstance(value, bytes):
+            if isinstance(value, bytes | bytearray | memoryview):
                 raise DataError(f"field {key!r} of document {number}", _NO_BYTES)
     for name, content, own in zip(named, contents, rows, strict=True):
         yield {**name, **content, "fields": {key: None if _is_nan(value) else value for key, value in own.items()}}
@@ -482,7 +482,7 @@ def _hit(rank: int, hit: Any) -> Any:
     record = dict(hit)
     fields = record.get("fields")
     for name, value in (record | dict(fields) if isinstance(fields, Mapping) else record).items():
-        if isinstance(value, bytes):
+        if isinstance(value, bytes | bytearray | memoryview):
             raise DataError(f"field {name!r} of hit {rank}", _NO_BYTES)
     return record
 

@@ -42,6 +42,7 @@ _TWICE: Final = (
     "Cannot mutate",
     "Duplicate",
 )  # errors in TOML
+_PARTS: Final = re.compile(r"\('(.*?)',?\)")  # a name in such an error
 _CLOSE: Final = 0.75  # the similarity of an unknown name to one that is proposed
 _TYPES: Mapping[Any, tuple[tuple[type, ...], str]] = {
     "whole": ((int,), "an integer"),
@@ -191,7 +192,8 @@ def _invalid(path: str, data: bytes, reason: str) -> InputRefused:
     hint = "; a string needs quotation marks, and a number a decimal point" if "=" in line else ""
     if reason.startswith(_TWICE):
         hint = "; this name or table is already set above: remove one of the two"
-    rule = f"is not valid TOML: {reason[: place.start()]}: {line[:_SHOWN]}{hint}"
+    fault = _PARTS.sub(lambda parts: parts[1].replace("', '", "."), reason[: place.start()])
+    rule = f"is not valid TOML: {fault}: {line[:_SHOWN]}{hint}"
     return InputRefused(f"{path}:{place[1]}", rule)
 
 

@@ -25,6 +25,10 @@ def written_ids(column: pa.ChunkedArray) -> pa.ChunkedArray:
         stored = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
         texts = [None if value is None else str(UUID(bytes=value)) for value in stored.to_pylist()]
         return pa.chunked_array([pa.array(texts, pa.string())])
+    if pa.types.is_dictionary(column.type) and pa.types.is_decimal(column.type.value_type):
+        column = column.cast(column.type.value_type)
+    if pa.types.is_decimal(column.type) and column.type.scale <= 0:
+        return column.cast(pa.decimal256(76, 0)).cast(pa.string())
     if pa.types.is_decimal(column.type):
         numbers = column.to_pylist()
         written = [None if one is None else str(int(one)) if one == int(one) else f"{one:f}" for one in numbers]

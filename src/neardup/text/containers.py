@@ -281,12 +281,14 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
             rule = "has a type that pyarrow cannot read; cast it to another, such as integers of 64 bits"
             raise DataError(f"column {name!r}", f"{rule}: {error}") from error
     try:
-        array = uncut(pa.array(values, from_pandas=True), values, name)
+        array = pa.array(values, from_pandas=True)
     except UnicodeEncodeError:  # lone surrogates: such text is bytes that are not UTF-8
         raw = [value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None for value in values]
         array = pa.array(raw, pa.large_binary())
     except _NOT_ARROW:
         array = column_of(values, name)
+    else:
+        array = uncut(array, values, name)
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 

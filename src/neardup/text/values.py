@@ -17,10 +17,11 @@ _SHOWN: Final = 40  # characters of a value in a message
 
 
 def uncut(array: pa.Array, values: Any, name: str) -> pa.Array:
-    """Return *array*, made of *values*, or another one if Arrow has cut something off.
+    """Return *array*, made of *values*, or another one if Arrow has cut something off these.
 
     Among dates it cuts off the times of others, after integers the fractions of numbers of NumPy, and in lists
-    nanoseconds. Raises the errors of ``column_of``, and those of Arrow for times that do not fit.
+    nanoseconds. Values inside of values are not looked at. Raises the errors of ``column_of``, and ``DataError`` if
+    some times have nanoseconds, and others are outside of the years in which these are exact.
     """
     kind = array.type
     if str(getattr(values, "dtype", "object")) != "object":
@@ -29,11 +30,19 @@ def uncut(array: pa.Array, values: Any, name: str) -> pa.Array:
         return column_of(values, name)
     if pa.types.is_integer(kind) and any(isinstance(value, np.floating) for value in values):
         return column_of(values, name)
-    for is_kind, part in ((pa.types.is_timestamp, "nanosecond"), (pa.types.is_duration, "nanoseconds")):
-        if is_kind(kind) and kind.unit != "ns" and any(getattr(value, part, 0) > 0 for value in values):
-            fine = pa.duration("ns") if part == "nanoseconds" else pa.timestamp("ns", kind.tz)
-            return pa.array(values, fine, from_pandas=True)
-    return array
+    if pa.types.is_timestamp(kind):
+        part, fine = "nanosecond", pa.timestamp("ns", kind.tz)
+    elif pa.types.is_duration(kind):
+        part, fine = "nanoseconds", pa.duration("ns")
+    else:
+        return array
+    if kind == fine or not any(getattr(value, part, 0) > 0 for value in values):
+        return array
+    try:
+        return pa.array(values, fine, from_pandas=True)
+    except (pa.ArrowException, ValueError, OverflowError) as error:
+        rule = "has times with nanoseconds, which are exact from 1677 to 2262 only, and others outside of these years"
+        raise DataError(f"column {name!r}", f"{rule}; round them, or pass strings") from error
 
 
 def column_of(values: Iterable[Any], name: str) -> pa.Array:

@@ -212,6 +212,9 @@ def test_missing_values_of_pandas_are_missing_in_lists_too():
     given = {"when": [pandas.Timestamp(MOMENT), pandas.NaT], "rank": [1, pandas.NA], "share": [np.float16(1.5), 2]}
     with Index.create(fields=KINDS) as index:
         index.admit(["a", "b"], ["one two three", "four five six"], given)
+        for days in ([MOMENT.date(), pandas.NaT], np.array([MOMENT.date(), pandas.NaT], object)):
+            index.admit(["c", "d"], ["seven eight nine", "ten eleven twelve"], {"when": days})
+            assert index.values("when", ["c", "d"]) == [datetime(2026, 1, 2, tzinfo=UTC), None]
         assert index.values("when", ["a", "b"]) == [MOMENT, None]
         assert index.values("rank", ["a", "b"]) == [1, None]
         assert index.values("share", ["a", "b"]) == [1.5, 2.0]

@@ -102,3 +102,5 @@ def test_a_set_of_ids_is_refused_as_it_has_no_order():
         with pytest.raises(DataError, match="ids are a set, which has no order; pass a list, in the order of the doc"):
             require_ids(ids, 2)
     assert [type(own) for own in require_ids(np.array(["a", "b"]), 2)] == [str, str]
+    with pytest.raises(DataError, match="ids must be a sequence of strings, not a string"):
+        require_ids(np.array("abc"), 3)

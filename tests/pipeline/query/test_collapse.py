@@ -399,3 +399,5 @@ def test_values_of_numpy_are_integers():
     assert collapse(hits, SameValue("value")).kept == [0, 2]
     with pytest.raises(DataError, match="must contain strings or integers, not float64"):
         collapse([{"id": 1, "value": np.float64(1.5)}], SameValue("value"))
+    with pytest.raises(DataError, match="must contain strings or integers, not timedelta64"):
+        collapse([{"id": 1, "value": np.timedelta64(5, "ns")}, {"id": 2, "value": 5}], SameValue("value"))

@@ -358,10 +358,12 @@ def apply_preset(arguments: argparse.Namespace) -> None:
     from neardup.schemes.registry import default
 
     usual = default().name
-    for option, only in (("measure", ""), ("scheme", f", only with {usual}")):
-        if option in given and given[option] != usual:
-            other = option_of(option, given[option], arguments)
-            raise ParameterError("preset", name, f"cannot be used with {other}{only}")
+    if "measure" in given:
+        other = option_of("measure", given["measure"], arguments)
+        raise ParameterError("preset", name, f"cannot be used with {other}")
+    if given.get("scheme", usual) != usual:
+        other = option_of("scheme", given["scheme"], arguments)
+        raise ParameterError("preset", name, f"cannot be used with {other}, only with {usual}")
     wanted = dict(PRESETS[name].settings)
     share = PRESETS[name].ignore_common
     if share is not None and arguments.verb == "dedup" and not ("common" in given and Path(given["common"]).exists()):

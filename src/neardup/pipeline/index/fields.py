@@ -261,8 +261,11 @@ def _column(name: str, values: Any) -> Any:
         return values
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise DataError(f"field {name!r}", f"must have a value for each document, but is {described(values)}")
+    values = values if hasattr(values, "__len__") else [*values]
     try:
         array = pa.array(values)
+        if pa.types.is_date(array.type):
+            array = pa.array(values, from_pandas=True)  # otherwise NaT is a date
         return array if pa.types.is_timestamp(array.type) else uncut(array, values, name)  # times have microseconds
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         values = [None if type(value).__name__ in MISSING else value for value in values]

@@ -364,12 +364,17 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
         values = _made(rule.of, values)
     kinds = types_of(values)
     if not kinds <= _VALUES:
-        values = [value.item() if isinstance(value, np.integer) else value for value in values]
+        values = [value.item() if _is_integer(value) else value for value in values]
         kinds = types_of(values)
     if not kinds <= _VALUES:
         strange = (kinds - _VALUES).pop().__name__
         raise DataError(f"field {rule.field!r}", f"must contain strings or integers, not {strange}; convert them")
     return values
+
+
+def _is_integer(value: Any) -> bool:
+    """Return whether a value is an integer of NumPy, which counts durations among these."""
+    return isinstance(value, np.integer) and not isinstance(value, np.timedelta64)
 
 
 def _made(of: Callable[[Any], Any], values: list[Any]) -> list[Any]:
