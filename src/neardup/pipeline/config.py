@@ -35,13 +35,8 @@ _NESTED: Final = re.compile(  # the standard library needs quadratic time for a 
     rb"""(?<![\w-])(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){100}"""
 )
 _PLACE: Final = re.compile(r" \(at line (\d+), column \d+\)$")  # of an error in TOML
-_TWICE: Final = (
-    "Cannot overwrite",
-    "Cannot declare",
-    "Cannot redefine",
-    "Cannot mutate",
-    "Duplicate",
-)  # errors in TOML
+# Errors in TOML about a name or table that is there already.
+_TWICE: Final = ("Cannot overwrite", "Cannot declare", "Cannot redefine", "Cannot mutate", "Duplicate")
 _PARTS: Final = re.compile(r"\('(.*?)',?\)")  # a name in such an error
 _CLOSE: Final = 0.75  # the similarity of an unknown name to one that is proposed
 _TYPES: Mapping[Any, tuple[tuple[type, ...], str]] = {

@@ -290,7 +290,7 @@ def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:
 def option_of(name: str, value: object, arguments: argparse.Namespace) -> str:
     """Return an option with its value as the user has set it: on the command line, or in a file of settings."""
     if name in getattr(arguments, "of_config", ()):
-        return f"{name} {value} in {arguments.config}".replace("  ", " ")
+        return f"{f'{name} {value}'.rstrip()} in {arguments.config}"
     return f"{_option(name)} {value}".rstrip()
 
 

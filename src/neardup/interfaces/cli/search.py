@@ -66,16 +66,21 @@ def _show(answer: Answer, *, repeats: bool, site: str | None) -> None:
         _print(printable(line))
 
 
+def _hint(query: str) -> str:
+    """Return what to do about a query without results."""
+    if not query.strip():
+        return "The query is empty. Name the words that a document must contain."
+    if not any(map(str.isalnum, query)):
+        return "Only words and numbers are searched: signs and emoji are not."
+    return "A document must have every word. Fewer words, or a * after the beginning of a word, find more."
+
+
 def _totals(answer: Answer, site: str | None) -> list[str]:
     if not answer.total:
         return [
             f"Nothing found for: {answer.query}",
             *([] if site is None else [f"Only documents of {site} are searched (--site)."]),
-            "The query is empty. Name the words that a document must contain."
-            if not answer.query.strip()
-            else "A document must have every word. Fewer words, or a * after the beginning of a word, find more."
-            if any(letter.isalnum() for letter in answer.query)
-            else "Only words and numbers are searched: signs and emoji are not.",
+            _hint(answer.query),
         ]
     if answer.include is not None:
         return [] if answer.results else [f"There is no group {answer.include} on page {answer.page} of this query."]

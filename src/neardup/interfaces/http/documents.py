@@ -227,12 +227,12 @@ def columns_of(service: Service, documents: Sequence[Any], name: str) -> dict[st
     """Return the fields of documents as columns; a missing field is null. *name* is the word for a document."""
     index = service.index
     known = {*index.fields, *index.scheme.columns}
-    for place, document in enumerate(documents):
-        for field in document.fields:
-            if field not in known and field != SITE:
-                raise DataError(f"{name} {place}", str(unknown_field(field, known)))
-    names = dict.fromkeys(name for document in documents for name in document.fields)
-    return {name: [document.fields.get(name) for document in documents] for name in names} or None
+    fields = dict.fromkeys(field for document in documents for field in document.fields)
+    for field in fields:
+        if field not in known and field != SITE:
+            place = next(place for place, document in enumerate(documents) if field in document.fields)
+            raise DataError(f"{name} {place}", str(unknown_field(field, known)))
+    return {field: [document.fields.get(field) for document in documents] for field in fields} or None
 
 
 def verdicts_of(

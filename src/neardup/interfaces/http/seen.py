@@ -100,11 +100,12 @@ def _contents(
     rows = [row for row, page in enumerate(pages) if page.html is not None]
     if rows:
         for row in rows:
-            if given.recipe is not None or pages[row].text is not None:
-                why = "and a text; a page must have only one of text, html and signature"
-                if given.recipe is not None:
-                    why = "but the request has a recipe; with a recipe, send signatures instead of html"
-                raise Refusal(INVALID, f"Page {row} has HTML{',' * (given.recipe is not None)} {why}.")
+            if given.recipe is not None:
+                rule = "but the request has a recipe; with a recipe, send signatures instead of html"
+                raise Refusal(INVALID, f"Page {row} has HTML, {rule}.")
+            if pages[row].text is not None:
+                rule = "a page must have only one of text, html and signature"
+                raise Refusal(INVALID, f"Page {row} has HTML and a text; {rule}.")
         urls, markup = [pages[row].url for row in rows], [str(pages[row].html) for row in rows]
         try:
             texts, found = page_texts(service.index, service.extraction, urls, markup)

@@ -3,6 +3,7 @@
 import os
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
@@ -297,6 +298,7 @@ class _Gathered:
         self._waiting: defaultdict[int, list[OrderedPage]] = defaultdict(list)
         self._size = 0
         self._files: dict[int, Any] = {}
+        self._opened = ExitStack()  # these, each after the file that it writes to, which it does not close
         self._seconds = 0.0  # that reading the pages takes at least
         self._expected = self._done = 0  # pages that are read at least, and those that were read
 
@@ -360,8 +362,7 @@ class _Gathered:
         if self._files:
             self._write()
         with temporary_files(self._folder):
-            for file in self._files.values():
-                file.close()
+            self._opened.close()
         folds: defaultdict[int, list[str]] = defaultdict(list)
         for own, heap in self._largest.items():
             heap.sort(reverse=True)  # the negative orders: now the orders ascend
@@ -430,8 +431,9 @@ class _Gathered:
             table = _table(rows)
             with temporary_files(self._folder):
                 if fold not in self._files:
-                    file = pa.OSFile(os.fsencode(self._folder / str(fold)), "wb")
-                    self._files[fold] = pa.ipc.new_stream(file, _SCHEMA, options=_PACKED)
+                    file = self._opened.enter_context(pa.OSFile(os.fsencode(self._folder / str(fold)), "wb"))
+                    writer = pa.ipc.new_stream(file, _SCHEMA, options=_PACKED)
+                    self._files[fold] = self._opened.enter_context(writer)
                 self._files[fold].write_table(table)
         self._waiting.clear()
         self._size = 0

@@ -104,7 +104,7 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
     with understood(folder.folder / RUN[0], NeardupError):
         plain: Scheme = schemes.read(terms["changeable"]["scheme"], key) if given is None else given
     scheme = plain.with_common(list_of(folder))
-    if terms["recipe"] not in {schemes.without_common(plain).recipe, plain.recipe, scheme.recipe}:
+    if terms["recipe"] not in {schemes.without_common(scheme).recipe, scheme.recipe}:
         if scheme.key_identity != terms["key"]:
             if not is_keyed(terms["key"]):
                 raise StorageRefused(str(folder.folder), "the run in this folder has no secret key", "no key")
