@@ -121,9 +121,7 @@ def test_the_kept_follow_the_greedy_rule(make, sets, threshold, size):
 @given(SETS, THRESHOLDS, st.integers(1, 11), st.sampled_from(sorted(SET_MEASURES)), st.sampled_from([1, 3]))
 def test_the_closest_of_the_kept_matches(sets, threshold, size, rule, threads):
     with LocalEngine(threads) as engine:
-        matcher = ExactResemblance(
-            feature_sets(sets), Thresholds(threshold), measure=rule, closest=True, parts=engine.parts, map=engine.map
-        )
+        matcher = ExactResemblance(feature_sets(sets), Thresholds(threshold), measure=rule, closest=True, engine=engine)
         assert settled(matcher, len(sets), size) == closest(sets, threshold, rule)
     for rank, match in enumerate(closest(sets, threshold, rule)):
         assert match < 0 or matcher.common[rank] == len({*sets[rank]} & {*sets[match]})
@@ -147,7 +145,7 @@ def test_components_are_those_of_the_graph(make, sets, threshold, size):
 def test_threads_settle_the_same_with_the_same_work(sets, threshold, size):
     alone = exact_matcher(sets, threshold)
     with LocalEngine(3) as engine:
-        together = ExactResemblance(feature_sets(sets), Thresholds(threshold), parts=engine.parts, map=engine.map)
+        together = ExactResemblance(feature_sets(sets), Thresholds(threshold), engine=engine)
         assert settled(together, len(sets), size) == settled(alone, len(sets), size)
     assert together.compared == alone.compared
 

@@ -22,7 +22,7 @@ def collection(seed):
 
 def joined(sets, threshold, parts=1, engine=None, **ways):
     features = Features(np.array([v for one in sets for v in one], np.uint64), np.cumsum([0, *map(len, sets)]))
-    ways |= {} if engine is None else {"parts": engine.parts, "map": engine.map}
+    ways |= {} if engine is None else {"engine": engine}
     join = Join(FeatureSets(features, np.arange(len(sets))), threshold, **ways)
     edges = np.linspace(0, len(join), parts + 1).astype(int).tolist()
     found = [one for part in pairwise(edges) for one in join.pairs(slice(*part))]

@@ -1,4 +1,5 @@
 import threading
+import time
 from itertools import pairwise
 
 import pytest
@@ -69,7 +70,11 @@ def test_a_system_that_starts_no_thread_is_reported(monkeypatch):
 
     with LocalEngine(2) as engine:
         monkeypatch.setattr(threading.Thread, "start", start)
-        for call in (lambda: list(engine.map(str, range(3))), lambda: engine.begin(int), lambda: list(ahead([1, 2]))):
+        for call in (
+            lambda: list(engine.map(str, range(3))),
+            lambda: engine.begin(int),
+            lambda: list(ahead([1, 2], 1)),
+        ):
             with pytest.raises(EngineFailed, match=r"^threads cannot be started: the limit of processes or memory"):
                 call()
 
@@ -107,23 +112,37 @@ def test_the_next_item_is_made_meanwhile():
         meeting.wait()
         yield "second"
 
-    found = ahead(items())
+    found = ahead(items(), 1)
     assert next(found) == "first"
     meeting.wait()
     assert list(found) == ["second"]
 
 
-def test_an_error_comes_in_its_place():
+@pytest.mark.parametrize("most", [1, 3])
+def test_no_more_items_are_made_ahead_than_asked_for(most):
+    made = []
+    found = ahead((made.append(item) or item for item in range(100)), most)
+    assert next(found) == 0
+    while len(made) < 1 + most:
+        time.sleep(0.001)
+    time.sleep(0.01)
+    assert made == [*range(1 + most)]
+    assert [*found] == [*range(1, 100)]
+
+
+@pytest.mark.parametrize("most", [1, 5])
+def test_an_error_comes_in_its_place(most):
     def items():
         yield 1
         raise ValueError("broken")
 
-    found = ahead(items())
+    found = ahead(items(), most)
     assert next(found) == 1
     with pytest.raises(ValueError, match="broken"):
         next(found)
 
 
 def test_nothing_is_made_ahead_of_the_end():
-    assert list(ahead([])) == []
-    assert list(ahead(iter([1, 2, 3]))) == [1, 2, 3]
+    for most in (1, 2, 7):
+        assert list(ahead([], most)) == []
+        assert list(ahead(iter([1, 2, 3]), most)) == [1, 2, 3]

@@ -4,7 +4,7 @@ The rule: in rank order, best first, a document is dropped if it matches a kept 
 such document. No document is dropped through a chain.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from neardup.kernels import sets as kernels
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import Flags, Positions
 from neardup.model.candidates import Candidates, Ranks
+from neardup.model.engine import IN_TURN, Engine
 
 UNKNOWN: Final = -1
 
@@ -61,24 +62,22 @@ class ExactResemblance:
 
     The *measure* is one of ``SET_MEASURES``: the resemblance, the overlap,
     or the containment of the worse document in the better one. Only pairs that can still decide something are
-    compared: the better document has not been dropped, nor has the worse one. *sets* is by rank. *parts* cuts a number
-    of documents among the threads, and *map* runs a function on each part. The match of a dropped document is the
-    best-ranked kept document, or the *closest*. ``common`` is the number of features that a decided document shares
-    with its match, or ``UNKNOWN``.
+    compared: the better document has not been dropped, nor has the worse one. *sets* is by rank. The match of a dropped
+    document is the best-ranked kept document, or the *closest*. ``common`` is the number of features that a decided
+    document shares with its match, or ``UNKNOWN``.
     """
 
-    def __init__(  # noqa: PLR0913 - every one a keyword with a default
+    def __init__(
         self,
         sets: FeatureSets,
         thresholds: Thresholds,
         *,
         measure: str = "resemblance",
         closest: bool = False,
-        parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)] if number else [],
-        map: Callable[[Callable[[slice], Any], Iterable[slice]], Iterable[Any]] = map,  # noqa: A002 - what it is
+        engine: Engine = IN_TURN,
     ) -> None:
         self._sets, self._rule, self._closest = sets, (thresholds, SET_MEASURES[measure]), closest
-        self._parts, self._map = parts, map
+        self._engine = engine
         self.compared = 0
         self.common: Positions = np.full(len(sets.positions), UNKNOWN, np.int64)
 
@@ -90,12 +89,12 @@ class ExactResemblance:
         first = int(block.asking[0])
 
         measured = partial(self._measured, block, matched)
-        parts = self._parts(len(block.asking))
+        parts = self._engine.parts(len(block.asking))
         against_settled = partial(measured, kernels.first_matches, 0, first)
-        self.compared += sum(self._map(against_settled, parts))
+        self.compared += sum(self._engine.map(against_settled, parts))
         self.compared += measured(kernels.first_matches, first, len(matched), slice(0, len(block.asking)))
         if self._closest:
-            self.compared += sum(self._map(partial(measured, kernels.closest_matches), parts))
+            self.compared += sum(self._engine.map(partial(measured, kernels.closest_matches), parts))
 
     def connect(self, block: Candidates, parents: Positions) -> None:
         """Join all matching pairs."""
@@ -105,7 +104,7 @@ class ExactResemblance:
 
     def _prepare(self, block: Candidates) -> None:
         asking = block.asking[np.diff(block.bounds) > 0]
-        self._sets.make_all_distinct(np.concatenate([asking, block.candidates]), self._parts, self._map)
+        self._sets.make_all_distinct(np.concatenate([asking, block.candidates]), self._engine)
 
     def _measured(self, block: Candidates, matched: Positions, kernel: Any, *span_and_part: Any) -> int:
         """Call a kernel that finds matches for a part of a block, the last argument; return its comparisons."""

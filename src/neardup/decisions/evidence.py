@@ -1,8 +1,7 @@
 """The evidence: how much two documents have in common, measured on their feature sets."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -10,6 +9,7 @@ import numpy.typing as npt
 from neardup.kernels.cosines import cosines, make_weighted
 from neardup.kernels.sets import CONTAINMENT, OVERLAP, RESEMBLANCE, intersections, make_distinct
 from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Words
+from neardup.model.engine import Engine
 
 Shares = npt.NDArray[np.float64]
 
@@ -63,15 +63,10 @@ class FeatureSets:
         """
         make_distinct(self.arrays, documents, self._distinct)
 
-    def make_all_distinct(
-        self,
-        documents: AnyPositions,
-        parts: Callable[[int], list[slice]],
-        map_: Callable[[Callable[[slice], Any], Iterable[slice]], Iterable[Any]],
-    ) -> None:
-        """Remove the repeats of these documents, which may be named several times, in *parts* mapped by *map_*."""
+    def make_all_distinct(self, documents: AnyPositions, engine: Engine) -> None:
+        """Remove the repeats of these documents, which may be named several times."""
         repeating = self.repeating(documents)
-        for _ in map_(lambda part: self.make_distinct(repeating[part]), parts(len(repeating))):
+        for _ in engine.map(lambda part: self.make_distinct(repeating[part]), engine.parts(len(repeating))):
             pass
 
     def measured(self, measure: str, left: Positions, right: Positions) -> Shares:

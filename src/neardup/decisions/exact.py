@@ -10,6 +10,7 @@ import numpy as np
 from neardup.kernels.checksum import add_field
 from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Features, Flags, Positions, TextBatch, Words, run_starts
+from neardup.model.engine import IN_TURN, Engine
 
 ROUNDS: Final = 4
 
@@ -64,7 +65,7 @@ def leaders_by_digest(
         ranks = again
 
 
-def leaders_by_features(features: Features, sums: Words, order: Positions) -> Positions:
+def leaders_by_features(features: Features, sums: Words, order: Positions, engine: Engine = IN_TURN) -> Positions:
     """Return, by rank, the best-ranked document with the same features, which may be the document itself.
 
     *features* and their digests *sums* are by position, *order* is the ranking. Documents without features are alone.
@@ -74,7 +75,13 @@ def leaders_by_features(features: Features, sums: Words, order: Positions) -> Po
 
     def equal(left: Positions, right: Positions) -> Flags:
         holds = np.empty(len(left), np.bool_)
-        equal_ranges(features.values, starts, ends, features.values, starts, ends, left, right, holds)
+        own = features.values, starts, ends
+
+        def compare(part: slice) -> None:
+            equal_ranges(*own, *own, left[part], right[part], holds[part])
+
+        for _ in engine.map(compare, engine.parts(len(left))):
+            pass
         return holds
 
     ranks = np.flatnonzero(ends > starts)

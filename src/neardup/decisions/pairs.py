@@ -1,8 +1,8 @@
 """All pairs of documents that share enough of their features: exactly, without signatures."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from neardup.kernels.families import deviations, gather
 from neardup.kernels.joins import add_occurrences, join, lists, occurrences, parities, rarest_first
 from neardup.kernels.sets import OVERLAP
 from neardup.model.arrays import Bytes, Positions, Words
+from neardup.model.engine import IN_TURN, Engine
 
 _ROOM: Final = 1 << 16  # pairs that are found at a time
 _PLACES: Final = 26  # bits of the largest table of occurrences
@@ -47,19 +48,18 @@ class Join:
     *sizes* are the documents' numbers of distinct features, and *families* those of documents in order of size.
     """
 
-    def __init__(  # noqa: PLR0913 - what is joined, by which rule, and how it runs
+    def __init__(
         self,
         sets: FeatureSets,
         threshold: float,
         *,
         measure: str = "resemblance",
         sides: Words | None = None,
-        parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)],
-        map: Callable[..., Iterable[Any]] = map,  # noqa: A002 - it may be another one
+        engine: Engine = IN_TURN,
     ) -> None:
         self._threshold, self._measure = threshold, SET_MEASURES[measure]
         everything = np.arange(len(sets.sizes))
-        sets.make_all_distinct(everything, parts, map)
+        sets.make_all_distinct(everything, engine)
         self._order: Positions = np.argsort(sets.sizes, kind="stable")
         self.sizes, self._sizes = sets.sizes, sets.sizes[self._order]
         self._sets = sets.values, sets.starts[self._order], self._sizes
@@ -74,13 +74,13 @@ class Join:
             occurrences((values, starts[turn::counters].copy(), sizes[turn::counters].copy()), shift, found)
             return found
 
-        counters = len(parts(2))  # two at most, because they are large
-        counts, *more = map(count, range(counters))
+        counters = len(engine.parts(2))  # two at most, because they are large
+        counts, *more = engine.map(count, range(counters))
         for one in more:
             add_occurrences(one, counts)
         self._probes = self._sizes if self._measure == OVERLAP else _first(self._sizes, threshold)
 
-        turns = parts(len(everything))
+        turns = engine.parts(len(everything))
 
         def arrange(turn: int) -> None:
             chosen = everything[turn :: len(turns)]  # as many long ones as the other threads
@@ -89,7 +89,7 @@ class Join:
 
         self._alone = np.empty_like(self._sizes)
         self._parities = np.empty((len(everything), _PARITIES // 64), np.uint64)
-        list(map(arrange, range(len(turns))))
+        list(engine.map(arrange, range(len(turns))))
         self._index()
 
     def _index(self) -> None:

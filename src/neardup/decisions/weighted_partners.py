@@ -1,6 +1,6 @@
 """All documents whose cosine with a few others is high enough: exactly, without signatures."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,6 +10,7 @@ from neardup.decisions.pairs import JoinedPairs
 from neardup.decisions.partners import LONG, collected, lists_of, numbered, table_of
 from neardup.kernels.weighted_partners import spared, weighted_partners
 from neardup.model.arrays import Positions, Words, ragged
+from neardup.model.engine import IN_TURN, Engine
 
 
 class FoundCosines(NamedTuple):
@@ -76,11 +77,10 @@ class CosineJoin:
         threshold: float,
         *,
         sides: Words | None = None,
-        parts: Callable[[int], list[slice]] = lambda number: [slice(0, number)],
-        map: Callable[..., Iterable[Any]] = map,  # noqa: A002 - it may be another one
+        engine: Engine = IN_TURN,
     ) -> None:
         self._sets, self._threshold, self._sides = sets, threshold, sides
-        sets.make_all_distinct(np.arange(len(sets.sizes)), parts, map)
+        sets.make_all_distinct(np.arange(len(sets.sizes)), engine)
         self.sizes = sets.sizes
 
     def __len__(self) -> int:

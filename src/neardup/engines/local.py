@@ -61,13 +61,13 @@ class LocalEngine(AbstractContextManager["LocalEngine"]):
         return [slice(begin, end) for begin, end in pairwise(edges)]
 
 
-def ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the items; a thread of its own makes the next one while the caller uses one."""
+def ahead(items: Iterable[Item], most: int) -> Iterator[Item]:
+    """Yield the items; a thread of its own makes the next ones, at most this many, while the caller uses one."""
     iterator, end = iter(items), object()
     with ThreadPoolExecutor(1) as pool:
-        following: Future[Any] = _submitted(pool, next, iterator, end)
-        while (item := awaited(following)) is not end:
-            following = pool.submit(next, iterator, end)
+        following: deque[Future[Any]] = deque(_submitted(pool, next, iterator, end) for _ in range(most))
+        while (item := awaited(following.popleft())) is not end:
+            following.append(pool.submit(next, iterator, end))
             yield item
 
 

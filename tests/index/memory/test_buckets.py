@@ -133,7 +133,7 @@ def test_blocks_change_nothing(rows, size, pooled):
 @given(ROWS)
 def test_threads_change_nothing(rows):
     with LocalEngine(2) as engine:
-        assert proposed(made(rows, map=engine.map)) == sharing(rows)
+        assert proposed(made(rows, engine=engine)) == sharing(rows)
 
 
 @given(ROWS, st.integers(1, 4), st.integers(1, 5), st.booleans())

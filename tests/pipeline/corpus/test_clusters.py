@@ -160,3 +160,22 @@ def test_a_few_near_duplicates_are_not_examined():
     summary = neardup.dedup([*few, *texts[400:]]).summary
     assert 0 < summary.near < 26  # a twentieth
     assert summary.spread_template is None
+
+
+@pytest.mark.parametrize("members", [63, 64, 65, 71, 500])
+def test_the_examined_documents_are_of_a_few_places_over_the_input(members):
+    examined = []
+
+    def raw_texts(positions):
+        examined.extend(positions.tolist())
+        return [None] * len(positions)
+
+    representatives = np.full(3 * members, -1)
+    own = np.arange(0, 3 * members, 3)  # every third document of the input
+    representatives[own[1:]] = own[0]
+    ids = pa.chunked_array([pa.array([str(place) for place in range(len(representatives))])])
+    clusters.largest_clusters(ids, raw_texts, representatives, representatives < -1, neardup.MinHash())
+    assert len(examined) == len({*examined}) == min(members, clusters.SAMPLE)
+    assert {*examined} <= {*own.tolist()}
+    assert (examined[0], examined[-1]) == (own[0], own[-1])
+    assert sum(np.diff(examined) > 3) < 8

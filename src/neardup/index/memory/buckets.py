@@ -1,7 +1,7 @@
 """Candidates that share a key of their signature, in memory."""
 
-from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from neardup.kernels import buckets as kernels
 from neardup.kernels import radix
 from neardup.model.arrays import AnyPositions, Flags, Positions, Words, run_starts
 from neardup.model.candidates import DEPTH, ROOM, Candidates, Ranks, chained
+from neardup.model.engine import IN_TURN, Engine
 
 BLOCK = 2048  # documents whose candidates are proposed together
 ROWS = 1 << 12  # documents whose keys in all columns are held together
@@ -140,14 +141,14 @@ class Buckets(Proposals):
         *,
         first: int = 0,
         pooled: bool = False,
-        map: Callable[..., Iterable[Any]] = map,  # noqa: A002 - what it is
+        engine: Engine = IN_TURN,
     ) -> None:
         keys = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
 
         def find(column: int) -> Column:
             return column_of(keys, present, column=column, first=first, pooled=pooled)
 
-        columns = list(map(find, range(1 if pooled else keys.columns)))
+        columns = list(engine.map(find, range(1 if pooled else keys.columns)))
         self.not_compared = sum(column.not_compared for column in columns)
         super().__init__(columns, first, len(present))
 

@@ -16,6 +16,7 @@ from neardup.index.memory.buckets import Buckets, Keys
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Signatures, Words
 from neardup.model.candidates import Candidates
+from neardup.model.engine import IN_TURN, Engine
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
 from neardup.pipeline.progress import Progress
@@ -105,7 +106,7 @@ class LeaderComparison:
         matched = np.full(number, -1, np.int64)
         first = 0 if earlier is None else len(earlier)
         matched[:first] = -1 if earlier is None else earlier
-        buckets = Buckets(keys, signatures.present, first=first, pooled=scheme.pooled, map=self._engine.map)
+        buckets = Buckets(keys, signatures.present, first=first, pooled=scheme.pooled, engine=self._engine)
         parents = np.arange(number)
         candidates, dropped = 0, int((matched >= 0).sum())
         progress("compare", first, number)
@@ -203,7 +204,7 @@ def exact_matcher(
     policy: Policy,
     sets: FeatureSets,
     thresholds: Thresholds,
-    engine: LocalEngine | None = None,
+    engine: Engine = IN_TURN,
 ) -> ExactResemblance | GivenMatches:
     """Return the matcher that verifies the features of documents."""
     if isinstance(sets, WeightedSets):
@@ -214,11 +215,10 @@ def exact_matcher(
             ),
             closeness=weighted.cosines if policy.representative == "closest" else None,
         )
-    running: dict[str, Any] = {} if engine is None else {"parts": engine.parts, "map": engine.map}
     return ExactResemblance(
         sets,
         thresholds,
         measure=exact_measure(scheme.rule),
         closest=policy.representative == "closest",
-        **running,
+        engine=engine,
     )

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from neardup.decisions.exact import count_repeats
 from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions, TextBatch, Words, not_utf8
+from neardup.model.engine import IN_TURN, Engine
 from neardup.model.errors import DataError, kind_of, require_name
 from neardup.schemes.checksum import BODY
 from neardup.sources.ids import written_ids
@@ -96,7 +97,7 @@ class Documents:
         raw: list[bytes | None] = gathered(self.texts, positions).to_pylist()
         return raw
 
-    def same_text(self, left: Positions, right: Positions) -> Flags:
+    def same_text(self, left: Positions, right: Positions, engine: Engine = IN_TURN) -> Flags:
         """Return, pair by pair, whether two texts are equal byte by byte; false for empty texts.
 
         A text in one chunk is compared in place. Texts of several chunks are first copied together, at most ``_COPIED``
@@ -105,7 +106,12 @@ class Documents:
         same = np.zeros(len(left), np.bool_)
         if self.texts.num_chunks == 1:
             lying = as_it_lies(self.texts.chunk(0))
-            _equal_texts(lying, left, lying, right, same)
+
+            def compare(part: slice) -> None:
+                _equal_texts(lying, left[part], lying, right[part], same[part])
+
+            for _ in engine.map(compare, engine.parts(len(left))):
+                pass
             return same
         lengths = text_lengths(self.texts)
         pairs = np.flatnonzero(lengths[left] == lengths[right])

@@ -226,7 +226,7 @@ class _Run:
         scheme = self._scheme
         leaders: Positions = np.arange(len(order))
         if self._fields is None:
-            leaders = leaders_by_features(shingled.features, shingled.sums, order)
+            leaders = leaders_by_features(shingled.features, shingled.sums, order, self._engine)
             featureless = np.diff(shingled.features.offsets)[order] == 0
             ranks = np.flatnonzero(featureless & ~shingled.blank[order])
             leaders_by_content(self._documents.raw_texts(order[ranks]), ranks.tolist(), leaders)
@@ -299,10 +299,10 @@ class _Run:
         if self._fields is None:
             equal = own == kept_for
             asked = np.flatnonzero(equal)  # equal texts have the same leader
-            exact[asked] = self._documents.same_text(left[asked], right[asked])
+            exact[asked] = self._documents.same_text(left[asked], right[asked], self._engine)
             common = self._shared(sets, own, kept_for, np.where(equal, 0, decided.common[own]))
         else:  # documents of one leader have the same fields, but not always the same text
-            equal = exact = self._documents.same_text(left, right)
+            equal = exact = self._documents.same_text(left, right, self._engine)
             unknown = np.full(len(dropped), UNKNOWN)
             common = self._shared(FeatureSets(shingled.features, order), dropped, matched[dropped], unknown)
         evidence = comparison.evidence(common, own, kept_for, equal, exact)
@@ -347,7 +347,7 @@ class _Run:
         shared = shared.copy()
         asked = np.flatnonzero(shared == UNKNOWN) if self._policy.verify == "exact" else np.empty(0, np.int64)
         both = np.concatenate([left[asked], right[asked]])
-        sets.make_all_distinct(both, self._engine.parts, self._engine.map)
+        sets.make_all_distinct(both, self._engine)
 
         def measure(part: slice) -> None:
             pairs = asked[part]

@@ -51,7 +51,7 @@ class PairRule:
 
     def join(self, sets: FeatureSets, sides: Words | None, engine: LocalEngine) -> Join | CosineJoin:
         """Prepare finding the pairs of documents with these features, of two *sides* if these are given."""
-        ways: dict[str, Any] = {"sides": sides, "parts": engine.parts, "map": engine.map}
+        ways: dict[str, Any] = {"sides": sides, "engine": engine}
         if isinstance(sets, WeightedSets):
             return CosineJoin(sets, self.threshold, **ways)
         measure = "resemblance" if self.measure == "resemblance" else "overlap"

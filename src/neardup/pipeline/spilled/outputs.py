@@ -47,6 +47,7 @@ _TOGETHER: Final = (
     "and inputs that are written together need one type for each field; write one file for each input, to a folder"
 )
 _ROWS: Final = 1 << 16  # decisions that are written together
+_AHEAD: Final = 8  # pieces: Parquet is written in whole groups, for each of which many are read at once
 
 
 class Output(NamedTuple):
@@ -316,7 +317,7 @@ def write(
     if form is None:
         schema = schema_of(job.shards, output, job.journal.records("fields-", job.shards.numbers(output.sources)))
     found = _records(job, result, group, copied=form is not None)
-    found = ahead(found) if reading_ahead and alone else found
+    found = ahead(found, _AHEAD) if reading_ahead and alone else found
     files: dict[str, int] = {}
     for part, own in [(group[0], found)] if alone else groupby(found, itemgetter(0)):
         if form is not None:
