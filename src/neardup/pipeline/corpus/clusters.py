@@ -14,7 +14,7 @@ import pyarrow as pa
 from neardup.model.arrays import Flags, Positions
 from neardup.model.protocols import Scheme
 from neardup.schemes.terms import common_of
-from neardup.text.columns import text_column, whole_batch
+from neardup.text.columns import whole_batch
 from neardup.text.common_shingles import LEAST, different
 
 CLUSTERS: Final = 3
@@ -200,8 +200,9 @@ class _Features:
 
     def __init__(self, raw: Sequence[bytes | None], scheme: Scheme) -> None:
         """Read the beginnings of texts, without missing and empty ones."""
-        self.texts = [text[:_READ].decode("utf-8", "ignore") for text in raw if text]
-        features = scheme.shingling.batch_features(whole_batch(text_column(self.texts)))
+        self.texts = [text[:_READ] for text in raw if text]
+        column = pa.chunked_array([pa.array(self.texts, pa.large_binary())])
+        features = scheme.shingling.batch_features(whole_batch(column))
         self._counted = different(features, getattr(scheme.shingling, "size", 1))
         values = [features.values[begin:end] for begin, end in pairwise(features.offsets)]
         self.different = list(compress(values, self._counted.tolist()))
@@ -218,7 +219,8 @@ class _Features:
         """Return the beginning of the longest passage of the first and the last different text, on one line."""
         from neardup.evaluation.passages import shared_passages  # loaded for templates only
 
-        one, other = (self.texts[place] for place in np.flatnonzero(self._counted)[[0, -1]])
+        places = np.flatnonzero(self._counted)[[0, -1]]
+        one, other = (self.texts[place].decode("utf-8", "replace") for place in places)
         passages = shared_passages(one, other).shared
         begin, end = max(passages, key=lambda passage: passage.words).a if passages else (0, 0)
         return " ".join(one[begin:end].split())[:BEGINNING]
