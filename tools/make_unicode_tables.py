@@ -245,7 +245,9 @@ def main():
             kind = SYMBOL
         folded = [ord(part) for part in letter.casefold()]
         entry = (folded[0] - code) & 0x1FFFFF
-        if len(folded) > 1:
+        if len(folded) > 1:  # as what it is in upper case, whose accents may be composed
+            upper = unicodedata.normalize("NFC", letter.upper())
+            folded = [ord(part) for one in upper for part in one.casefold()]
             entry = len(expansions) | 1 << 23
             expansions.append([*folded, 0, 0][:3])
         analysis[code] = entry | kind << 21 | (category[0] == "N") << 24 | bool(invisible[code]) << 25

@@ -107,6 +107,7 @@ def test_a_checksum_is_equal_or_not():
     [
         (MinHash(), "...", STORM, "A has no signature: no words"),
         (MinHash(), STORM, "", "B has no signature: no words"),
+        (MinHash(), "\u200b", "\u200b", "A and B have no signature: no words"),
         (MinHash(shingle=1), "", "...", "A and B have no signature: no words"),
         (MinHash(analysis=Analysis(unit="line")), "", "\n", "A and B have no signature: no lines"),
         (Checksum(), "a", "a", "A and B have no signature: a required field is empty"),

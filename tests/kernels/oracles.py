@@ -49,6 +49,7 @@ INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
+EMOJI = "⌚⌛⏩⏪⏫⏬⏰⏳◽◾⬛⬜⭐⭕"  # with the property Emoji_Presentation
 WHITE = set(" \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {chr(code) for code in range(0x2000, 0x200B)}
 NO_SYMBOLS = "\xa9\xae\u2120\u2122\ufffc\ufffd" + "".join(map(chr, range(0x2500, 0x25A0)))
 
@@ -92,6 +93,10 @@ def is_minus(letters, place):
     return before == behind == " " and is_digit(letters[place - 2]) and is_digit(after)
 
 
+def separates(letter):
+    return letter in WHITE or not (letter.isascii() or is_word(letter) or is_symbol(letter))
+
+
 def symbol_counts(visible, place):  # noqa: C901, PLR0911 - one rule each
     """The rules of ``neardup.kernels.symbols``, on the visible characters of a text."""
     letters = [" ", " ", *(letter for letter, _ in visible), " ", " ", " "]
@@ -113,9 +118,10 @@ def symbol_counts(visible, place):  # noqa: C901, PLR0911 - one rule each
         return True
     match symbol:
         case "*":
-            return edges != 1
+            point = behind == "." and not is_digit(letters[last + 2])
+            return separates(before) == (separates(behind) or point or behind in ",;:!?)]}\"'")
         case "|":
-            return length > 1 or edges == 0
+            return length > 1 or (edges == 0 and not (before in "-:" and behind in "-:"))
         case "/":
             return edges == 2 or (edges == 0 and (is_digit(before) or is_digit(behind)))
         case "!":
@@ -140,7 +146,8 @@ def address(visible, place):
 def words(text, *, fold_case=True, symbols=True):
     """Maximal runs of letters, marks and numbers; a character each in scripts without spaces; and symbols."""
     places = itertools.accumulate((len(letter.encode("utf-8", "surrogatepass")) for letter in text), initial=0)
-    visible = [pair for pair in zip(text, places, strict=False) if not INVISIBLE.match(pair[0])]
+    readable = text.replace("\ufffd", " ")  # and bytes that are not UTF-8
+    visible = [pair for pair in zip(readable, places, strict=False) if not INVISIBLE.match(pair[0])]
     letters = [letter for letter, _ in visible]
     found = [""]
     place = 0
@@ -157,11 +164,17 @@ def words(text, *, fold_case=True, symbols=True):
             else:
                 found[-1] += letter
         elif symbols and is_symbol(letter) and symbol_counts(visible, place - 1):
-            picture = 0x2600 <= ord(letter) < 0x27C0 or 0x1F000 <= ord(letter) < 0x20000
+            picture = 0x2600 <= ord(letter) < 0x27C0 or 0x1F000 <= ord(letter) < 0x20000 or letter in EMOJI
             found += [letter.replace("\u2212", "-")] * (1 + picture) + [""]
         else:
             found.append("")
-    return [word.casefold() if fold_case else word for word in found if word]
+    return ["".join(map(case_folded, word)) if fold_case else word for word in found if word]
+
+
+def case_folded(letter):
+    """The full case folding; letters that it takes apart are folded as what they are in upper case."""
+    folded = letter.casefold()
+    return folded if len(folded) == 1 else "".join(map(str.casefold, unicodedata.normalize("NFC", letter.upper())))
 
 
 def public_hash(token, seed):
@@ -309,7 +322,7 @@ def _begins_sentence(text, endings):
 def sentences(text, abbreviations, before_numbers, endings):
     """Every white space, and every word directly behind a full stop, is asked for itself."""
     places = [place for place, letter in enumerate(text) if not INVISIBLE.match(letter)] + [len(text)]
-    whole, text = text, "".join(text[place] for place in places[:-1])
+    whole, text = text, "".join(text[place] for place in places[:-1]).replace("\ufffd", " ")
     edges = {found.end() for found in re.finditer(f"[{STOPS_AT_ONCE}][{CLOSING}{SPACES}]*", text)}
     for space in re.finditer(f"[{SPACES}]+(?=[^{SPACES}])", text):
         following = text[space.end()]

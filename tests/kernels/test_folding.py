@@ -15,7 +15,7 @@ from neardup.text.unicode import unicode_tables
 needs_unicode_14 = pytest.mark.skipif(
     unicodedata.unidata_version != "14.0.0", reason="the oracle is this Python's Unicode, the tables are 14.0"
 )
-SYMBOLS = "a1 \n!#$%&*+-/<=>@^|~.,:()?\"'\\_\u00ad\u200b\ufe0f\u2212\u25a0😀✔°→€"
+SYMBOLS = "a1 \n!#$%&*+-/<=>@^|~.,:()?\"'\\_\u00ad\u200b\ufe0f\u2212\u25a0😀✔⭐°→€\ufffd\u201c\u2019"
 ALPHABETS = st.one_of(
     st.text(max_size=200),
     st.text(alphabet="aB1 .ßİΐé\u0301你す ก\u0e31\u1000", max_size=200),

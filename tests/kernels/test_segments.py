@@ -40,7 +40,7 @@ PIECES = st.lists(
     st.tuples(
         st.sampled_from(BEFORE),
         st.sampled_from(STOPS),
-        st.sampled_from([" ", " ", "  ", "\n", "\n\n", "\r\n", "\r\n\r\n", "", "\u2029"]),
+        st.sampled_from([" ", " ", "  ", "\n", "\n\n", "\r\n", "\r\n\r\n", "", "\u2029", "\ufffd"]),
         st.sampled_from(AFTER),
         st.sampled_from([" ", ""]),
     ).map("".join),

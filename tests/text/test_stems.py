@@ -34,6 +34,12 @@ def test_a_word_with_an_empty_stem_is_not_changed():
     assert stemmed([b"runs", b"''s", b"''s'"], "english") == [b"run", b"''s", b"''s'"]
 
 
+@pytest.mark.usefixtures("either")
+def test_addresses_are_not_stemmed():
+    addresses = [b"https://a.example/setups", b"http://a.example/running"]
+    assert stemmed([b"setups", *addresses], "english") == [b"setup", *addresses]
+
+
 def test_words_of_other_scripts():
     words = ["häuser", "straße", "книги", "你"]
     found = stemmed([word.encode() for word in words], "german")

@@ -56,7 +56,7 @@ def chosen_words(text, analysis):
     found = [word for word, holds in zip(found, stays, strict=True) if holds]
     if analysis.stem:
         stemmer = Stemmer.Stemmer(analysis.stem)
-        found = [stemmer.stemWord(word) or word for word in found]
+        found = [word if ":" in word else stemmer.stemWord(word) or word for word in found]
     return found
 
 
@@ -139,6 +139,9 @@ def test_case_is_folded_fully_unless_told_otherwise():
     texts = ["STRASSE ΌΣΟΣ İ", "straße όσος i\u0307"]
     one, other = tokens_of(texts, Analysis())
     assert one == other
+    greek = "Μαΐου, πραΰνω"
+    one, other = tokens_of([greek, greek.upper()], Analysis())
+    assert one == other
     one, other = tokens_of(texts, Analysis(fold_case=False))
     assert len({*one} & {*other}) == 0
 
@@ -147,6 +150,14 @@ def test_case_is_folded_fully_unless_told_otherwise():
 def test_a_stop_word_has_a_word(word):
     with pytest.raises(ParameterError, match="stop_words"):
         Tokenizer(Analysis(stop_words=(word,)), Hashing())
+
+
+@pytest.mark.parametrize("symbol", [*"+*->/#$%&<=@^~"])
+def test_a_symbol_may_be_a_stop_word(symbol):
+    one, other = tokens_of([f"3 {symbol} 4", "3 4"], Analysis(stop_words=(symbol,)))
+    assert one == other
+    with pytest.raises(ParameterError, match="must contain a letter, a digit or a symbol that counts"):
+        Tokenizer(Analysis(stop_words=(symbol,), symbols=False), Hashing())
 
 
 def test_stop_words_with_an_apostrophe_go_as_a_whole():

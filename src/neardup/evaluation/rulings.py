@@ -7,7 +7,8 @@ import msgspec
 import numpy as np
 
 from neardup.evaluation.measures import shared_counts, weighted_cosine
-from neardup.model.arrays import Features, Signatures
+from neardup.kernels.segments import blank
+from neardup.model.arrays import Features, Signatures, TextBatch
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.schemes.combined import Combined
 from neardup.schemes.plausibility import PlausiblePairs
@@ -73,9 +74,10 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
     reason = _missing(scheme, signed)
     if scheme.columns:
         return _of_fields(scheme, [a, b], estimate, reason, verified=signatures is None)
-    value, smaller = _measured(scheme, scheme.shingling.batch_features(whole_batch(text_column([a, b]))))
+    both = whole_batch(text_column([a, b]))
+    value, smaller = _measured(scheme, scheme.shingling.batch_features(both))
     least = float(thresholds_of(scheme).of(*np.array([[0], [1], [smaller]]))[0])
-    equal = reason is not None and a == b and a.strip() != ""
+    equal = reason is not None and a == b and not _is_blank(both)
     plausible = reason is None and len(PlausiblePairs(scheme, signed).of(0, 2)[0]) > 0
     enough = value >= least
     return Ruling(
@@ -91,6 +93,13 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
         if equal
         else reason or (f"the signatures rule it out: {_read(estimate)}" if enough and not plausible else None),
     )
+
+
+def _is_blank(texts: TextBatch) -> bool:
+    """Return whether the first text has nothing but white space."""
+    flags = np.empty(len(texts), np.bool_)
+    blank(texts.data, texts.offsets, flags)
+    return bool(flags[0])
 
 
 def _measured(scheme: Any, features: Features) -> tuple[float, int]:

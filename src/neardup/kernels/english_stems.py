@@ -45,8 +45,10 @@ _KINDS = np.zeros(256, np.uint8)
 for _bit, _letters in enumerate((b"aeiouy", b"aeo", b"wxY", b"cdeghkmnrt", b"l", b"st", range(0x80, 0xC0))):
     _KINDS[list(_letters)] |= np.uint8(1 << _bit)
 _AFTER = {"li": _VALID_LI, "ogi": _L, "ion": _S_OR_T}  # suffixes that count only after these letters
-_APOSTROPHE, _E, _I, _Y, _CONSONANT_Y = (np.uint8(ord(letter)) for letter in "'eiyY")
-_EIGHT_CONSONANTS_Y, _EIGHT_YS = (np.uint64(int.from_bytes(letter * 8, "little")) for letter in (b"Y", b"y"))
+_APOSTROPHE, _COLON, _E, _I, _Y, _CONSONANT_Y = (np.uint8(ord(letter)) for letter in "':eiyY")
+_EIGHT_CONSONANTS_Y, _EIGHT_YS, _EIGHT_COLONS = (
+    np.uint64(int.from_bytes(letter * 8, "little")) for letter in (b"Y", b"y", b":")
+)
 
 
 def _packed(part):
@@ -334,7 +336,7 @@ def _stem(word, begin, end):
 
 @kernel
 def stem(words, size):
-    """Replace, in place, words by their stems; a word with an empty stem is not changed.
+    """Replace, in place, words by their stems; addresses, which have a colon, and words without a stem are not changed.
 
     Zero-ended words follow each other in ``words[LEAD:size]``. ``LEAD`` zero bytes precede them, and there is room for
     8 bytes behind them. In the place of removed letters there are zero bytes.
@@ -342,7 +344,12 @@ def stem(words, size):
     begin = np.int64(LEAD)
     while begin < size:
         end = _end(words, begin)
-        words[_stem(words, begin, end) : end] = 0
+        is_address = False
+        if _has(_EIGHT_COLONS, words, begin, end):  # or perhaps the next word has one
+            for place in range(begin, end):
+                is_address |= words[place] == _COLON
+        if not is_address:
+            words[_stem(words, begin, end) : end] = 0
         begin = end + 1
 
 

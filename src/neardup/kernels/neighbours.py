@@ -11,8 +11,9 @@ from neardup.kernels.compile import ASCII_SYMBOLS, njit
 NOTHING, TOKEN, UNKNOWN = 0, 1, 2
 
 # Classes of characters. Only before a symbol, a blank is of another class if the character before it is known.
-_HIDDEN, _BLANK, _LINE, _LETTER, _DIGIT, _EQUALS, _MARKER, _BRACKET, _COLON, _QUESTION, _POINT, _OTHER = range(12)
-_LINE_BLANK, _WORD_BLANK, _NUMBER_BLANK = range(12, 15)  # after a line end; a digit or "="; anything else but a marker
+_HIDDEN, _BLANK, _LINE, _LETTER, _DIGIT, _EQUALS, _MARKER, _BRACKET, _COLON, _QUESTION, _POINT, _CLOSING = range(12)
+_OTHER = 12
+_LINE_BLANK, _WORD_BLANK, _NUMBER_BLANK = range(13, 16)  # after a line end; a digit or "="; anything else but a marker
 _CLASSES = 16
 _OPEN = {_BLANK, _LINE, _LINE_BLANK, _WORD_BLANK, _NUMBER_BLANK}
 _RULER = 4
@@ -22,7 +23,7 @@ _SLASH, _ADDRESS = ord("/"), ord(":")
 def _class_of(byte: int) -> int:
     character = chr(byte)
     named = {" \t": _BLANK, "\n\r": _LINE, "=": _EQUALS, "#*+->|/": _MARKER, "(": _BRACKET, ":": _COLON, "?": _QUESTION}
-    for characters, found in (named | {".$": _POINT}).items():
+    for characters, found in (named | {".$": _POINT, ",;!)]}\"'": _CLOSING}).items():
         if character in characters:
             return found
     if byte >= 0x80 or not character.isprintable():
@@ -44,8 +45,13 @@ def _verdict(symbol: str, before: int, behind: int) -> int:  # noqa: PLR0911 - o
     if behind == _EQUALS:
         return TOKEN
     match symbol:
+        case "*" if behind == _POINT:
+            return UNKNOWN
         case "*":
-            return TOKEN if open_before == open_behind else NOTHING
+            closes = open_behind or behind in {_CLOSING, _COLON, _QUESTION}
+            return TOKEN if open_before == closes else NOTHING
+        case "|" if {before, behind} <= {_MARKER, _COLON}:
+            return UNKNOWN
         case "|":
             return NOTHING if open_before or open_behind else TOKEN
         case "/" if open_before or open_behind:

@@ -18,6 +18,7 @@ from neardup.kernels.characters import (
 from neardup.kernels.compile import kernel, njit
 
 _INVALID = np.uint32(INVALID)
+_REPLACEMENT = np.uint32(0xFFFD)
 _FULL_STOP, _ELLIPSIS = 0x2E, 0x2026
 _PLAIN = np.array([byte == 0x20 or (byte < 0x80 and chr(byte).isalnum()) for byte in range(256)])
 
@@ -166,8 +167,8 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
             if entry & INVISIBLE:
                 continue
             kind = kind_of(entry)
-            if code == _INVALID:
-                code = np.uint32(0xFFFD)
+            if code == _INVALID or code == _REPLACEMENT:  # what cannot be read separates as a blank does
+                code = np.uint32(0x20)
             if is_space(code):
                 spaced = True
                 if (

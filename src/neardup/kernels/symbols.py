@@ -3,12 +3,13 @@
 A symbol is a character of kind 3 in the ``analysis`` table of ``neardup.text.unicode``: mathematical signs, currencies,
 emoji and other pictures, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``. It counts, as a token of its own, except:
 
-- a **marker**: ``# * + - > | /`` or a geometric shape, alone or in a row, at the beginning of a line and before white
-  space: bullets, headings, quotations. Only other markers and white space are between it and the beginning of the line,
-  within ``REACH`` bytes;
+- a **marker**: ``# * + - > | /``, alone or in a row, or one geometric shape, at the beginning of a line and before
+  white space: bullets, headings, quotations. Only ``# * + - > | /`` and white space are between it and the line end
+  before it, in fewer than ``REACH`` bytes;
 - a **ruler**: four or more of the same ASCII symbol in a row;
-- ``*`` with white space on one side only: emphasis and footnotes;
-- ``|`` alone, with white space on any side: tables, and titles of pages;
+- ``*`` that opens or closes emphasis, or is a footnote's: with white space or a separator that is not ASCII before it,
+  or with one of these or ``. , ; : ! ? ) ] } " '`` behind it (not the point of a number), but not both;
+- ``|`` alone, with white space on any side, or between two of ``- :``: tables, and titles of pages;
 - ``/``, unless white space is on both sides, or on neither side and a digit on one: not *and/or* and not addresses;
 - ``-``, unless it is a minus: a sign (a digit, or a currency or point before one, follows directly, and before it is
   white space, an opening bracket, an operator, a quotation mark or another separator that is not ASCII; or a letter
@@ -19,19 +20,21 @@ emoji and other pictures, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``. It c
 
 Directly before ``=`` each of ``* / | - !`` counts (``*=``, ``!=``), unless it is a ruler.
 
-A **picture**, an emoji or another pictograph (U+2600 to U+27BF, U+1F000 to U+1FFFF), counts as two equal tokens: it
-replaces a phrase, and at the end of a short text it must have more weight than one more word.
+A **picture**, a pictograph (U+2600 to U+27BF, U+1F000 to U+1FFFF) or another character that is shown as an emoji
+(Emoji_Presentation), counts as two equal tokens: it replaces a phrase, and at the end of a short text it must have more
+weight than one more word.
 
 An **address** is one word: ``://`` directly after an ASCII letter, and all characters of addresses that follow (ASCII
 letters and digits and ``-._~:/?#@!$&'*+,;=%``; at least one), without trailing ``.,;:!?'*``.
 
-The beginning and the end of a text, or of the line or sentence that is a token, count as white space. Invisible
-characters are ignored.
+The beginning and the end of a text, or of the line or sentence that is a token, count as white space, and so do bytes
+that are not UTF-8, and U+FFFD. Invisible characters are ignored, but not inside of ``://``.
 """
 
 import numpy as np
 
 from neardup.kernels.characters import (
+    INVALID,
     INVISIBLE,
     NUMBER,
     SEPARATOR,
@@ -56,9 +59,12 @@ _IN_ADDRESS = np.array(
     [byte < 0x80 and (chr(byte).isalnum() or chr(byte) in "-._~:/?#@!$&'*+,;=%") for byte in range(256)]
 )
 _ENDS_SENTENCE = np.array([chr(byte) in ".,;:!?'*" for byte in range(256)])
+_CLOSES = np.array([chr(byte) in ",;:!?)]}\"'" for byte in range(256)])
 _VISIBLE = np.array([0x20 <= byte < 0x7F or chr(byte) in "\t\n\r" for byte in range(256)])
 _CONTINUES = np.array([chr(byte) in "#*+->|/ \t" for byte in range(256)])  # a line that may begin with markers
 _CODE = np.uint32
+_INVALID = np.uint32(INVALID)
+_REPLACEMENT = np.uint32(0xFFFD)  # what other programs write for bytes that are not UTF-8
 _EDGE = np.uint32(0x20)  # what is beyond the ends of a text
 _EXCLAMATION, _DOLLAR, _BRACKET, _ASTERISK, _MINUS = 0x21, 0x24, 0x28, 0x2A, 0x2D
 _POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x7C
@@ -103,6 +109,8 @@ def _visible_before(source, position, index, table):
     while position > 0:
         code, length = code_point_before(source, position)
         position -= length
+        if code == _INVALID or code == _REPLACEMENT:
+            return _EDGE, position
         if entry_of(index, table, code) & INVISIBLE == 0:
             return code, position
     return _EDGE, position
@@ -121,6 +129,8 @@ def _visible_behind(source, position, index, table):
     while position < source.size:
         code, length = code_point(source, position)
         position += length
+        if code == _INVALID or code == _REPLACEMENT:
+            return _EDGE, position
         if entry_of(index, table, code) & INVISIBLE == 0:
             return code, position
     return _EDGE, position
@@ -210,6 +220,21 @@ def _is_currency(code):
 
 
 @njit(nogil=True)
+def _separates(code, index, table):
+    """Return whether a code point is white space, or a separator that is not ASCII: a quotation mark, a dash."""
+    return is_space(code) or (code >= 0x80 and kind_of(entry_of(index, table, code)) == SEPARATOR)
+
+
+@njit(nogil=True)
+def _is_emphasis(source, end, before, behind, index, table):
+    closes = _separates(behind, index, table) or (behind < 0x80 and _CLOSES[behind])
+    if behind == _POINT:
+        number, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
+        closes = not _is_digit(number, index, table)
+    return _separates(before, index, table) != closes
+
+
+@njit(nogil=True)
 def _is_minus(source, begin, end, before, behind, index, table):  # noqa: PLR0911 - one rule each
     if _is_digit(behind, index, table) or _is_currency(behind) or behind == _POINT:
         number, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
@@ -255,9 +280,10 @@ def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
     if behind == _EQUALS:
         return True
     if code == _ASTERISK:
-        return open_before == open_behind
+        return not _is_emphasis(source, end, before, behind, index, table)
     if code == _PIPE:
-        return length > 1 or not (open_before or open_behind)
+        of_table = (before == _MINUS or before == _COLON) and (behind == _MINUS or behind == _COLON)
+        return length > 1 or not (open_before or open_behind or of_table)
     if code == _SLASH:
         digit = _is_digit(before, index, table) or _is_digit(behind, index, table)
         return (open_before and open_behind) or (digit and not open_before and not open_behind)
@@ -273,7 +299,15 @@ def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
 @njit(nogil=True)
 def is_picture(code):
     """Return whether a symbol counts as two tokens."""
-    return 0x2600 <= code < 0x27C0 or 0x1F000 <= code < 0x20000
+    if 0x2600 <= code < 0x27C0 or 0x1F000 <= code < 0x20000:
+        return True
+    if code < 0x231A or code > 0x2B55:
+        return False
+    return (
+        code <= 0x231B
+        or 0x23E9 <= code <= 0x23EC
+        or code in (0x23F0, 0x23F3, 0x25FD, 0x25FE, 0x2B1B, 0x2B1C, 0x2B50, 0x2B55)
+    )
 
 
 @njit(nogil=True)

@@ -41,7 +41,7 @@ def may_change(folded: Bytes, starts: Positions, language: str) -> Positions:
 
 
 def stems(folded: Bytes, starts: Positions, language: str) -> tuple[Bytes, Positions]:
-    """Stem the zero-ended words at *starts* of *folded*; a word with an empty stem is not changed.
+    """Stem the zero-ended words at *starts* of *folded*; addresses and words with an empty stem are not changed.
 
     The stems are in the form of folded text: separated by zero bytes, with the bounds of one document.
     """
@@ -55,7 +55,8 @@ def stems(folded: Bytes, starts: Positions, language: str) -> tuple[Bytes, Posit
     import Stemmer
 
     stemmer = Stemmer.Stemmer(language, 0)  # the stemmer's own cache halves the speed, and most words are stemmed once
-    return zero_ended([stem or word for stem, word in zip(stemmer.stemWords(listed), listed, strict=True)])
+    stemmed = zip(stemmer.stemWords(listed), listed, strict=True)
+    return zero_ended([word if b":" in word else stem or word for stem, word in stemmed])
 
 
 def zero_ended(words: list[bytes]) -> tuple[Bytes, Positions]:

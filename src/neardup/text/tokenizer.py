@@ -88,13 +88,19 @@ class Tokenizer:
         return Features(hashes[: table.remove_dropped(hashes, offsets)], offsets)
 
     def _words_of(self, word: str) -> list[bytes]:
-        """Fold a stop word like a text: into one word, or several consecutive words."""
-        raw = word.encode("utf-8", "surrogatepass")
+        """Fold a stop word like a text: into one word, or several consecutive words.
+
+        A symbol that alone would be a bullet is read between numbers, where it is an operator.
+        """
+        parts = self._folded_words(word) or self._folded_words(f"0 {word} 0")[1:-1]
+        require(len(parts) > 0, "stop_words", word, "must contain a letter, a digit or a symbol that counts")
+        return parts
+
+    def _folded_words(self, text: str) -> list[bytes]:
+        raw = text.encode("utf-8", "surrogatepass")
         batch = TextBatch(np.frombuffer(raw or b" ", np.uint8), np.array([0, len(raw)], np.int64))
         folded, bounds = self._fold(normalized(batch, self._analysis.normalization))
-        parts = [part for part in folded[: bounds[-1]].tobytes().split(b"\0") if part]
-        require(len(parts) > 0, "stop_words", word, "must contain a letter, a digit or a symbol")
-        return parts
+        return [part for part in folded[: bounds[-1]].tobytes().split(b"\0") if part]
 
 
 def _segments(batch: TextBatch, *, sentences: bool) -> tuple[Positions, Positions]:
