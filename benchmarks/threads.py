@@ -17,9 +17,10 @@ The run of [dedup](dedup.md), in memory, on one thread and on two; the best of f
 
 Not everything is halved: candidates are proposed one after the other, which is a sixth of comparing; the threads wait
 for each other several times for every 2,048 documents; and of the rest (ranking, grouping equal documents, keys and
-their buckets, the report) only the buckets use both threads.
+their buckets, the report) only the buckets and the comparison of equal documents use both threads.
 
-*In pieces* is the wall time of the command on the file of [pieces](pieces.md), from Parquet to Parquet and a report.
+*In pieces* is the wall time of the command on the file of [pieces](pieces.md), from Parquet to Parquet and a report. One
+thread encodes the output, while the other one reads.
 """
 TIMES: Final = 1.8
 
