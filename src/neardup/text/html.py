@@ -31,6 +31,12 @@ MOST_HEAD: Final = 1 << 18  # bytes of the attributes of those that are read
 
 _WIDEST: Final = 4  # bytes of a character
 
+HTML: Final = (
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta "
+    "nobr ol p pre ruby s small span strike strong sub sup table tt u ul var"
+)
+"""Elements that end SVG and MathML, in which there is no HTML."""
+
 # What elements do, in the words of ``neardup.kernels.visible_text``.
 _ELEMENTS: Final = {
     "BLOCK": """
@@ -41,7 +47,7 @@ _ELEMENTS: Final = {
     "CELL": "td th",
     "LINE": "br",
     "PRE": "listing plaintext pre xmp",
-    "HEAD": "head",
+    "HTML": HTML,
     "IN_HEAD": """
         head title meta link base basefont bgsound template script style noscript noframes
     """,
@@ -55,7 +61,7 @@ _ELEMENTS: Final = {
     "TEMPLATE": "template",
     "SHOWN": "html head body area base br col embed hr img input link meta param source track wbr",
     "ANCHOR": "a",
-    "FOREIGN": "svg",
+    "FOREIGN": "math svg",
     "LITERAL": "plaintext xmp",
     "LAST": "plaintext",
 }
@@ -106,7 +112,8 @@ class PageContent(NamedTuple):
 def visible_text(markup: bytes | str) -> str:
     r"""Return the visible text of a page, one paragraph per block.
 
-    - The first ``<title>`` outside of ``svg`` is the first line. Nothing else in the head is text.
+    - The first ``<title>`` outside of ``svg`` and ``math`` is the first line. Text in the head ends the head, and is
+      shown.
     - The content of ``script``, ``style``, ``template``, ``noscript``, ``iframe``, ``noembed`` and ``noframes``,
       comments, declarations and processing instructions are removed. That of ``textarea``, ``xmp`` and ``plaintext``
       is text, and so is markup in it.
@@ -117,7 +124,8 @@ def visible_text(markup: bytes | str) -> str:
     - Character references are decoded, except in ``xmp`` and ``plaintext``; inside a paragraph every run of white
       space, no-break spaces included, becomes one space, except in these, ``pre`` and ``listing``. NUL is removed, a
       lone surrogate becomes U+FFFD.
-    - A tag, a comment or a ``script`` that never ends includes the rest of the page, as in a browser.
+    - A tag, a comment or a ``script`` that never ends includes the rest of the page, as in a browser. In ``svg`` and
+      ``math``, an element whose tag ends with ``/>`` is empty.
 
     Bytes are decoded by their byte order mark, or by the charset that a ``<meta>`` in the first 1,024 bytes declares,
     or, without a valid charset of the web, as UTF-8; bytes that cannot be decoded become U+FFFD. No page raises an
