@@ -348,6 +348,10 @@ def test_the_title_is_given_apart_too():
         ("<html><head><title>x</title><LINK REL='x Canonical' HREF=' /a?b&amp;c '></head>", "/a?b&c"),
         ("<link rel=canonical href=/a><link href='/a' rel=canonical>", "/a"),
         ("<link rel=canonical href=/a><link rel=canonical href=/b>", ""),
+        ("<link rel=canonical href='/a?b&section=5&copy=2&lt=3&ampx=4&reg'>", "/a?b&section=5&copy=2&lt=3&ampx=4®"),
+        ("<link rel=canonical href=/a&notit;&amp=1&AMP;b&#38c&#x26=>", "/a&notit;&amp=1&b&c&="),
+        ("<base href='/a?b&para=1/'><link rel=canonical href=?c>", "/a?c"),
+        ("<base href='//b.example/c&times=1/d'><link rel=canonical href=a>", "//b.example/c&times=1/a"),
         ("<link rel=canonical>", None),
         ("<link rel=&#99;anonical href=/a>", "/a"),
         ("<link rel=can\0onical href=/a>", "/a"),
@@ -381,9 +385,24 @@ def test_the_canonical_address_is_that_of_the_head(markup, canonical):
     assert visible_content(markup).canonical == canonical
 
 
+PARTS = ["&", "&#", "&#x", ";", "=", "x", "A", "26", "-", " ", "amp", "not", "it", "lt", "section", "notin", "\xe9"]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=9).map("".join))
+def test_references_in_attributes_are_those_of_the_html_standard(written):
+    value = HTMLTree.parse(f"<html lang='x{written}'>").document.query_selector("html")["lang"]
+    assert visible_content(f"<html lang='x{written}'>").lang == value.strip()
+
+
 @pytest.mark.parametrize(
     ("markup", "lang"),
-    [("<html lang=' de-AT'>", "de-AT"), ("<html lang=de><html lang=en>", "de"), ("<p lang=de>", None), ("", None)],
+    [
+        ("<html lang=' de-AT'>", "de-AT"),
+        ("<html lang='de&copy=1'>", "de&copy=1"),
+        ("<html lang=de><html lang=en>", "de"),
+        ("<p lang=de>", None),
+        ("", None),
+    ],
 )
 def test_the_language_is_that_of_the_root(markup, lang):
     assert visible_content(markup).lang == lang

@@ -74,6 +74,8 @@ _ATTRIBUTE: Final = re.compile(
     r"""([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+|(?=>)))?""", re.ASCII
 )
 _NUMBER: Final = re.compile(r"&#0*([0-9]*)")
+# A reference in an attribute. A name without a semicolon is none before "=" or another letter or digit: "?a&section=5".
+_REFERENCE: Final = re.compile(r"&(#[xX]?[0-9a-fA-F]++;?|[a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=)))")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _META_WINDOW: Final = 1024
 _META_CHARSET: Final = re.compile(  # but not in a comment
@@ -321,12 +323,17 @@ def _references() -> tuple[Any, Any, Any]:
 
 
 def _unescaped(text: str) -> str:
+    """Return the value of an attribute without NUL, with its references decoded.
+
+    >>> _unescaped("/?a&section=5&amp;copy=2&#38;b&copy")
+    '/?a&section=5&copy=2&b©'
+    """
     text = text.replace("\0", "")
     if "&" not in text:
         return text
     if "&#" in text:  # int() refuses thousands of digits; eight already exceed Unicode
         text = _NUMBER.sub(lambda number: f"&#{number[1][:8] or 0}" if number[0] != "&#" else "&#", text)
-    return unescape(text)
+    return _REFERENCE.sub(lambda one: unescape(one[0]) if one[1][0] == "#" else html5.get(one[1], one[0]), text)
 
 
 def _values(attributes: str) -> dict[str, str]:
