@@ -113,7 +113,7 @@ class Oracle:
         return end
 
     def say(self, text):
-        self.head_is_over |= text.strip(" \t\n\f\r") != ""
+        self.head_is_over |= text.strip(" \t\n\f\r") != "" and self.hiding is None
         if text:
             text = unescape(text.replace("\r\n", "\n").replace("\r", "\n")).replace("\0", "")
             self.pieces.append(("verbatim" if self.pre else "text", text))
@@ -130,7 +130,7 @@ class Oracle:
         """Read a start tag; return whether the element may have content."""
         slash = ATTRIBUTE.sub("a", attributes).endswith("/")
         alone = slash and (name in LISTED["FOREIGN"] or (self.foreign > 0 and name not in LISTED["HTML"]))
-        self.head_is_over |= name != "html" and name not in LISTED["IN_HEAD"]
+        self.head_is_over |= name != "html" and name not in LISTED["IN_HEAD"] and self.hiding is None
         of_head = name in {"link", "meta"} and not self.head_is_over and self.hiding is None
         if name == "html" or of_head:
             self.tags.append([getattr(kernels, {"html": "ROOT"}.get(name, name.upper())), at, at + len(attributes)])
@@ -151,7 +151,7 @@ class Oracle:
         return True
 
     def end(self, name):
-        self.head_is_over |= name == "html"
+        self.head_is_over |= name == "html" and self.hiding is None
         self.mark(name, closing=True)
         self.anchor(name, "")
         self.pre -= name in LISTED["PRE"] and self.pre > 0
@@ -235,6 +235,7 @@ PIECES = st.sampled_from([*(tag.replace("_", " ") for tag in TAGS.split()), *SPE
 @example("<script><!--<script-></script>a<script><!--<script/></script></script>b<script><!--<script>--></script>c")
 @example("<xmp>\n<b>&amp;\0</xmp>a<listing>\n<b>c\n</listing><plaintext>&amp;</plaintext>\n")
 @example("<head><template><link></template><meta></head>")
+@example("<head><template>a<p>b</html></template><meta></head>")
 @example("<head>\xa0<link></head>")
 @example("<template><title>a</title></template><title>b</title>")
 @example("&nLt;" * 9)

@@ -366,6 +366,8 @@ def test_the_title_is_given_apart_too():
         ("<head>&nbsp;<link rel=canonical href=/a></head>", None),
         ("<head><template><link rel=canonical href=/b></template><link rel=canonical href=/a></head>", "/a"),
         ("<head><template><base href=/b/></template><link rel=canonical href=a></head>", "a"),
+        ("<head><template>text<p>more</p></template><link rel=canonical href=/a></head>", "/a"),
+        ("<head><template>text</template></head><p hidden>x</p><link rel=canonical href=/a>", None),
         ("<!-- <link rel=canonical href=/a> -->", None),
         ("<base href=http://b.example/c/d><link rel=canonical href=a>", "http://b.example/c/a"),
         ("<link rel=canonical href=a><base href=' //b.example/c/ '>", "//b.example/c/a"),

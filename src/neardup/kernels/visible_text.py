@@ -71,8 +71,7 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
         begin = position
         while position < page.size and not opens(page, position):
             position += 1
-        if not _is_blank(page, begin, position):
-            head_is_over = True
+        head_is_over = head_is_over or not (depth or _is_blank(page, begin, position))
         if begin < position:
             count = _put_piece(page, begin, position, verbatim, references, firsts, codes, out, count)
         if position == page.size:
@@ -89,7 +88,7 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
         name = packed(page, begin, end)
         kind = kind_of(name, names, kinds)
         if closing:
-            head_is_over = head_is_over or kind & ROOT != 0
+            head_is_over = head_is_over or (kind & ROOT != 0 and not depth)
             count = _put_mark(kind & ~CELL, out, count)
             if links and kind & ANCHOR:
                 out[count] = LINK_END
@@ -107,7 +106,7 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
                     count = _put_mark(kind & BLOCK, out, hidden_from)
             continue
         alone = slash and (kind & FOREIGN != 0 or (foreign > 0 and kind & HTML == 0))  # it is empty
-        head_is_over = head_is_over or kind & (ROOT | IN_HEAD) == 0
+        head_is_over = head_is_over or (kind & (ROOT | IN_HEAD) == 0 and not depth)  # a template may be in the head
         of_head = kind & (LINK | META | BASE) != 0 and not head_is_over and not depth
         if (kind & ROOT or of_head) and listed < tags.shape[0]:
             tags[listed, 0], tags[listed, 1], tags[listed, 2] = kind & (ROOT | LINK | META | BASE), end, position - 1
