@@ -74,7 +74,7 @@ _ATTRIBUTE: Final = re.compile(
     r"""([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+|(?=>)))?""", re.ASCII
 )
 _NUMBER: Final = re.compile(r"&#0*([0-9]*)")
-# A reference in an attribute. A name without a semicolon is none before "=" or another letter or digit: "?a&section=5".
+# References in attributes. Before "=" or a letter or digit, a name without a semicolon is text: "?a&section=5".
 _REFERENCE: Final = re.compile(r"&(#[xX]?[0-9a-fA-F]++;?|[a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=)))")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _META_WINDOW: Final = 1024
