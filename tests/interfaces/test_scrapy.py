@@ -400,7 +400,7 @@ def test_a_crawl_that_was_killed_may_be_gone_on_with_for_new_pages_only(crawl, s
     assert counted["requests/known"] == len(before)
 
 
-def test_a_crawl_that_was_interrupted_and_has_a_job_fetches_no_page_twice(crawl, sites, tmp_path):
+def test_a_crawl_that_was_interrupted_and_has_a_job_fetches_only_its_start_page_twice(crawl, sites, tmp_path):
     site = sites()
     leaves = [f"/{own}" for own in range(30)]
     site.pages["/"] = page(words("home", 30), [*leaves, "/form"])
@@ -412,7 +412,7 @@ def test_a_crawl_that_was_interrupted_and_has_a_job_fetches_no_page_twice(crawl,
     assert (job / SEEN).exists()
     then, counted, _ = crawl(site.root, scrapy={"JOBDIR": str(job)})
     assert counted["reason"] == "finished"
-    assert {path: number for path, number in Counter(site.served).items() if number > 1} == {"/": 2}  # where it begins
+    assert {path: number for path, number in Counter(site.served).items() if number > 1} == {"/": 2}
     assert sorted(site.posted) == [b"a", b"b"]
     passed = Counter(item["url"] for item in [*first, *then])
     assert passed == dict.fromkeys([f"{site.root}/", *(f"{site.root}{path}" for path in leaves)], 1)

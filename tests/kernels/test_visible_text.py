@@ -38,7 +38,7 @@ class Oracle:
     def __init__(self, page, *, links):
         self.links = links
         self.page, self.pieces, self.tags, self.title = page, [], [], (-1, -1)
-        self.in_head = self.head_is_over = False
+        self.head_is_over, self.islands = False, []
         self.pre = self.depth = self.begin = self.foreign = 0
         self.hiding = None
         at = 0
@@ -91,8 +91,8 @@ class Oracle:
             if closing:
                 self.end(name)
                 return tag.end()
-            self.start(name, attributes, tag.start(3))
-            return self.raw_end(name, tag.end()) if name in LISTED["RAW"] else tag.end()
+            raw = self.start(name, attributes, tag.start(3)) and name in LISTED["RAW"]
+            return self.raw_end(name, tag.end()) if raw else tag.end()
         if re.match("</?[a-zA-Z]", self.page[at : at + 3]):
             return len(self.page)
         if self.page.startswith("<!--", at):
@@ -113,8 +113,8 @@ class Oracle:
         return end
 
     def say(self, text):
-        self.head_is_over |= text.strip(" \t\n\f\r") != ""
-        if text and not self.in_head:
+        self.head_is_over |= text.strip(" \t\n\f\r") != "" and self.hiding is None
+        if text:
             text = unescape(text.replace("\r\n", "\n").replace("\r", "\n")).replace("\0", "")
             self.pieces.append(("verbatim" if self.pre else "text", text))
 
@@ -127,11 +127,16 @@ class Oracle:
             self.pieces.append(("text", " "))
 
     def start(self, name, attributes, at):
-        self.in_head = name == "head" or (self.in_head and name in LISTED["IN_HEAD"])
-        self.head_is_over |= name != "html" and name not in LISTED["IN_HEAD"]
+        """Read a start tag; return whether the element may have content."""
+        slash = ATTRIBUTE.sub("a", attributes).endswith("/")
+        alone = slash and (name in LISTED["FOREIGN"] or (self.foreign > 0 and name not in LISTED["HTML"]))
+        self.head_is_over |= name != "html" and name not in LISTED["IN_HEAD"] and self.hiding is None
         of_head = name in {"link", "meta"} and not self.head_is_over and self.hiding is None
         if name == "html" or of_head:
             self.tags.append([getattr(kernels, {"html": "ROOT"}.get(name, name.upper())), at, at + len(attributes)])
+        if alone:
+            self.mark(name, closing=False)
+            return False
         if self.hiding is not None:
             self.depth += name == self.hiding
         elif name == "template" or (name not in LISTED["SHOWN"] and hides(attributes)):
@@ -139,17 +144,21 @@ class Oracle:
         self.mark(name, closing=False)
         self.anchor(name, attributes)
         self.pre += name in LISTED["PRE"]
-        opened = name == "svg" and self.page[at + len(attributes) - 1] != "/"
-        self.foreign = 0 if name in LISTED["BLOCK"] else self.foreign + opened
+        self.foreign = 0 if name in LISTED["BLOCK"] else self.foreign + (name in LISTED["FOREIGN"])
+        if self.foreign and name == "foreignobject":
+            self.islands.append(self.foreign)
+            self.foreign = 0
+        return True
 
     def end(self, name):
-        self.in_head = self.in_head and name != "head"
-        self.head_is_over |= name == "html"
+        self.head_is_over |= name == "html" and self.hiding is None
         self.mark(name, closing=True)
         self.anchor(name, "")
         self.pre -= name in LISTED["PRE"] and self.pre > 0
-        closed = name == "svg" and self.foreign > 0
+        closed = name in LISTED["FOREIGN"] and self.foreign > 0
         self.foreign = 0 if name in LISTED["BLOCK"] else self.foreign - closed
+        if self.islands and name == "foreignobject":
+            self.foreign = self.islands.pop()
         if name == self.hiding:
             self.depth -= 1
             if not self.depth:
@@ -203,6 +212,8 @@ TAGS = """
     <i_style='display:no/*'> <i_style='display&#58;none'> <i_style=display:none;x> <i_style='display:none/*x'> <i
     <i_style='/*/display:none'> <a_href> <A_class=b_HREF=c> <a> </a> |
     </html> <iframe> <xmp> </XMP> <listing> </listing> <plaintext> </plaintext> <svg> <svg/> </svg> <script_/> <SCRIPT>
+    <math> </math> <title/> <style_a="/"/> <style_a=/> <xmp_/> <b_hidden/> <g_hidden/> <g/> </g> <a_href/> <template/>
+    <foreignObject> </foreignObject>
     <i_style="x:display:none"> <i_style=a_style=display:none> </i> <blockquote> </blockquote> <figcaptions> <h1> </h1>
     = " ' / _ a b_c &amp; &ampx &#65 &#x41; &nLt; &nbsp; &#13; &#0; &#1; & &notin < > display:none hidden
 """
@@ -216,10 +227,15 @@ PIECES = st.sampled_from([*(tag.replace("_", " ") for tag in TAGS.split()), *SPE
 @example("<div hidden>a<div>b</div>c</div>d<div hidden>e")
 @example("<title>a</title><svg><title>b</title></svg>")
 @example("<svg><title>a</title></svg><svg/><title>b</title>")
+@example("<svg><title/>a<style/></svg>b<math><xmp/></math>c<i>d</i>")
+@example("<svg><g hidden/>a</g><g hidden>b<g/></g>c<a href/></svg>d<svg hidden/>e</svg>")
+@example("<svg><foreignObject><p>a<svg><title/></svg></foreignObject><style/>b</svg><style/>c</style>")
+@example("<head>a<link></head>b<head>c")
 @example("<script><!-- <script></script> a --></script>b<script><!--> <script></script>c</script>d")
 @example("<script><!--<script-></script>a<script><!--<script/></script></script>b<script><!--<script>--></script>c")
 @example("<xmp>\n<b>&amp;\0</xmp>a<listing>\n<b>c\n</listing><plaintext>&amp;</plaintext>\n")
 @example("<head><template><link></template><meta></head>")
+@example("<head><template>a<p>b</html></template><meta></head>")
 @example("<head>\xa0<link></head>")
 @example("<template><title>a</title></template><title>b</title>")
 @example("&nLt;" * 9)

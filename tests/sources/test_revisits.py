@@ -56,5 +56,30 @@ def test_other_payloads_and_types_are_not_referred_to(tmp_path):
     text = "The same words, with other letters around them."
     original, near, resource = made(tmp_path, page(1, text), page(2, text), record("resource", block=http(b"x")))
     assert revisit(near, original) is None  # the title differs
-    assert revisit(resource, resource) is None
     assert revisit(original, resource) is None
+    assert revisit(resource, original) is None
+
+
+def resource(number, block=b"<p>Same.", type_="text/html"):
+    return record("resource", number=number, block=block, headers=[f"Content-Type: {type_}"])
+
+
+def test_a_resource_has_a_revisit_record_without_a_block(tmp_path):
+    original, again, longer, other, metadata = made(
+        tmp_path,
+        resource(1),
+        resource(2),
+        resource(3, block=b"<p>Same.\r\n\r\n"),
+        resource(4, type_="text/plain"),
+        record("metadata", block=b"<p>Same.", number=5),
+    )
+    (tmp_path / "r.warc.gz").write_bytes(gzip.compress(revisit(again, original)))
+    (own,) = records(str(tmp_path / "r.warc.gz"))
+    assert own.headers["warc-refers-to"] == "<urn:uuid:00000001>"
+    assert own.headers["warc-record-id"] == "<urn:uuid:00000002>"
+    assert own.headers["warc-payload-digest"].startswith("sha1:")
+    assert own.headers["content-length"] == "0"
+    assert "content-type" not in own.headers
+    assert own.block == b""
+    assert [revisit(one, original) for one in (longer, other, metadata)] == [None] * 3
+    assert revisit(metadata, metadata) is None

@@ -7,6 +7,7 @@ from time import process_time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from resiliparse.parse.html import HTMLTree
 
 from neardup.errors import DataError
 from neardup.text import html
@@ -50,14 +51,54 @@ def test_blocks_and_lines(markup, text):
         ("<title>first</title><svg><title>icon</title></svg>x", "first\n\nx"),
         ("<svg><title>icon</title></svg><title>late</title>x", "late\n\nx"),
         ("<div><svg><path></div><p>x</p><title>late</title>", "late\n\nx"),
+        ("<math><title>sum</title></math><title>late</title>x", "late\n\nx"),
+        ("<svg><title/></svg><title>late</title>x", "late\n\nx"),
         ("<title></title><p>x", "x"),
-        ("<head>stray<title>t</title>stray<body>b", "t\n\nb"),
+        ("<head>first<title>t</title> second<body>b", "t\n\nfirst second\n\nb"),
+        ("<head><title>t</title>text</head><body>b", "t\n\ntext\n\nb"),
+        ("<html><head>\n<title>t</title>\n<style></style> text", "t\n\ntext"),
+        ("<body><p>one</p><head>two", "one\n\ntwo"),
         ("<head><title>t</title><p>the paragraph closes the head", "t\n\nthe paragraph closes the head"),
         ("<title>a < b &amp; <b>c</b></title>", "a < b & <b>c</b>"),
     ],
 )
-def test_the_title_is_the_first_line_and_the_only_text_of_the_head(markup, text):
+def test_the_title_is_the_first_line_and_other_text_ends_the_head(markup, text):
     assert visible_text(markup) == text
+
+
+FOREIGN = """
+    style script title iframe noscript noframes noembed textarea xmp plaintext template
+"""
+
+
+@pytest.mark.parametrize("name", FOREIGN.split())
+@pytest.mark.parametrize("root", ["svg", "math"])
+@pytest.mark.parametrize("end", ["/>", " a='b'/>", " a=b />"])
+def test_elements_that_close_themselves_in_svg_and_mathml_are_empty(root, name, end):
+    page = f"<p>one</p><{root}><{name}{end}</{root}><div>rest</div>"
+    assert visible_text(page) == "one\n\nrest"
+    assert HTMLTree.parse(page).body.text == "onerest"
+
+
+@pytest.mark.parametrize(
+    ("markup", "text"),
+    [
+        ("<svg><style a=b/>unseen</style></svg>rest", "rest"),
+        ("<svg><path hidden/></svg>rest<svg><path></path></svg>", "rest"),
+        ("<svg style='display:none'/>rest<svg></svg>", "rest"),
+        ("<svg><g hidden>unseen<g/></g></svg>rest<g></g>", "rest"),
+        ("<svg><foreignObject><div>text</div></foreignObject><style/></svg>rest", "text\n\nrest"),
+        ("<svg><p><style/>unseen</style></p></svg>rest", "rest"),
+        ("<div/><style/>unseen</style>rest", "rest"),
+    ],
+)
+def test_only_elements_of_svg_and_mathml_can_close_themselves(markup, text):
+    assert visible_text(markup) == text
+
+
+def test_an_empty_link_of_svg_links_no_text():
+    page = "<p><svg><a href=x /></svg>This is text"
+    assert visible_content(page, links=False).text == "This is text"
 
 
 @pytest.mark.parametrize(
@@ -307,6 +348,10 @@ def test_the_title_is_given_apart_too():
         ("<html><head><title>x</title><LINK REL='x Canonical' HREF=' /a?b&amp;c '></head>", "/a?b&c"),
         ("<link rel=canonical href=/a><link href='/a' rel=canonical>", "/a"),
         ("<link rel=canonical href=/a><link rel=canonical href=/b>", ""),
+        ("<link rel=canonical href='/a?b&section=5&copy=2&lt=3&ampx=4&reg'>", "/a?b&section=5&copy=2&lt=3&ampx=4®"),
+        ("<link rel=canonical href=/a&notit;&amp=1&AMP;b&#38c&#x26=>", "/a&notit;&amp=1&b&c&="),
+        ("<base href='/a?b&para=1/'><link rel=canonical href=?c>", "/a?c"),
+        ("<base href='//b.example/c&times=1/d'><link rel=canonical href=a>", "//b.example/c&times=1/a"),
         ("<link rel=canonical>", None),
         ("<link rel=&#99;anonical href=/a>", "/a"),
         ("<link rel=can\0onical href=/a>", "/a"),
@@ -321,6 +366,8 @@ def test_the_title_is_given_apart_too():
         ("<head>&nbsp;<link rel=canonical href=/a></head>", None),
         ("<head><template><link rel=canonical href=/b></template><link rel=canonical href=/a></head>", "/a"),
         ("<head><template><base href=/b/></template><link rel=canonical href=a></head>", "a"),
+        ("<head><template>text<p>more</p></template><link rel=canonical href=/a></head>", "/a"),
+        ("<head><template>text</template></head><p hidden>x</p><link rel=canonical href=/a>", None),
         ("<!-- <link rel=canonical href=/a> -->", None),
         ("<base href=http://b.example/c/d><link rel=canonical href=a>", "http://b.example/c/a"),
         ("<link rel=canonical href=a><base href=' //b.example/c/ '>", "//b.example/c/a"),
@@ -340,9 +387,24 @@ def test_the_canonical_address_is_that_of_the_head(markup, canonical):
     assert visible_content(markup).canonical == canonical
 
 
+PARTS = ["&", "&#", "&#x", ";", "=", "x", "A", "26", "-", " ", "amp", "not", "it", "lt", "section", "notin", "\xe9"]
+
+
+@given(st.lists(st.sampled_from(PARTS), max_size=9).map("".join))
+def test_references_in_attributes_are_those_of_the_html_standard(written):
+    value = HTMLTree.parse(f"<html lang='x{written}'>").document.query_selector("html")["lang"]
+    assert visible_content(f"<html lang='x{written}'>").lang == value.strip()
+
+
 @pytest.mark.parametrize(
     ("markup", "lang"),
-    [("<html lang=' de-AT'>", "de-AT"), ("<html lang=de><html lang=en>", "de"), ("<p lang=de>", None), ("", None)],
+    [
+        ("<html lang=' de-AT'>", "de-AT"),
+        ("<html lang='de&copy=1'>", "de&copy=1"),
+        ("<html lang=de><html lang=en>", "de"),
+        ("<p lang=de>", None),
+        ("", None),
+    ],
 )
 def test_the_language_is_that_of_the_root(markup, lang):
     assert visible_content(markup).lang == lang

@@ -28,6 +28,7 @@ HEADS = [
     "<iframe></iframe><link rel=canonical href=/a>",
     "<head><svg><title>icon</title></svg><title>Real</title></head>",
     "<svg><title>icon</title></svg><title>Real</title>",
+    "<svg><title/></svg><title>Real</title>",
     "<head><noscript><img src=/pixel></noscript><link rel=canonical href=/a><meta name=robots content=noindex></head>",
     "<head hidden><title>a</title><link rel=canonical href=/a></head>",
     "",

@@ -27,7 +27,7 @@ BLOCK_END, LINE_END, VERBATIM, LINK_BEGIN, LINK_END = 0xFF, 0xFE, 0xFD, 0xFC, 0x
 
 # What an element does, one bit each. Those that are never hidden are listed, and so are all that may be in a head.
 BLOCK, CELL, LINE, PRE = 1, 2, 4, 8
-HEAD, IN_HEAD, ROOT, LINK, META, TITLE = 16, 32, 64, 128, 256, 512
+HTML, IN_HEAD, ROOT, LINK, META, TITLE = 16, 32, 64, 128, 256, 512  # HTML: also in a FOREIGN element, which it ends
 RAW, KEPT, TEMPLATE, SHOWN, ANCHOR, BASE = 1024, 2048, 4096, 8192, 16384, 32768
 FOREIGN, LITERAL, LAST = 65536, 131072, 262144  # not HTML; its references are text; it never ends
 
@@ -39,6 +39,9 @@ _GREATER, _SLASH, _LINE_FEED, _SPACE, _COLON, _SEMICOLON, _BANG, _STAR = 0x3E, 0
 _HIDDEN, _STYLE = np.uint64(packed_name("hidden")), np.uint64(packed_name("style"))
 _HREF = np.uint64(packed_name("href"))
 _DISPLAY, _NONE = np.uint64(packed_name("display")), np.uint64(packed_name("none"))
+_FOREIGN, _OBJECT = np.uint64(packed_name("foreign")), np.uint64(packed_name("object"))
+_LETTERS = 7, 13  # of "foreign" and "foreignObject"
+_MOST_ISLANDS = 64  # elements foreignObject that are open at once
 
 
 @kernel
@@ -58,17 +61,18 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
     count = position = verbatim = np.int64(0)  # for a plain 0 helpers would be compiled again
     listed = 0
     title_begin = title_end = -1
-    in_head = head_is_over = False
+    head_is_over = False
     depth = foreign = 0  # elements open with the name of the one that is hidden, and those without HTML
+    outer = np.empty(_MOST_ISLANDS, np.int64)  # the latter outside of each foreignObject, whose content is HTML
+    islands = 0
     hidden_begin = hidden_end = 0  # this name
     hidden_from = 0  # the bytes of out before it
     while position < page.size:
         begin = position
         while position < page.size and not opens(page, position):
             position += 1
-        if not _is_blank(page, begin, position):
-            head_is_over = True
-        if begin < position and not in_head:
+        head_is_over = head_is_over or not (depth or _is_blank(page, begin, position))
+        if begin < position:
             count = _put_piece(page, begin, position, verbatim, references, firsts, codes, out, count)
         if position == page.size:
             break
@@ -78,21 +82,22 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
             position = other_end(page, position)
             continue
         end = name_end(page, begin)
-        position, hidden, style, style_end, href = _tag_end(page, end)
+        position, slash, hidden, style, style_end, href = _tag_end(page, end)
         if position < 0:  # the tag never ends
             break
         name = packed(page, begin, end)
         kind = kind_of(name, names, kinds)
         if closing:
-            if kind & HEAD:  # links and other tags of the head may follow
-                in_head = False
-            head_is_over = head_is_over or kind & ROOT != 0
+            head_is_over = head_is_over or (kind & ROOT != 0 and not depth)
             count = _put_mark(kind & ~CELL, out, count)
             if links and kind & ANCHOR:
                 out[count] = LINK_END
                 count += 1
             foreign -= kind & FOREIGN != 0 and foreign > 0
             foreign = 0 if kind & BLOCK else foreign  # as one that never ends
+            if islands and _is_island(page, begin, end):
+                islands -= 1
+                foreign = outer[islands]
             if kind & PRE and verbatim:  # the number of these elements that are open
                 verbatim -= 1
             if depth and _same_name(page, begin, end, hidden_begin, hidden_end):
@@ -100,26 +105,31 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
                 if not depth:
                     count = _put_mark(kind & BLOCK, out, hidden_from)
             continue
-        in_head = kind & HEAD != 0 or (in_head and kind & IN_HEAD != 0)
-        head_is_over = head_is_over or kind & (ROOT | IN_HEAD) == 0
+        alone = slash and (kind & FOREIGN != 0 or (foreign > 0 and kind & HTML == 0))  # it is empty
+        head_is_over = head_is_over or (kind & (ROOT | IN_HEAD) == 0 and not depth)  # a template may be in the head
         of_head = kind & (LINK | META | BASE) != 0 and not head_is_over and not depth
         if (kind & ROOT or of_head) and listed < tags.shape[0]:
             tags[listed, 0], tags[listed, 1], tags[listed, 2] = kind & (ROOT | LINK | META | BASE), end, position - 1
             listed += 1
         if depth:
-            depth += _same_name(page, begin, end, hidden_begin, hidden_end)
-        elif not kind & SHOWN:
+            depth += not alone and _same_name(page, begin, end, hidden_begin, hidden_end)
+        elif not alone and not kind & SHOWN:
             if not hidden and style >= 0:
                 style_end = put(page, style, style_end, references, firsts, codes, out, count)
                 hidden = _displays_nothing(out, count, style_end)
             if hidden or kind & TEMPLATE:
                 depth, hidden_begin, hidden_end, hidden_from = 1, begin, end, count
         count = _put_mark(kind, out, count)
+        if alone:
+            continue
         if links and kind & ANCHOR:
             out[count] = LINK_BEGIN if href else LINK_END
             count += 1
         verbatim += kind & PRE != 0
-        foreign = 0 if kind & BLOCK else foreign + (kind & FOREIGN != 0 and page[position - 2] != _SLASH)
+        foreign = 0 if kind & BLOCK else foreign + (kind & FOREIGN != 0)
+        if foreign and islands < outer.size and _is_island(page, begin, end):
+            outer[islands], foreign = foreign, 0
+            islands += 1
         if kind & RAW:
             begin = position
             position = page.size if kind & LAST else raw_end(page, begin, name)
@@ -200,16 +210,17 @@ def paragraphs(marked, out):
 def _tag_end(page, position):
     """Return the place after a tag whose attributes begin at *position*, or -1 if it never ends, and what it has.
 
-    That is: whether it has the attribute ``hidden``, where the value of the first ``style`` begins and ends, or -1, and
-    whether it has the attribute ``href``.
+    That is: whether it ends with "/>", whether it has the attribute ``hidden``, where the value of the first ``style``
+    begins and ends, or -1, and whether it has the attribute ``href``.
     """
-    hidden = href = False
+    slash = hidden = href = False
     style = style_end = -1
     while position < page.size:
         byte = page[position]
         if byte == _GREATER:
-            return position + 1, hidden, style, style_end, href
-        if byte == _SLASH or is_blank(byte):
+            return position + 1, slash, hidden, style, style_end, href
+        slash = byte == _SLASH
+        if slash or is_blank(byte):
             position += 1
             continue
         end, value, value_end, after = attribute(page, position)
@@ -220,7 +231,15 @@ def _tag_end(page, position):
             if name == _STYLE and style < 0:
                 style, style_end = value, value_end
         position = after
-    return -1, False, -1, -1, False
+    return -1, False, False, -1, -1, False
+
+
+@njit(nogil=True)
+def _is_island(page, begin, end):
+    """Return whether a name is foreignObject, in which there is HTML inside of SVG."""
+    middle = begin + _LETTERS[0]
+    whole = end - begin == _LETTERS[1]
+    return whole and packed(page, begin, middle) == _FOREIGN and packed(page, middle, end) == _OBJECT
 
 
 @njit(nogil=True)

@@ -28,21 +28,26 @@ _REFERRED: Final = {
     "WARC-Refers-To-Date": "WARC-Date",
 }
 _DIGEST: Final = "WARC-Payload-Digest"
+_RESOURCE, _TYPE = "resource", "content-type"
 
 
 def revisit(record: Record, original: Record) -> bytes | None:
-    """Return the revisit record for a response, or ``None`` if its payload differs from that of *original*.
+    """Return the revisit record for a response or resource, or ``None`` if its payload differs from that of *original*.
 
-    It keeps the id, address and date of the response, and its HTTP headers. A response without one of these three
-    has none, as a revisit record without them is invalid, and some readers end there.
+    It keeps the id, address and date of the record, and the HTTP headers of a response. A record without one of these
+    three has none, as a revisit record without them is invalid, and some readers end there. Both must be responses, or
+    resources of one media type. A resource has no HTTP headers, so its revisit record has an empty block.
     """
-    size = head_size(record.block)
-    payload = record.block[size:]
-    if any(one.headers.get("warc-type", "").lower() != "response" for one in (record, original)):
+    kind, other = (one.headers.get("warc-type", "").lower() for one in (record, original))
+    if kind != other or kind not in {"response", _RESOURCE}:
         return None
+    if kind == _RESOURCE and record.headers.get(_TYPE) != original.headers.get(_TYPE):
+        return None
+    size, begin = (0 if kind == _RESOURCE else head_size(one.block) for one in (record, original))
+    payload = record.block[size:]
     if not all(record.headers.get(name.lower()) for name in _REQUIRED):
         return None
-    if payload != original.block[head_size(original.block) :]:
+    if payload != original.block[begin:]:
         return None
     digest = base64.b32encode(hashlib.sha1(payload, usedforsecurity=False).digest()).decode()
     fields = [(name, record.headers.get(name.lower())) for name in _COPIED]
@@ -51,7 +56,7 @@ def revisit(record: Record, original: Record) -> bytes | None:
         *((name, original.headers.get(of.lower())) for name, of in _REFERRED.items()),
         (_DIGEST, record.headers.get(_DIGEST.lower(), f"sha1:{digest}")),
         ("WARC-Truncated", "length"),
-        ("Content-Type", "application/http; msgtype=response"),
+        ("Content-Type", "" if kind == _RESOURCE else "application/http; msgtype=response"),
         ("Content-Length", str(size)),
     ]
     lines = ["WARC/1.1", "WARC-Type: revisit", *(f"{name}: {value}" for name, value in fields if value)]

@@ -180,8 +180,8 @@ class Extraction:
 
         *hosts* are those of the pages, which templates need, as ``neardup.urls.host`` returns them. No page raises an
         error. Raises ``DataError`` for a page that is neither bytes nor a string, ``ParameterError`` for fewer or more
-        charsets or hosts than pages and, with templates, for a host that is not in normal form, and ``ExtraMissing``
-        without the library that the view needs.
+        charsets or hosts than pages, for a charset that is not a string and, with templates, for a host that is not in
+        normal form, and ``ExtraMissing`` without the library that the view needs.
         """
         return self.pages_with_whole_texts(markup, declared, hosts, whole=False)[0]
 
@@ -197,7 +197,9 @@ class Extraction:
             require_page(f"page {position}", page)
         rule = f"must be one for each of {counted(len(markup), 'page')}"
         for name, given in (("declared", declared), ("hosts", hosts)):
-            require(len(given) in {0, len(markup)}, name, given, rule)
+            require(not isinstance(given, str) and len(given) in {0, len(markup)}, name, given, rule)
+        for charset in declared:
+            require(isinstance(charset, str | None), "declared", charset, "must be a string, or None, for each page")
         learned = [None if self.templates is None else self.templates.get(host) for host in hosts]
         asked = zip(markup, declared or repeat(None), learned or repeat(None), strict=False)
         opened: AbstractContextManager[Find] = self.known.opened() if self.known else nullcontext(lambda *_: None)

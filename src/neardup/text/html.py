@@ -31,6 +31,12 @@ MOST_HEAD: Final = 1 << 18  # bytes of the attributes of those that are read
 
 _WIDEST: Final = 4  # bytes of a character
 
+HTML: Final = (
+    "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta "
+    "nobr ol p pre ruby s small span strike strong sub sup table tt u ul var"
+)
+"""Elements that end SVG and MathML, in which there is no HTML."""
+
 # What elements do, in the words of ``neardup.kernels.visible_text``.
 _ELEMENTS: Final = {
     "BLOCK": """
@@ -41,7 +47,7 @@ _ELEMENTS: Final = {
     "CELL": "td th",
     "LINE": "br",
     "PRE": "listing plaintext pre xmp",
-    "HEAD": "head",
+    "HTML": HTML,
     "IN_HEAD": """
         head title meta link base basefont bgsound template script style noscript noframes
     """,
@@ -55,7 +61,7 @@ _ELEMENTS: Final = {
     "TEMPLATE": "template",
     "SHOWN": "html head body area base br col embed hr img input link meta param source track wbr",
     "ANCHOR": "a",
-    "FOREIGN": "svg",
+    "FOREIGN": "math svg",
     "LITERAL": "plaintext xmp",
     "LAST": "plaintext",
 }
@@ -68,6 +74,8 @@ _ATTRIBUTE: Final = re.compile(
     r"""([^\s/>][^\s/>=]*+)(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+|(?=>)))?""", re.ASCII
 )
 _NUMBER: Final = re.compile(r"&#0*([0-9]*)")
+# References in attributes. Before "=" or a letter or digit, a name without a semicolon is text: "?a&section=5".
+_REFERENCE: Final = re.compile(r"&(#[xX]?[0-9a-fA-F]++;?|[a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=)))")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _META_WINDOW: Final = 1024
 _META_CHARSET: Final = re.compile(  # but not in a comment
@@ -106,7 +114,8 @@ class PageContent(NamedTuple):
 def visible_text(markup: bytes | str) -> str:
     r"""Return the visible text of a page, one paragraph per block.
 
-    - The first ``<title>`` outside of ``svg`` is the first line. Nothing else in the head is text.
+    - The first ``<title>`` outside of ``svg`` and ``math`` is the first line. Text in the head ends the head, and is
+      shown.
     - The content of ``script``, ``style``, ``template``, ``noscript``, ``iframe``, ``noembed`` and ``noframes``,
       comments, declarations and processing instructions are removed. That of ``textarea``, ``xmp`` and ``plaintext``
       is text, and so is markup in it.
@@ -117,7 +126,8 @@ def visible_text(markup: bytes | str) -> str:
     - Character references are decoded, except in ``xmp`` and ``plaintext``; inside a paragraph every run of white
       space, no-break spaces included, becomes one space, except in these, ``pre`` and ``listing``. NUL is removed, a
       lone surrogate becomes U+FFFD.
-    - A tag, a comment or a ``script`` that never ends includes the rest of the page, as in a browser.
+    - A tag, a comment or a ``script`` that never ends includes the rest of the page, as in a browser. In ``svg`` and
+      ``math``, an element whose tag ends with ``/>`` is empty.
 
     Bytes are decoded by their byte order mark, or by the charset that a ``<meta>`` in the first 1,024 bytes declares,
     or, without a valid charset of the web, as UTF-8; bytes that cannot be decoded become U+FFFD. No page raises an
@@ -313,12 +323,17 @@ def _references() -> tuple[Any, Any, Any]:
 
 
 def _unescaped(text: str) -> str:
+    """Return the value of an attribute without NUL, with its references decoded.
+
+    >>> _unescaped("/?a&section=5&amp;copy=2&#38;b&copy")
+    '/?a&section=5&copy=2&b©'
+    """
     text = text.replace("\0", "")
     if "&" not in text:
         return text
     if "&#" in text:  # int() refuses thousands of digits; eight already exceed Unicode
         text = _NUMBER.sub(lambda number: f"&#{number[1][:8] or 0}" if number[0] != "&#" else "&#", text)
-    return unescape(text)
+    return _REFERENCE.sub(lambda one: unescape(one[0]) if one[1][0] == "#" else html5.get(one[1], one[0]), text)
 
 
 def _values(attributes: str) -> dict[str, str]:

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from neardup.kernels import markup as kernels
-from neardup.text.html import packed_kinds
+from neardup.text.html import HTML, packed_kinds
 
 MOST_BYTES: Final = 12 << 20
 MOST: Final = {
@@ -51,10 +51,7 @@ _ELEMENTS: Final = {
     kernels.PARAGRAPH: "p",
     kernels.ENDS_PARAGRAPH: _BLOCKS,
     kernels.FOREIGN: "math svg",
-    kernels.HTML: (
-        "b big blockquote body br center code dd div dl dt em embed head hr i img li listing menu meta nobr ol p pre "
-        f"ruby s small span strike strong sub sup table tt u ul var {_HEADINGS}"
-    ),
+    kernels.HTML: HTML,
     kernels.INTEGRATION: "desc mi mn mo ms mtext title",
     kernels.LASTING: "form",
     kernels.OPAQUE: "frameset select",

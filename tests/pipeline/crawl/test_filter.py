@@ -437,3 +437,23 @@ def test_lines_of_templates_do_not_count(extraction):
 def test_schemes_of_fields_need_no_sites(extraction):
     with Index.create(scheme=Checksum(fields=(Field(name="title"),))) as index:
         assert page_texts(index, extraction, ["http://host.example/"], [THIN])[1] == {}
+
+
+def test_columns_of_pandas_without_values_are_null():
+    pandas = pytest.importorskip("pandas")
+    urls, texts = ["http://a.example/1", "http://a.example/2"], ["one two three", "four five six"]
+    missing = {
+        "title": [np.nan] * 2,
+        "seen": [np.nan] * 2,
+        "live": [np.nan] * 2,
+        "rank": pandas.to_datetime([None] * 2),
+    }
+    pages = pandas.DataFrame({"url": urls, "text": texts, **missing})
+    kinds = {"title": str, "seen": "time", "live": bool, "rank": int, "url": str, "host": str}
+    with Index.create(fields=kinds) as index:
+        crawl = CrawlFilter(index)
+        assert len(crawl.judge_each(pages)) == len(crawl.judge_and_admit(pages)) == 2
+        assert [index.values(name, urls) for name in missing] == [[None, None]] * 4
+        assert index.values("host", urls) == ["a.example"] * 2
+        for none in (pages[:0], pandas.DataFrame({"url": [], "text": []}), pa.table({"url": [], "text": []}), []):
+            assert crawl.judge_and_admit(none) == crawl.judge_each(none) == []

@@ -8,6 +8,7 @@ from neardup import Index, SimHash
 from neardup.errors import DataError, ParameterError
 from neardup.index.disk.columns import decoded
 from neardup.pipeline.index.fields import (
+    ARROW,
     READ,
     chosen_rows,
     described,
@@ -218,3 +219,24 @@ def test_missing_values_of_pandas_are_missing_in_lists_too():
         assert index.values("when", ["a", "b"]) == [MOMENT, None]
         assert index.values("rank", ["a", "b"]) == [1, None]
         assert index.values("share", ["a", "b"]) == [1.5, 2.0]
+
+
+@pytest.mark.parametrize("kind", sorted(ARROW))
+@pytest.mark.parametrize(
+    "type_",
+    [pa.float64(), pa.bool_(), pa.int64(), pa.timestamp("ns"), pa.duration("ns"), pa.null(), pa.binary()],
+    ids=str,
+)
+@pytest.mark.parametrize("encoded", [False, True])
+def test_a_column_without_values_may_have_any_type(kind, type_, encoded):
+    for number in (2, 0):
+        column = pa.nulls(number, type_)
+        if encoded:
+            column = pa.DictionaryArray.from_arrays(pa.nulls(number, pa.int8()), pa.nulls(0, type_))
+        columns = field_columns({"x": kind}, pa.table({"x": column}), number)
+        assert columns["known.x"].tolist() == [False] * number
+
+
+def test_the_first_value_that_does_not_fit_is_named_after_missing_ones():
+    with pytest.raises(DataError, match="document 2: field 'x' must be true or false, but is the number 5"):
+        field_columns({"x": "flag"}, pa.table({"x": pa.array([None, None, 5.0, 6.0])}), 4)

@@ -294,7 +294,10 @@ def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
 
 
 def _converted(kind: str, whole: pa.Array) -> pa.Array:
-    """Convert values of a kind, or strings that write them; one of ``_UNFIT`` if a value is neither."""
+    """Convert values of a kind, or strings that write them; one of ``_UNFIT`` if a value is neither.
+
+    A column without values may have any type: pandas chooses one.
+    """
     wanted = ARROW[kind]
     if whole.type == wanted and kind != "time":
         return whole
@@ -303,6 +306,8 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
         return pc.coalesce(pa.nulls(len(whole), wanted), *parts)
     if pa.types.is_dictionary(whole.type):
         whole = whole.dictionary_decode()
+    if whole.null_count == len(whole):
+        return pa.nulls(len(whole), wanted)
     if not any(takes(whole.type) for takes in (*_WRITTEN, *_TAKEN[kind])):
         raise pa.ArrowInvalid("not of that kind")
     if kind != STRING and any(is_written(whole.type) for is_written in _WRITTEN):
@@ -332,7 +337,6 @@ def _misfit(kind: str, whole: pa.Array) -> tuple[int, Any]:
             first = middle + 1
         except _UNFIT:
             end = middle
-    first = max(first, pc.index(whole.is_valid(), True).as_py())  # no value fits if the type does not
     try:
         return first, whole[first].as_py()
     except (ValueError, OverflowError):  # a time outside the range of ``datetime``
