@@ -219,7 +219,7 @@ def test_rows_may_be_chosen_before_they_are_appended(collection, tmp_path, monke
     (piece,) = collection({"text": list("abcde"), "n": range(5)}).pieces
     mask, marks = np.isin(np.arange(5), rows), pa.table({"mark": range(5)})
     piece.choose(mask, marks)
-    monkeypatch.setattr(parquet, "_filtered", None)  # this is not done again
+    monkeypatch.setattr(parquet, "filtered", None)  # this is not done again
     with piece.writer(str(tmp_path / "out.parquet")) as append:
         append(piece, mask, marks)
     out = pq.read_table(tmp_path / "out.parquet")

@@ -32,7 +32,8 @@ from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, is_special
-from neardup.sources.tables import BINARY, slices
+from neardup.sources.plain_columns import BINARY
+from neardup.sources.tables import filtered, slices, without_rows
 
 _MAGIC: Final = b"PAR1"
 _ENDS: Final = (_MAGIC, b"PARE")  # the second one if the directory is encrypted
@@ -78,7 +79,7 @@ class ParquetTable(InputPiece):
         if broken:
             good = np.ones(len(table), np.bool_)
             good[list(broken)] = False
-            table, text, name = _filtered(table, good), text.filter(good), name.filter(good)
+            table, text, name = filtered(table, good), text.filter(good), name.filter(good)
             self._rows = [row for row in self._rows if row - first not in broken]
         self._table, self._request = table, request
         self._chosen: list[pa.Table] | None = None
@@ -244,7 +245,7 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
                 first, number, parts = first + len(table), 0, []
         _require_rows(read, rows)
         if parts or first == start:  # there are columns even without rows
-            table = pa.Table.from_batches(parts) if parts else schema.empty_table()
+            table = pa.Table.from_batches(parts) if parts else without_rows(schema)
             yield ParquetTable(path, request, _Part(table, first, schema, metadata, ids))
 
 
@@ -394,17 +395,7 @@ def _parts(table: pa.Table, mask: Flags) -> Iterator[pa.Table]:
     """Yield the chosen rows of a table, some at a time."""
     for start in range(0, len(table), _FILTERED):
         chosen, rows = mask[start : start + _FILTERED], table.slice(start, _FILTERED)
-        yield rows if chosen.all() else _filtered(rows, chosen)
-
-
-def _filtered(table: pa.Table, mask: Flags) -> pa.Table:
-    """Return the chosen rows, of columns of any type."""
-    try:
-        return table.filter(mask)
-    except pa.ArrowNotImplementedError:  # such as string_view; slices are independent of types, but there may be many
-        edges = np.flatnonzero(np.diff(mask, prepend=False, append=False)).tolist()
-        slices = [table.slice(first, last - first) for first, last in zip(edges[::2], edges[1::2], strict=True)]
-        return pa.concat_tables([table.slice(0, 0), *slices])
+        yield rows if chosen.all() else filtered(rows, chosen)
 
 
 def field_names(schema: Iterable[pa.Field], prefix: str = "") -> list[str]:
