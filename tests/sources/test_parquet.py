@@ -155,6 +155,14 @@ def test_ids_that_are_not_utf8_are_rejected(collection):
     assert [record.reason for record in got.rejected] == ["its 'id' is not valid UTF-8"] * 2
 
 
+def test_bytes_of_a_fixed_size_may_rank_as_the_strings_that_they_are(collection):
+    got = collection({"text": ["a", "b", "c"], "x": pa.array([b"10", None, b" 9"], pa.binary(2))})
+    assert got.column("x").to_pylist() == ["10", None, " 9"]
+    got = collection({"text": ["a", "b"], "x": pa.array([b"10", b"\xff\xfe"], pa.binary(2))})
+    with pytest.raises(DataError, match=r"x\.parquet:2: its 'x' is not valid UTF-8"):
+        got.column("x")
+
+
 def test_other_columns_that_are_not_utf8_are_kept_and_only_asking_for_one_is_an_error(collection, tmp_path):
     got = collection({"text": list("abcde"), "x": not_utf8(pa.binary())})
     got.write(tmp_path / "out.parquet", np.ones(5, np.bool_))

@@ -96,7 +96,8 @@ class ParquetTable(InputPiece):
                 return whole.unify_dictionaries().combine_chunks()
             column = _unpacked(self.source, column, self._request)
         try:
-            if _is_text(column.type) or (literal and _is_scalar(column.type)):
+            is_text = _is_text(column.type) or pa.types.is_fixed_size_binary(column.type)
+            if is_text or (literal and _is_scalar(column.type)):
                 strings = column.cast(pa.large_string()).combine_chunks()
                 strings.validate(full=True)
                 return strings
