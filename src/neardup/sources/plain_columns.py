@@ -58,7 +58,7 @@ def check_plain(source: str, tables: Iterable[pa.Table]) -> None:
 
 
 def has_limits(schema: pa.Schema) -> bool:
-    """Return whether a schema has columns with binary values or times, some of which only Parquet can represent."""
+    """Return whether a schema has binary values or times; only Parquet can represent all of them."""
     return any(_has_limits(field.type) for field in schema)
 
 

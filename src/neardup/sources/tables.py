@@ -31,7 +31,9 @@ ONLY_LINES: Final = (
     "which only JSON lines can represent; write JSON lines, and use other outputs for inputs of other formats"
 )
 
-_INEXACT: Final = "range exactly representable"  # what Arrow says of a whole number that is not exact as a double
+_INEXACT: Final = (
+    "range exactly representable"  # in the error of Arrow for a whole number that is not exact as a double
+)
 
 
 def slices(table: pa.Table) -> Iterator[pa.Table]:

@@ -490,7 +490,7 @@ def test_parts_that_are_inputs_are_not_removed(tmp_path, sources, form):
     [
         (
             {"out": "out.jsonl", "part_size": 5, "work": "w"},
-            "part_size=5 requires a folder, and out is the file",
+            "part_size=5 requires a folder as an output; .*out.jsonl is a file",
         ),
         ({"out": "out", "part_size": 0, "work": "w"}, "part_size"),
         ({"out": "out", "out_format": "xml", "work": "w"}, "out_format='xml' must be one of"),

@@ -48,7 +48,7 @@ _TOGETHER: Final = (
     "and inputs that are written together need one type for each field; write one file for each input, to a folder"
 )
 _ROWS: Final = 1 << 16  # decisions that are written together
-_AHEAD: Final = 8  # pieces: Parquet is written in whole groups, for each of which many are read at once
+_AHEAD: Final = 8  # pieces: Parquet is written in whole groups, and many pieces are read at once for each
 
 
 class Output(NamedTuple):
@@ -92,7 +92,7 @@ def outputs_of(
         if target == "mark":
             check_marks(path, formats, form)
         if part:
-            require(kind(path) is None, "part_size", part, f"requires a folder, and {target} is the file {path}")
+            require(kind(path) is None, "part_size", part, f"requires a folder as an output; {path} is a file")
             if form is None and FOLDER in formats:
                 rule = "requires a format, because parts of a folder of documents are tables"
                 raise ParameterError("part_size", part, rule, "parts of texts")
