@@ -61,6 +61,8 @@ MISFITS = {
     "seconds": (pa.array([1700000000000], pa.timestamp("s")), "times outside of the years -32,767 to 32,767"),
     "milliseconds": (pa.array([2**62], pa.timestamp("ms")), "times outside of the years"),
     "microseconds": (pa.array([-(2**63)], pa.timestamp("us")), "times outside of the years"),
+    "zone": (pa.array([12_000_000 * 86_400], pa.timestamp("s", "UTC")), "times outside of the years"),
+    "earlier zone": (pa.array([-(2**63)], pa.timestamp("us", "+02:00")), "times outside of the years"),
     "date": (pa.array([2**31 - 1], pa.date32()), "times outside of the years"),
     "time": (pa.array([-1], pa.int32()).cast(pa.time32("s")), "times that are not on a day"),
 }
@@ -88,6 +90,17 @@ def test_delimited_text_has_the_same_forms(value):
     lines = written("csv", pa.table({"n": [1], "f": array})).splitlines()
     shown = str(form).lower() if isinstance(form, int) else '"{}"'.format(form.replace('"', '""'))
     assert lines == ['"n","f"', f"1,{shown}"]
+
+
+@pytest.mark.parametrize("day", [-12_687_427, 11_248_736])
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_the_first_and_last_times_that_can_be_written(day, unit):
+    moment = day * 86_400 * {"s": 1, "ms": 10**3, "us": 10**6}[unit]
+    for zone in ("UTC", "+14:00", "-12:00"):
+        (row,) = plain(pa.table({"f": pa.array([moment], pa.timestamp(unit, zone))})).to_pylist()
+        assert row["f"].startswith("-32767-01-0" if day < 0 else "32767-12-")
+    missing = pa.table({"f": pa.array([None], pa.timestamp(unit, "UTC"))})
+    assert plain(missing).to_pylist() == [{"f": None}]
 
 
 @pytest.mark.parametrize("inside", INSIDE)

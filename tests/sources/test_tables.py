@@ -57,7 +57,9 @@ def test_schemas_are_united_as_their_records_are():
     assert joined.to_pylist() == table_of("x:{}".format, RECORDS[:2]).select(schema.names).to_pylist()
     with pytest.raises(DataError, match="its 'n' has values of several types"):
         united("x", [schema, pa.schema([("n", pa.string())])])
-    with pytest.raises(DataError, match=r"a value cannot be represented: .*not in range"):
+    with pytest.raises(
+        DataError, match=r"x: its 'n' has a value that double, the type of the others, cannot represent: "
+    ):
         conformed("x", pa.table({"n": [2**60 + 1]}), schema)
 
 

@@ -26,6 +26,10 @@ _LISTS: Final = (
     pa.types.is_large_list_view,
 )
 _OUT_OF_RANGE: Final = "<value out of range"  # what Arrow writes instead of a time
+_OTHER_YEARS: Final = "has times outside of the years -32,767 to 32,767"
+_FIRST_SECOND: Final = -12_687_427 * 86_400  # -32767-01-02
+_LAST_SECOND: Final = 11_248_737 * 86_400  # 32767-12-31
+_UNITS: Final = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def plain(table: pa.Table, source: str | None = None) -> pa.Table:
@@ -47,14 +51,15 @@ def plain(table: pa.Table, source: str | None = None) -> pa.Table:
 
 
 def check_plain(source: str, tables: Iterable[pa.Table]) -> None:
-    """Raise the errors of ``plain`` for tables with binary values or times, before they are written.
+    """Raise the errors of ``plain`` for binary values and times in tables of one schema, before they are written.
 
-    Tables of other types are not looked at: all of their values can be written, except for invalid strings.
+    Other columns are not looked at: all of their values can be written, except for invalid strings.
     """
     for table in tables:
-        if not has_limits(table.schema):
+        names = [field.name for field in table.schema if _has_limits(field.type)]
+        if not names:
             return
-        plain(table, source)
+        plain(table.select(names), source)
 
 
 def has_limits(schema: pa.Schema) -> bool:
@@ -168,12 +173,24 @@ def _decoded(array: pa.DictionaryArray) -> pa.Array:
 
 
 def _times(array: pa.Array, name: str) -> pa.Array:
+    kind = array.type
+    if pa.types.is_timestamp(kind) and kind.tz is not None and not _is_in_years(array):
+        raise _Misfit(name, _OTHER_YEARS)
     try:
         written = array.cast(pa.large_string())
     except pa.ArrowInvalid:
-        raise _Misfit(name, f"has times of the zone {array.type.tz!r}, which is unknown here") from None
+        raise _Misfit(name, f"has times of the zone {kind.tz!r}, which is unknown here") from None
     if pc.any(pc.starts_with(written, _OUT_OF_RANGE)).as_py():
-        is_time = pa.types.is_time(array.type)
-        rule = "has times that are not on a day" if is_time else "has times outside of the years -32,767 to 32,767"
-        raise _Misfit(name, rule)
+        raise _Misfit(name, "has times that are not on a day" if pa.types.is_time(kind) else _OTHER_YEARS)
     return written
+
+
+def _is_in_years(array: pa.Array) -> bool:
+    """Return whether times with a zone are at least a day inside of the years that Arrow can write.
+
+    Of others, which it recognises only without a zone, it would write another year.
+    """
+    unit = _UNITS[array.type.unit]
+    found = pc.min_max(array.cast(pa.int64()))
+    first, last = found["min"].as_py(), found["max"].as_py()
+    return first is None or (first >= _FIRST_SECOND * unit and last < _LAST_SECOND * unit)

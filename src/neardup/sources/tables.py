@@ -175,12 +175,17 @@ def filtered(table: pa.Table, mask: Flags) -> pa.Table:
 
 def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return a table with the columns and types of a united schema; ``DataError`` for a value that it cannot hold."""
-    unpacked = pa.schema([pa.field(field.name, _unpacked(field.type)) for field in table.schema])
-    try:
-        joined = pa.concat_tables([without_rows(schema), table.cast(unpacked)], promote_options="permissive")
-    except pa.ArrowInvalid as error:
-        raise DataError(source, f"a value cannot be represented: {error}", "unrepresentable") from None
-    return joined.cast(schema)
+    columns: dict[str, pa.ChunkedArray] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        whole = without_rows(pa.schema([schema.field(name)]))
+        try:
+            own = pa.table({name: column.cast(_unpacked(column.type))})
+            columns[name] = pa.concat_tables([whole, own], promote_options="permissive").column(0)
+        except pa.ArrowInvalid as error:
+            rule = f"its {name!r} has a value that {schema.field(name).type}, the type of the others, cannot represent"
+            raise DataError(source, f"{rule}: {error}", "unrepresentable") from None
+    missing = {field.name: pa.nulls(len(table), field.type) for field in schema if field.name not in columns}
+    return pa.table(columns | missing).select(schema.names).cast(schema)
 
 
 def _several_types(source: str, name: str, why: str = ONLY_LINES) -> DataError:
