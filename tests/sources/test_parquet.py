@@ -128,6 +128,22 @@ def test_ids_of_other_types_are_an_error(collection, values):
         collection({"text": ["a"], "id": values})
 
 
+@pytest.mark.parametrize(
+    ("times", "rule"),
+    [
+        (pa.array([1], pa.timestamp("ms", "Foo/Bar")), "of the zone 'Foo/Bar', which is unknown here"),
+        (pa.array([10**16], pa.timestamp("ms", "UTC")), "outside of the years -32,767 to 32,767"),
+        (pa.array([10**16], pa.timestamp("ms")), "outside of the years -32,767 to 32,767"),
+    ],
+    ids=str,
+)
+def test_times_that_cannot_be_written_are_no_ids(collection, times, rule):
+    with pytest.raises(DataError, match=f"x.parquet: its 'id' has times {rule}; convert it to strings"):
+        collection({"text": ["a"], "id": times})
+    with pytest.raises(DataError, match=f"x.parquet: its 't' has times {rule}; convert it to strings"):
+        collection({"text": ["a"], "t": times}).column("t", literal=True)
+
+
 def not_utf8(kind):
     return pa.array([b"good", b"\xff", None, b"\xed\xa0\x80", b"end"], pa.large_binary()).cast(kind, safe=False)
 

@@ -32,7 +32,7 @@ from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, is_special
-from neardup.sources.plain_columns import BINARY
+from neardup.sources.plain_columns import BINARY, written_times
 from neardup.sources.tables import filtered, slices, without_rows
 
 _MAGIC: Final = b"PAR1"
@@ -95,6 +95,8 @@ class ParquetTable(InputPiece):
                 whole = with_one_order(name, column, lambda _: self.source)
                 return whole.unify_dictionaries().combine_chunks()
             column = _unpacked(self.source, column, self._request)
+        if literal and pa.types.is_temporal(column.type):
+            return written_times(column, self.source, f"its {name!r} ").combine_chunks()
         try:
             is_text = _is_text(column.type) or pa.types.is_fixed_size_binary(column.type)
             if is_text or (literal and _is_scalar(column.type)):
@@ -462,6 +464,8 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
     if name == DEFAULT_ID and name not in schema.names:
         return pa.chunked_array([named(request.name_of(path), positions)], pa.string())
     column = written_ids(_unpacked(path, _column(path, table, name, schema), request))
+    if pa.types.is_temporal(column.type):
+        column = written_times(column, display(path), f"its {name!r} ")
     if not (_is_text(column.type) or _is_scalar(column.type)) or pa.types.is_boolean(column.type):
         rule = f"the column {name!r} must hold strings or numbers to be the id, not {column.type}"
         raise DataError(display(path), rule)

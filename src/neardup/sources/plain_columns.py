@@ -78,6 +78,17 @@ def check_plain_type(source: str, name: str, kind: pa.DataType) -> None:
         raise DataError(source, f"{rule}; write Parquet", "unrepresentable")
 
 
+def written_times(column: pa.ChunkedArray, where: str, subject: str = "") -> pa.ChunkedArray:
+    """Return times as strings; ``DataError`` for years that cannot be written, and for an unknown zone.
+
+    Its rule begins with the *subject*.
+    """
+    try:
+        return pa.chunked_array([_times(chunk, "") for chunk in column.chunks], pa.large_string())
+    except _Misfit as error:
+        raise DataError(where, f"{subject}{error.args[1]}; convert it to strings") from None
+
+
 def types_in(name: str, kind: pa.DataType) -> Iterator[tuple[str, pa.DataType]]:
     """Yield the type of the values of a column, and those of all values inside of them, with their names."""
     kind = unwrapped(kind)
