@@ -50,7 +50,7 @@ def plain(table: pa.Table, source: str | None = None) -> pa.Table:
     return table
 
 
-def check_plain(source: str, tables: Iterable[pa.Table]) -> None:
+def check_values(source: str, tables: Iterable[pa.Table]) -> None:
     """Raise the errors of ``plain`` for binary values and times in tables of one schema, before they are written.
 
     Other columns are not looked at: all of their values can be written, except for invalid strings.
@@ -67,7 +67,7 @@ def has_limits(schema: pa.Schema) -> bool:
     return any(_has_limits(field.type) for field in schema)
 
 
-def check_plain_type(source: str, name: str, kind: pa.DataType) -> None:
+def check_type(source: str, name: str, kind: pa.DataType) -> None:
     """Raise ``DataError`` for a type that neither JSON nor delimited text has: equal names, or an unknown time zone."""
     names = [field.name for field in _fields(kind)]
     if twice := next((one for one in names if names.count(one) > 1), None):

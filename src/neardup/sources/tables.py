@@ -19,7 +19,7 @@ from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
 from neardup.sources.compression import compressed
 from neardup.sources.formats import Kind
-from neardup.sources.plain_columns import check_plain_type, plain, types_in
+from neardup.sources.plain_columns import check_type, plain, types_in
 
 Write = Callable[[pa.Table], None]
 
@@ -116,7 +116,7 @@ def check_representable(source: str, schema: pa.Schema, form: str) -> None:
             rule = f"its {name!r} has only empty objects, which Parquet cannot represent; write JSON lines"
             raise DataError(source, rule, "unrepresentable")
         if form != "parquet":
-            check_plain_type(source, name, kind)
+            check_type(source, name, kind)
 
 
 def without_rows(schema: pa.Schema) -> pa.Table:

@@ -22,7 +22,7 @@ from neardup.sources.collection import Collection, WholeInputs, check_marks
 from neardup.sources.formats import PAGE_FORMATS, common_format, expand
 from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, output_kind, write_file
 from neardup.sources.output_places import InputPaths
-from neardup.sources.plain_columns import check_plain
+from neardup.sources.plain_columns import check_values
 from neardup.sources.tables import check_representable
 from neardup.text.columns import text_column
 
@@ -54,7 +54,7 @@ def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:
     for form in sorted(others):
         check_representable(", ".join(documents.names), documents.schema, form)
     for piece in documents.pieces if others and documents.format == "parquet" else ():
-        check_plain(piece.source, piece.rows())
+        check_values(piece.source, piece.rows())
     for piece in documents.pieces if "mark" in outputs else ():
         require_unmarked(piece)
 

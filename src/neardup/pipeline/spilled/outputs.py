@@ -36,7 +36,7 @@ from neardup.sources.formats import (
 )
 from neardup.sources.output import check_target, output_kind
 from neardup.sources.output_places import InputPaths
-from neardup.sources.plain_columns import check_plain, has_limits
+from neardup.sources.plain_columns import check_values, has_limits
 from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
@@ -197,7 +197,7 @@ def fields(shards: Shards, task: int) -> dict[str, Any]:
             if misfit is not None or not has_limits(piece.schema):
                 break
             try:
-                check_plain(source, piece.rows())
+                check_values(source, piece.rows())
             except DataError as error:
                 misfit = error.rule
     schema = b64encode(united(source, schemas).serialize()).decode()
