@@ -48,7 +48,7 @@ def folder(tmp_path):
 
 def test_tasks_are_done_recorded_and_removed_in_the_end(folder):
     with Journal.open(folder, TERMS) as journal:
-        assert (journal.folder, journal.terms) == (folder, TERMS)
+        assert (journal.folder, journal.terms, journal.continued) == (folder, TERMS, False)
         work = Work(journal)
         assert journal.run("sign", 4, work, map=map) == done(4)
         assert work.did == [0, 1, 2, 3]
@@ -75,6 +75,7 @@ def test_a_run_continues_with_what_is_not_recorded(folder):
     with Journal.open(folder, TERMS) as journal, pytest.raises(DataError, match="task 2"):
         journal.run("sign", 5, Work(journal, fails=[2]), map=map)
     with Journal.open(folder, TERMS) as journal:
+        assert journal.continued
         work = Work(journal)
         assert journal.run("sign", 5, work, map=map) == done(5)
         assert work.did == [2, 3, 4]

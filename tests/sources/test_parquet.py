@@ -128,6 +128,22 @@ def test_ids_of_other_types_are_an_error(collection, values):
         collection({"text": ["a"], "id": values})
 
 
+@pytest.mark.parametrize(
+    ("times", "rule"),
+    [
+        (pa.array([1], pa.timestamp("ms", "Foo/Bar")), "of the zone 'Foo/Bar', which is unknown here"),
+        (pa.array([10**16], pa.timestamp("ms", "UTC")), "outside of the years -32,767 to 32,767"),
+        (pa.array([10**16], pa.timestamp("ms")), "outside of the years -32,767 to 32,767"),
+    ],
+    ids=str,
+)
+def test_times_that_cannot_be_written_are_no_ids(collection, times, rule):
+    with pytest.raises(DataError, match=f"x.parquet: its 'id' has times {rule}; convert it to strings"):
+        collection({"text": ["a"], "id": times})
+    with pytest.raises(DataError, match=f"x.parquet: its 't' has times {rule}; convert it to strings"):
+        collection({"text": ["a"], "t": times}).column("t", literal=True)
+
+
 def not_utf8(kind):
     return pa.array([b"good", b"\xff", None, b"\xed\xa0\x80", b"end"], pa.large_binary()).cast(kind, safe=False)
 
@@ -153,6 +169,14 @@ def test_ids_that_are_not_utf8_are_rejected(collection):
     got = collection({"text": list("abcde"), "id": not_utf8(pa.string())})
     assert got.texts.to_pylist() == ["a", "c", "e"]
     assert [record.reason for record in got.rejected] == ["its 'id' is not valid UTF-8"] * 2
+
+
+def test_bytes_of_a_fixed_size_may_rank_as_the_strings_that_they_are(collection):
+    got = collection({"text": ["a", "b", "c"], "x": pa.array([b"10", None, b" 9"], pa.binary(2))})
+    assert got.column("x").to_pylist() == ["10", None, " 9"]
+    got = collection({"text": ["a", "b"], "x": pa.array([b"10", b"\xff\xfe"], pa.binary(2))})
+    with pytest.raises(DataError, match=r"x\.parquet:2: its 'x' is not valid UTF-8"):
+        got.column("x")
 
 
 def test_other_columns_that_are_not_utf8_are_kept_and_only_asking_for_one_is_an_error(collection, tmp_path):
@@ -219,7 +243,7 @@ def test_rows_may_be_chosen_before_they_are_appended(collection, tmp_path, monke
     (piece,) = collection({"text": list("abcde"), "n": range(5)}).pieces
     mask, marks = np.isin(np.arange(5), rows), pa.table({"mark": range(5)})
     piece.choose(mask, marks)
-    monkeypatch.setattr(parquet, "_filtered", None)  # this is not done again
+    monkeypatch.setattr(parquet, "filtered", None)  # this is not done again
     with piece.writer(str(tmp_path / "out.parquet")) as append:
         append(piece, mask, marks)
     out = pq.read_table(tmp_path / "out.parquet")

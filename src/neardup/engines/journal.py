@@ -216,13 +216,17 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
                 raise
 
     def __init__(self, folder: Path, header: Header, lock: int, kept: Header | None) -> None:
-        """Coordinate a run; *kept* is the complete run that kept the folder for it."""
+        """Coordinate a run; *kept* is the complete run that kept the folder for it.
+
+        The run is ``continued`` if another process has coordinated it before.
+        """
         super().__init__(folder, header)
         self._lock: int | None = lock
         self.kept = kept
         try:
             with naming(self._home):
                 self.claims.remove_ended()
+                self.continued = (self._home / _STAGE).is_file()
             self._publish("", 0)
         except BaseException:
             self.claims.leave()

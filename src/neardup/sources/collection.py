@@ -25,7 +25,7 @@ from neardup.sources.missing_fields import LackingFields, WithoutText
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
-from neardup.sources.tables import check_representable, conformed, table_writer, united
+from neardup.sources.tables import check_representable, conformed, filtered, table_writer, united
 from neardup.text.extraction import Extraction
 from neardup.text.html import LARGEST_PAGE, TOO_LONG
 
@@ -559,7 +559,7 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
                 part = slice(begin, begin + len(rows))
                 added = [] if marks is None else marks[part].columns
                 table = pa.table([*rows.columns, *added], [*rows.column_names, *more.names])
-                write(conformed(piece.source, table, whole).filter(mask[part]))
+                write(filtered(conformed(piece.source, table, whole), mask[part]))
                 begin = part.stop
 
         yield append

@@ -32,7 +32,8 @@ from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, is_special
-from neardup.sources.tables import BINARY, slices
+from neardup.sources.plain_columns import BINARY, written_times
+from neardup.sources.tables import filtered, slices, without_rows
 
 _MAGIC: Final = b"PAR1"
 _ENDS: Final = (_MAGIC, b"PARE")  # the second one if the directory is encrypted
@@ -78,7 +79,7 @@ class ParquetTable(InputPiece):
         if broken:
             good = np.ones(len(table), np.bool_)
             good[list(broken)] = False
-            table, text, name = _filtered(table, good), text.filter(good), name.filter(good)
+            table, text, name = filtered(table, good), text.filter(good), name.filter(good)
             self._rows = [row for row in self._rows if row - first not in broken]
         self._table, self._request = table, request
         self._chosen: list[pa.Table] | None = None
@@ -94,8 +95,11 @@ class ParquetTable(InputPiece):
                 whole = with_one_order(name, column, lambda _: self.source)
                 return whole.unify_dictionaries().combine_chunks()
             column = _unpacked(self.source, column, self._request)
+        if literal and pa.types.is_temporal(column.type):
+            return written_times(column, self.source, f"its {name!r} ").combine_chunks()
         try:
-            if _is_text(column.type) or (literal and _is_scalar(column.type)):
+            is_text = _is_text(column.type) or pa.types.is_fixed_size_binary(column.type)
+            if is_text or (literal and _is_scalar(column.type)):
                 strings = column.cast(pa.large_string()).combine_chunks()
                 strings.validate(full=True)
                 return strings
@@ -244,7 +248,7 @@ def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
                 first, number, parts = first + len(table), 0, []
         _require_rows(read, rows)
         if parts or first == start:  # there are columns even without rows
-            table = pa.Table.from_batches(parts) if parts else schema.empty_table()
+            table = pa.Table.from_batches(parts) if parts else without_rows(schema)
             yield ParquetTable(path, request, _Part(table, first, schema, metadata, ids))
 
 
@@ -394,17 +398,7 @@ def _parts(table: pa.Table, mask: Flags) -> Iterator[pa.Table]:
     """Yield the chosen rows of a table, some at a time."""
     for start in range(0, len(table), _FILTERED):
         chosen, rows = mask[start : start + _FILTERED], table.slice(start, _FILTERED)
-        yield rows if chosen.all() else _filtered(rows, chosen)
-
-
-def _filtered(table: pa.Table, mask: Flags) -> pa.Table:
-    """Return the chosen rows, of columns of any type."""
-    try:
-        return table.filter(mask)
-    except pa.ArrowNotImplementedError:  # such as string_view; slices are independent of types, but there may be many
-        edges = np.flatnonzero(np.diff(mask, prepend=False, append=False)).tolist()
-        slices = [table.slice(first, last - first) for first, last in zip(edges[::2], edges[1::2], strict=True)]
-        return pa.concat_tables([table.slice(0, 0), *slices])
+        yield rows if chosen.all() else filtered(rows, chosen)
 
 
 def field_names(schema: Iterable[pa.Field], prefix: str = "") -> list[str]:
@@ -470,6 +464,8 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
     if name == DEFAULT_ID and name not in schema.names:
         return pa.chunked_array([named(request.name_of(path), positions)], pa.string())
     column = written_ids(_unpacked(path, _column(path, table, name, schema), request))
+    if pa.types.is_temporal(column.type):
+        column = written_times(column, display(path), f"its {name!r} ")
     if not (_is_text(column.type) or _is_scalar(column.type)) or pa.types.is_boolean(column.type):
         rule = f"the column {name!r} must hold strings or numbers to be the id, not {column.type}"
         raise DataError(display(path), rule)

@@ -91,6 +91,19 @@ def _waiting(descriptor: int, waiting: select.poll, source: str) -> tuple[bytes,
     return b"".join(pieces), False
 
 
+def repeated_input() -> Iterator[bytes]:
+    """Yield the bytes of standard input after a run that was interrupted while it copied them.
+
+    Raises ``DataError`` if it is closed or empty: without them, the run would have no documents.
+    """
+    chunks = standard_input()
+    first = next(chunks, b"")
+    if not first:
+        rule = "the run was interrupted before it had copied all of it; give the same input again, or restart the run"
+        raise DataError(display(STDIN), rule, "changed input")
+    yield from chain([first], chunks)
+
+
 def check_same(path: Path) -> None:
     """Raise ``DataError`` if standard input has other bytes than this copy; none, and a terminal, are fine."""
     if sys.stdin is None or sys.stdin.isatty():

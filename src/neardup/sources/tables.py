@@ -2,8 +2,8 @@
 
 Parquet and delimited text need the columns of all records before the first one is written; JSON lines do not. Fields
 that come from JSON have the types of their values: whole numbers are int64, and double where others are not whole. In
-JSON and delimited text, times are strings; in JSON, decimals are, too, and NaN and infinity are null. What a format
-cannot represent is an error.
+JSON and delimited text, columns are written as in ``neardup.sources.plain_columns``; in JSON, decimals are strings, and
+NaN and infinity are null. What a format cannot represent is an error.
 """
 
 from bisect import bisect_left
@@ -12,11 +12,14 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
 
 import msgspec
+import numpy as np
 import pyarrow as pa
 
+from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
 from neardup.sources.compression import compressed
 from neardup.sources.formats import Kind
+from neardup.sources.plain_columns import check_type, plain, types_in
 
 Write = Callable[[pa.Table], None]
 
@@ -27,7 +30,10 @@ _GROUP_BYTES: Final = 1 << 27
 ONLY_LINES: Final = (
     "which only JSON lines can represent; write JSON lines, and use other outputs for inputs of other formats"
 )
-BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
+
+_INEXACT: Final = (
+    "range exactly representable"  # in the error of Arrow for a whole number that is not exact as a double
+)
 
 
 def slices(table: pa.Table) -> Iterator[pa.Table]:
@@ -50,7 +56,10 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
         except OverflowError:
             rule = f"its {name!r} has a number beyond 64 bits, {ONLY_LINES}"
             raise DataError(place(_first_misfit(values)), rule, "unrepresentable") from None
-        except pa.ArrowException:
+        except pa.ArrowException as error:
+            if _INEXACT in str(error):
+                rule = f"its {name!r} has whole numbers beyond 2^53 among other numbers, {ONLY_LINES}"
+                raise DataError(place(_first_misfit(values)), rule, "unrepresentable") from None
             raise _several_types(place(_first_misfit(values)), name) from None
     return pa.table(columns, names)
 
@@ -98,15 +107,21 @@ def united_of(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -
 
 
 def check_representable(source: str, schema: pa.Schema, form: str) -> None:
-    """Raise ``DataError`` for a column of a type that a format does not have."""
-    for field in schema:
-        name, kind = field.name, field.type
+    """Raise ``DataError`` for a column of a type that a format does not have, or with such values in its own."""
+    for name, kind in (one for field in schema for one in types_in(field.name, field.type)):
         if form in {"csv", "tsv"} and pa.types.is_nested(kind):
             rule = f"its {name!r} has objects or lists, which {form.upper()} cannot represent"
             raise DataError(source, f"{rule}; write JSON lines or Parquet", "unrepresentable")
         if form == "parquet" and pa.types.is_struct(kind) and not kind.num_fields:
             rule = f"its {name!r} has only empty objects, which Parquet cannot represent; write JSON lines"
             raise DataError(source, rule, "unrepresentable")
+        if form != "parquet":
+            check_type(source, name, kind)
+
+
+def without_rows(schema: pa.Schema) -> pa.Table:
+    """Return a table of these columns; ``Schema.empty_table`` refuses UUIDs inside of others."""
+    return pa.Table.from_batches([], schema)
 
 
 @contextmanager
@@ -128,7 +143,7 @@ def table_writer(file: BinaryIO, how: Kind, schema: pa.Schema) -> Iterator[tuple
                     held.clear()
 
             yield hold, file
-            hold(schema.empty_table(), 0)
+            hold(without_rows(schema), 0)
         return
     with compressed(file, how.compression) as packed:
         if how.format == "jsonl":
@@ -136,26 +151,41 @@ def table_writer(file: BinaryIO, how: Kind, schema: pa.Schema) -> Iterator[tuple
 
             def write(table: pa.Table) -> None:
                 for part in slices(table):
-                    packed.write(encode(_readable(part, pa.types.is_temporal).to_pylist()))
+                    packed.write(encode(plain(part).to_pylist()))
 
             yield write, packed
             return
         import pyarrow.csv
 
-        plain = _delimited(schema.empty_table()).schema
+        written = _delimited(without_rows(schema)).schema
         options = pyarrow.csv.WriteOptions(delimiter="," if how.format == "csv" else "\t", quoting_style="needed")
-        with pyarrow.csv.CSVWriter(packed, plain, write_options=options) as text:
+        with pyarrow.csv.CSVWriter(packed, written, write_options=options) as text:
             yield lambda table: text.write_table(_delimited(table)), packed
+
+
+def filtered(table: pa.Table, mask: Flags) -> pa.Table:
+    """Return the chosen rows, of columns of any type."""
+    try:
+        return table.filter(mask)
+    except pa.ArrowNotImplementedError:  # such as string_view; slices are independent of types, but there may be many
+        edges = np.flatnonzero(np.diff(mask, prepend=False, append=False)).tolist()
+        parts = [table.slice(first, last - first) for first, last in zip(edges[::2], edges[1::2], strict=True)]
+        return pa.concat_tables([table.slice(0, 0), *parts])
 
 
 def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
     """Return a table with the columns and types of a united schema; ``DataError`` for a value that it cannot hold."""
-    unpacked = pa.schema([pa.field(field.name, _unpacked(field.type)) for field in table.schema])
-    try:
-        joined = pa.concat_tables([schema.empty_table(), table.cast(unpacked)], promote_options="permissive")
-    except pa.ArrowInvalid as error:
-        raise DataError(source, f"a value cannot be represented: {error}", "unrepresentable") from None
-    return joined.cast(schema)
+    columns: dict[str, pa.ChunkedArray] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        whole = without_rows(pa.schema([schema.field(name)]))
+        try:
+            own = pa.table({name: column.cast(_unpacked(column.type))})
+            columns[name] = pa.concat_tables([whole, own], promote_options="permissive").column(0)
+        except pa.ArrowInvalid as error:
+            rule = f"its {name!r} has a value that {schema.field(name).type}, the type of the others, cannot represent"
+            raise DataError(source, f"{rule}: {error}", "unrepresentable") from None
+    missing = {field.name: pa.nulls(len(table), field.type) for field in schema if field.name not in columns}
+    return pa.table(columns | missing).select(schema.names).cast(schema)
 
 
 def _several_types(source: str, name: str, why: str = ONLY_LINES) -> DataError:
@@ -172,23 +202,11 @@ def _unpacked(kind: pa.DataType) -> pa.DataType:
 
 def _delimited(table: pa.Table) -> pa.Table:
     """Return a table as CSV represents it. A null of a single column would be an empty line, which readers skip."""
-    table = _readable(table, pa.types.is_temporal, pa.types.is_decimal)
+    table = plain(table)
+    for place, field in enumerate(table.schema):
+        if pa.types.is_decimal(field.type):
+            table = table.set_column(place, field.name, table.column(place).cast(pa.large_string()))
     if table.num_columns == 1:
         column = table.column(0).cast(pa.large_string()).fill_null("")
         table = table.set_column(0, table.column_names[0], column)
-    return table
-
-
-def _readable(table: pa.Table, *kinds: Callable[[pa.DataType], bool]) -> pa.Table:
-    """Return a table with columns of these kinds, and of binary values, as strings."""
-    for place, field in enumerate(table.schema):
-        kind = _unpacked(field.type)
-        if kind is not field.type:
-            table = table.set_column(place, field.name, table.column(place).cast(kind))
-        if any(test(kind) for test in (*BINARY, *kinds)):
-            try:
-                table = table.set_column(place, field.name, table.column(place).cast(pa.large_string()))
-            except pa.ArrowInvalid:
-                rule = "has binary values that are not UTF-8, which only Parquet can represent"
-                raise DataError(f"field {field.name!r}", rule, "unrepresentable") from None
     return table

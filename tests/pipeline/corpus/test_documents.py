@@ -121,6 +121,15 @@ def test_periods_are_not_the_numbers_that_they_are_stored_as():
         dedup(frame)
 
 
+@pytest.mark.parametrize(
+    ("moment", "kind", "rule"),
+    [(1, pa.timestamp("s", "Foo/Bar"), "of the zone 'Foo/Bar'"), (10**13, pa.timestamp("s", "UTC"), "outside of the")],
+)
+def test_times_that_cannot_be_written_are_no_ids(moment, kind, rule):
+    with pytest.raises(DataError, match=f"'id' has times {rule}.*; convert it to strings"):
+        dedup(pa.table({"text": ["a"], "id": pa.array([moment], kind)}))
+
+
 def test_uuids_are_ids_in_their_text_form():
     names = [UUID(int=number) for number in (0, 2**127)]
     table = pa.table({"text": ["a", "b", "c"], "id": pa.array([*(name.bytes for name in names), None], pa.uuid())})

@@ -551,9 +551,19 @@ def test_a_copy_of_standard_input_that_is_not_complete_does_not_count(tmp_path, 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Pipe(data)))
     with pytest.raises(KeyboardInterrupt):
         dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
+    for _ in range(2):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+        with pytest.raises(DataError, match="<stdin>: the run was interrupted before it had copied all of it; give"):
+            dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
+        assert not (tmp_path / "kept.jsonl").exists()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
     found = dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
     assert found.result.summary.kept == dedup_files(sources[:1]).result.summary.kept
+
+
+def test_a_run_may_begin_without_any_input(tmp_path, piped):
+    piped(b"")
+    assert len(dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w").documents) == 0
 
 
 def test_outputs_are_refused_before_standard_input_is_read(tmp_path, sources, piped):

@@ -490,7 +490,7 @@ def test_parts_that_are_inputs_are_not_removed(tmp_path, sources, form):
     [
         (
             {"out": "out.jsonl", "part_size": 5, "work": "w"},
-            "part_size=5 requires a folder, and out is the file",
+            "part_size=5 requires a folder as an output; .*out.jsonl is a file",
         ),
         ({"out": "out", "part_size": 0, "work": "w"}, "part_size"),
         ({"out": "out", "out_format": "xml", "work": "w"}, "out_format='xml' must be one of"),
@@ -574,3 +574,19 @@ def test_files_of_links_have_the_names_of_the_links(tmp_path, sources):
     assert [path.name for path in sorted((tmp_path / "out").iterdir())] == [path.name for path in links]
     parts = b"".join((tmp_path / "out" / path.name).read_bytes() for path in links)
     assert parts == (tmp_path / "whole.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("work", [None, "w"])
+@pytest.mark.parametrize("form", ["jsonl", "csv"])
+def test_values_that_only_parquet_has_are_refused_before_the_work(tmp_path, monkeypatch, small_parts, form, work):
+    monkeypatch.chdir(tmp_path)
+    small_parts(200)
+    far = pa.array([0] * 99 + [2**31 - 1], pa.date32())
+    table = pa.table({"text": [f"one two three {number}" for number in range(100)], "day": far})
+    pq.write_table(table, "a.parquet", row_group_size=10)
+    options = {"work": work, "report": "r.jsonl"}
+    with pytest.raises(DataError, match=r"^a.parquet: its 'day' has times outside of the years"):
+        dedup_files(["a.parquet"], f"k.{form}", **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
+    dedup_files(["a.parquet"], "k.parquet", **options)
+    assert pq.read_table("k.parquet").num_rows

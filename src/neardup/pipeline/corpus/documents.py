@@ -16,6 +16,7 @@ from neardup.model.engine import IN_TURN, Engine
 from neardup.model.errors import DataError, kind_of, require_name
 from neardup.schemes.checksum import BODY
 from neardup.sources.ids import written_ids
+from neardup.sources.plain_columns import written_times
 from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths
 from neardup.text.containers import OF_FILES, column_missing, records_as_table, require_in_memory, table_or_column
 from neardup.text.sites import NO_SITES
@@ -176,6 +177,8 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     rule = f"holds {column.type}, but ids must be strings, numbers, times or UUIDs; convert it to strings"
     if pa.types.is_boolean(column.type) or isinstance(column.type, pa.BaseExtensionType):  # a period is not its number
         raise DataError(f"column {name!r}", rule)
+    if pa.types.is_temporal(column.type) and not pa.types.is_interval(column.type):
+        column = written_times(column, f"column {name!r}").cast(pa.string())
     try:
         named = column.cast(pa.string()) if not pa.types.is_large_string(column.type) else column
         named.validate(full=True)  # casts of strings are not checked

@@ -22,6 +22,7 @@ from neardup.sources.collection import Collection, WholeInputs, check_marks
 from neardup.sources.formats import PAGE_FORMATS, common_format, expand
 from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, output_kind, write_file
 from neardup.sources.output_places import InputPaths
+from neardup.sources.plain_columns import check_values
 from neardup.sources.tables import check_representable
 from neardup.text.columns import text_column
 
@@ -48,10 +49,12 @@ def writes_texts(inputs: Sequence[AnyPath], settings: RunSettings) -> bool:
 
 def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:
     """Raise ``DataError`` for documents that an output cannot have, before any output is written."""
-    for name, path in outputs.items():
-        form = output_kind(path, documents.format).format
-        if name != "report" and form != documents.format:
-            check_representable(", ".join(documents.names), documents.schema, form)
+    forms = {output_kind(path, documents.format).format for name, path in outputs.items() if name != "report"}
+    others = forms - {documents.format}
+    for form in sorted(others):
+        check_representable(", ".join(documents.names), documents.schema, form)
+    for piece in documents.pieces if others and documents.format == "parquet" else ():
+        check_values(piece.source, piece.rows())
     for piece in documents.pieces if "mark" in outputs else ():
         require_unmarked(piece)
 

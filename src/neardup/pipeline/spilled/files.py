@@ -60,7 +60,7 @@ from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import extracting
 from neardup.sources.remote import fetch, place
 from neardup.sources.shards import SHARD, Shards, is_distant
-from neardup.sources.standard_input import check_same, standard_input
+from neardup.sources.standard_input import check_same, repeated_input, standard_input
 
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
 _HELD: Final = 4  # shards whose bytes are the most that the held texts take
@@ -238,7 +238,7 @@ def _elsewhere(executors: Executors | None, journal: Journal, scheme: Scheme, st
 def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> Shards:
     """Copy standard input, files at URLs and indexes into the work folder, once the outputs are accepted.
 
-    A run that continues compares standard input with its copy.
+    A run that continues compares standard input with its copy, and needs it again if the copy is not complete.
     """
     indexes = {index.path: index for index in settings.earlier.indexes}
     names = {path: f"index-{number}.jsonl" for number, path in enumerate(indexes)} | {
@@ -254,7 +254,7 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
             if distant[task] in indexes:
                 indexes[distant[task]].write(file, settings.request)
             elif distant[task] == STDIN:
-                file.writelines(standard_input())
+                file.writelines(repeated_input() if journal.continued else standard_input())
             else:
                 fetch(distant[task], file)
         return {"files": journal.sizes(name)}

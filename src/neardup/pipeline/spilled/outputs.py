@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
-from neardup.model.errors import OutputError, OutputRefused, ParameterError, require
+from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, require
 from neardup.pipeline.corpus.report import reading_terms, write_report
 from neardup.pipeline.corpus.result import MARKS, marks_of
 from neardup.pipeline.spilled.job import Job, digest
@@ -36,6 +36,7 @@ from neardup.sources.formats import (
 )
 from neardup.sources.output import check_target, output_kind
 from neardup.sources.output_places import InputPaths
+from neardup.sources.plain_columns import check_values, has_limits
 from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
@@ -91,7 +92,7 @@ def outputs_of(
         if target == "mark":
             check_marks(path, formats, form)
         if part:
-            require(kind(path) is None, "part_size", part, f"requires a folder, and {target} is the file {path}")
+            require(kind(path) is None, "part_size", part, f"requires a folder as an output; {path} is a file")
             if form is None and FOLDER in formats:
                 rule = "requires a format, because parts of a folder of documents are tables"
                 raise ParameterError("part_size", part, rule, "parts of texts")
@@ -179,13 +180,28 @@ def own_format(shards: Shards, output: Output) -> str | None:
 
 
 def fields(shards: Shards, task: int) -> dict[str, Any]:
-    """Return the schema of the records of a shard; of tables, only that of the first shard of an input."""
+    """Return the schema of the records of a shard, and why only Parquet can represent them, if that is so.
+
+    Of CSV, archives and folders, only the first shard of an input has a schema: all of their values can be written.
+    """
     shard = shards.shards[task]
+    source, form = display(shards.inputs[shard.source]), shards.kinds[shard.source].format
     pieces = shards.pieces(shard, whole=True, markup=True)
-    if shards.kinds[shard.source].format != "jsonl":
+    schemas: list[pa.Schema] = []
+    misfit: str | None = None
+    if form not in {"jsonl", "parquet"}:
         pieces = islice(pieces, shards.of(shard.source)[0] == shard)
-    whole = united(display(shards.inputs[shard.source]), (piece.schema for piece in pieces))
-    return {"schema": b64encode(whole.serialize()).decode()}
+    for piece in pieces:
+        schemas.append(piece.schema)
+        if form == "parquet":
+            if misfit is not None or not has_limits(piece.schema):
+                break
+            try:
+                check_values(source, piece.rows())
+            except DataError as error:
+                misfit = error.rule
+    schema = b64encode(united(source, schemas).serialize()).decode()
+    return {"schema": schema, "misfit": misfit}
 
 
 def writes_texts(shards: Shards, output: Output) -> bool:
@@ -209,13 +225,15 @@ def schema_of(shards: Shards, output: Output, records: Iterable[dict[str, Any]])
     *records* are those of ``fields`` for its shards.
     """
     names = [display(path) for path in shards.inputs]
-    owners = (names[shards.shards[number].source] for number in shards.numbers(output.sources))
+    owners = [names[shards.shards[number].source] for number in shards.numbers(output.sources)]
+    records, form = [*records], output_kind(output.path, "jsonl").format
     read = (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in records)
     why = _TOGETHER if len(output.sources) > 1 else ONLY_LINES
     schema = united_of(zip(owners, read, strict=True), why)
-    check_representable(
-        ", ".join(names[source] for source in output.sources), schema, output_kind(output.path, "jsonl").format
-    )
+    check_representable(", ".join(names[source] for source in output.sources), schema, form)
+    for owner, record in zip(owners, records, strict=True):
+        if form != "parquet" and record["misfit"] is not None:
+            raise DataError(owner, record["misfit"], "unrepresentable")
     return schema
 
 
