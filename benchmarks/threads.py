@@ -19,8 +19,8 @@ Not everything is halved: candidates are proposed one after the other, which is 
 for each other several times for every 2,048 documents; and of the rest (ranking, grouping equal documents, keys and
 their buckets, the report) only the buckets and the comparison of equal documents use both threads.
 
-*In pieces* is the wall time of the command on the file of [pieces](pieces.md), from Parquet to Parquet and a report. One
-thread encodes the output, while the other one reads.
+*In pieces* is the wall time of the command on the file of [pieces](pieces.md), from Parquet to Parquet and a report.
+One thread encodes the output while the other one reads.
 """
 TIMES: Final = 1.8
 
