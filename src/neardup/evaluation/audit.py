@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from neardup.evaluation.intervals import Share, share
+from neardup.evaluation.intervals import Share, share_of_kind
 from neardup.evaluation.rulings import AsDict
 from neardup.model.arrays import Flags
 
@@ -113,9 +113,7 @@ def audit_of(outcome: Outcome, documents: int, threshold: float, reasons: list[s
 
     def among(part: Flags, whole: Flags) -> Share:
         """Estimate the share of *part* among all documents like *whole*."""
-        of = int(whole.sum())
-        others = 0 if number == 0 else round(of / number * (documents - number))
-        return share(int((part & whole).sum()), of, of + others)
+        return share_of_kind(int((part & whole).sum()), int(whole.sum()), number, documents)
 
     def predicted(part: Flags) -> float | None:
         values = outcome.predicted[part]
@@ -128,7 +126,7 @@ def audit_of(outcome: Outcome, documents: int, threshold: float, reasons: list[s
         if inside.any():
             bands.append(Band(max(low, threshold), min(high, 1.0), among(found, inside), predicted(inside)))
     of = int(duplicate.sum())
-    population = of if number == 0 else of + round(of / number * (documents - number))
+    counts = {reason: reasons.count(reason) for reason in REASONS if reason in reasons}
     near = ~dropped & ~duplicate & outcome.near
     return Audit(
         documents=documents,
@@ -138,7 +136,7 @@ def audit_of(outcome: Outcome, documents: int, threshold: float, reasons: list[s
         predicted=predicted(duplicate),
         precision=among(duplicate, dropped),
         bands=tuple(bands),
-        reasons={reason: share(reasons.count(reason), of, population) for reason in REASONS if reason in reasons},
+        reasons={reason: share_of_kind(count, of, number, documents) for reason, count in counts.items()},
         below=among(near, ~dropped),
         **about,
     )
