@@ -218,3 +218,33 @@ def test_the_site_of_a_page_stays_with_its_content(tmp_path):
         place = index.store.with_ids(["a"])
         assert index.store.take("field.neardup_site", place).tolist() == [8]
         assert index.values("title", ["a"]) == ["new"]
+
+
+@pytest.mark.parametrize("remember", ["admit", "visit"])
+@pytest.mark.parametrize(
+    "scheme", [neardup.MinHash(), neardup.Sentences(), neardup.SimHash(), neardup.Checksum.for_texts()]
+)
+def test_a_blank_text_that_replaces_another_one_is_changed_content(scheme, remember):
+    index = neardup.Index.create(None, scheme, texts=True, fields={"host": "string"})
+    index.admit(["a", "b", "c"], ["", "  ", "\t"], {"host": ["x"] * 3}, at=1)
+    assert [one.changed for one in index.known(["a", "b"], ["\n", "  "])] == [True, False]
+    said = getattr(index, remember)(["a", "b"], ["\n", "  "], {"host": ["y"] * 2}, at=2)
+    assert [one.text for one in index.get(["a", "b"])] == ["\n", "  "]
+    assert [one.changed_at.second for one in index.get(["a", "b"])] == [2, 1]
+    assert [one.representative for one in index.get(["a", "b", "c"])] == ["a", "b", "c"]
+    if remember == "visit":
+        assert [one.changed for one in said] == [True, False]
+
+
+def test_blank_texts_repeat_each_other_only_if_they_are_signed():
+    by_words, whole = (neardup.Index.create(None, one) for one in (neardup.MinHash(), neardup.Checksum.for_texts()))
+    assert by_words.admit(["a", "b"], ["  ", "  "]) == [neardup.verdicts.Empty()] * 2
+    assert whole.admit(["a", "b"], ["  ", "  "])[1] == neardup.verdicts.ExactDuplicate("a")
+    assert whole.visit(["b"], [" "]) == [neardup.verdicts.Known("b", changed=True)]
+
+
+def test_a_changed_text_that_is_all_that_is_signed_is_compared():
+    index = neardup.Index.create(None, neardup.Checksum.for_texts())
+    index.admit(["a"], [STORM])
+    asked = index.known(["a"], [f"{STORM} today"]) + index.visit(["a"], [f"{STORM} today"], remember=False)
+    assert [one.resemblance for one in asked] == [0.0, 0.0]
