@@ -55,15 +55,16 @@ class Audit(AsDict):
     """What a run missed, estimated from *sample* of *documents* documents, drawn at random.
 
     A *duplicate* is a document with a better-ranked kept document that it matches: the exact *measure* of the two is at
-    least *threshold*. *recall* is the share of the duplicates that were dropped, *bands* the same by the measure of the
-    closest such document, and *predicted* the recall by the law of the scheme. *precision* is the share of dropped
-    documents that are duplicates. *reasons* are the shares of the duplicates that were missed, by reason.
-    *below* is the share of the kept documents whose closest better-ranked kept document is at most 0.1 below the
-    threshold. *missed* are documents that were missed, the closest first, with their texts: what to look at. *needed*
-    is how many documents must be drawn for the requested width of the interval, ``None`` if it has it. *rejected* is
-    the number of records of files that could not be read as documents, *known* that of documents that were dropped for
-    earlier ones, which are not among the documents of the audit; no other figure counts them. *without_text* is the
-    number of documents of files whose text is missing or null.
+    least *threshold*, or *short_threshold* if one has fewer than *short* features. *recall* is the share of the
+    duplicates that were dropped, *bands* the same by the measure of the closest such document, and *predicted* the
+    recall by the law of the scheme. *precision* is the share of dropped documents that are duplicates. *reasons* are
+    the shares of the duplicates that were missed, by reason. *below* is the share of the kept documents whose closest
+    better-ranked kept document is at most 0.1 below the threshold. *missed* are documents that were missed, the closest
+    first, with their texts: what to look at. *needed* is how many documents must be drawn for the requested width of
+    the interval, ``None`` if it has it. *rejected* is the number of records of files that could not be read as
+    documents, *known* that of documents that were dropped for earlier ones, which are not among the documents of the
+    audit; no other figure counts them. *without_text* is the number of documents of files whose text is missing or
+    null.
     """
 
     documents: int
@@ -82,6 +83,8 @@ class Audit(AsDict):
     rejected: int = 0
     without_text: int = 0
     known: int = 0
+    short: int | None = None
+    short_threshold: float | None = None
 
     def __repr__(self) -> str:
         if self.recall.value is None:
