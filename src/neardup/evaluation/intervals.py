@@ -49,7 +49,7 @@ def share(found: int, of: int, population: int) -> Share:
 
 
 def share_of_kind(found: int, of: int, drawn: int, population: int) -> Share:
-    """Estimate the share of the documents of one kind, of which the *population* has an unknown number.
+    """Estimate a share of the documents of one kind, whose number in the *population* is not known.
 
     A random sample of *drawn* documents has *of* documents of the kind, and *found* of these count. The interval
     includes those of ``share`` for all numbers of documents of the kind that ``share`` estimates from the sample, but

@@ -85,7 +85,7 @@ def longest_passage(a: str, b: str, *, least: int = RUN) -> Span | None:
 
 
 def _runs(hashes: Words) -> Callable[[int], Words]:
-    """Return a function of a size, at least 1, that hashes all runs of so many words.
+    """Return a function of a size, at least 1, that hashes all runs of this number of words.
 
     The hash of ``t[0] .. t[q - 1]`` is ``sum(t[j] * SPREAD ** j) mod 2**64``, from the sums of all beginnings.
     """

@@ -119,7 +119,7 @@ def time_field(kinds: Mapping[str, str], by: Any) -> str | None:
 
 
 def columns_of_time(kinds: Mapping[str, str], by: str, moment: int) -> tuple[str, ...]:
-    """Return the column of the time *by* (see ``time_field``), and for a field that of which values are known.
+    """Return the column of the time *by* (see ``time_field``), and for a field also that of the known values.
 
     Raises ``ParameterError`` for a *moment* in the future, which is after every time but those of fields.
     """

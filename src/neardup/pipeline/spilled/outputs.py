@@ -47,7 +47,7 @@ _TOGETHER: Final = (
     "and inputs that are written together need one type for each field; write one file for each input, to a folder"
 )
 _ROWS: Final = 1 << 16  # decisions that are written together
-_AHEAD: Final = 8  # pieces: Parquet is written in whole groups, for each of which many are read at once
+_AHEAD: Final = 8  # pieces: a group of rows of Parquet has many, and is written at once
 
 
 class Output(NamedTuple):
