@@ -621,12 +621,3 @@ def test_while_another_thread_admits_and_removes(index, search):
     assert not failed
     search.catch_up()
     assert search.find("storm").total == len(index) - 1
-
-
-@pytest.mark.parametrize(("scheme", "hidden"), [(MinHash(), ["f"]), (Checksum.for_texts(), ["b", "f"])])
-def test_blank_texts_are_the_same_text_only_if_they_are_signed(scheme, hidden, tmp_path):
-    index = Index.create(tmp_path / "index", scheme, texts=True, fields={"title": "string"})
-    index.admit(list("abcdef"), ["  ", "  ", "", "", "-- ..", "-- .."], {"title": ["a storm"] * 6})
-    with index, Search.open(index, make=True) as search:
-        groups = search.answer("storm", collapse="exact", size=9).results
-    assert [repeat.hit.id for group in groups for repeat in group.repeats] == hidden

@@ -77,8 +77,9 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Aske
     column = text_column(documents)
     texts = whole_batch(column)
     if not scheme.columns:
+        own = contents(texts, salt)
         sites = sites_of(fields)
-        return Asked(*_signed(scheme, column, texts, sites, salt), texts, sites)
+        return Asked(*_signed(scheme, column, own, sites, salt), texts, sites)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
     signatures = scheme.sign(pa.table({BODY: column, "text": column, **listed}))  # as a run names the texts
     own = contents(texts, salt, signatures.rows)
@@ -86,14 +87,10 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Aske
 
 
 def _signed(
-    scheme: Scheme, column: pa.ChunkedArray, texts: TextBatch, sites: Words, salt: Words
+    scheme: Scheme, column: pa.ChunkedArray, contents: Words, sites: Words, salt: Words
 ) -> tuple[Signatures, Words, Words]:
-    """Return the signatures of texts, their contents, and the digests of equals: of features, or of contents."""
-    own = contents(texts, salt)
-    parts, equals, begin = [], own.copy(), 0
-    without = np.empty(len(texts), np.bool_)
-    blank(texts.data, texts.offsets, without)
-    equals[without] = 0
+    """Return the signatures of texts, their *contents*, and the digests of equals: of features, or of contents."""
+    parts, equals, begin = [], contents.copy(), 0
     for batch in batches(column):  # one at a time, while its features are in the processor's cache
         end = begin + len(batch)
         features = scheme.shingling.batch_features(batch)
@@ -102,13 +99,13 @@ def _signed(
         parts.append(scheme.sign_at(Corpus(features, None, column[begin:end]), np.arange(len(batch))))
         begin = end
     if len(parts) == 1:
-        return parts[0], own, equals
+        return parts[0], contents, equals
     rows, present = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "present"))
-    return Signatures(rows, present, scheme.recipe), own, equals
+    return Signatures(rows, present, scheme.recipe), contents, equals
 
 
 def contents(texts: TextBatch, salt: Words, rows: Any = None) -> Words:
-    """Return keyed digests of 128 bits of texts, and of the bytes of their *rows* if given.
+    """Return keyed digests of 128 bits of texts, and of the bytes of their *rows* if given; zero for blank texts.
 
     They are two checksums (see ``add_field``), with the *salt* and with its words exchanged.
     """
@@ -119,6 +116,9 @@ def contents(texts: TextBatch, salt: Words, rows: Any = None) -> Words:
         add_field(texts.data, texts.offsets, texts.offsets[1:], key, sums)
         if rows is not None:
             add_field(raw, bounds, bounds[1:], key, sums)
+    without = np.empty(len(texts), np.bool_)
+    blank(texts.data, texts.offsets, without)
+    digests[:, without] = 0
     return np.ascontiguousarray(digests.T)
 
 

@@ -16,7 +16,6 @@ from neardup.index.disk.columns import STRING, encoded
 from neardup.index.disk.reader import Places, scattered
 from neardup.index.disk.store import Store
 from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit, Titles
-from neardup.kernels.segments import blank
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, FoundHits, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import (
@@ -424,17 +423,8 @@ class Search(AbstractContextManager["Search"]):
         return self._store.strings("text", places, REACH + 1)
 
     def _contents(self, ranked: "_Ranked") -> list[int | None]:
-        """Return a number for each content, the same for the same bytes; no number for blank texts without equals."""
-        contents, equals = self._store.take_all(("content", "equal"), ranked.places)
-        numbers = [high << 64 | low for high, low in contents.tolist()]
-        alone = np.flatnonzero(~equals.any(axis=1))  # blank texts, and texts without a field that is signed
-        if not len(alone):
-            return numbers
-        texts = self._store.strings("text", ranked.places[alone])
-        without = np.empty(len(texts), np.bool_)
-        blank(texts.data, texts.offsets, without)
-        lacking = {*alone[without].tolist()}
-        return [None if row in lacking else number for row, number in enumerate(numbers)]
+        """Return a number for each text, the same for the same bytes; no number for blank texts."""
+        return [(high << 64 | low) or None for high, low in self._store.take("content", ranked.places).tolist()]
 
 
 class _Asked(NamedTuple):
