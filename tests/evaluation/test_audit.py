@@ -1,7 +1,7 @@
 import numpy as np
 
 from neardup.evaluation.audit import NO_KEY, OVERSIZED, Outcome, audit_of
-from neardup.evaluation.intervals import share
+from neardup.evaluation.intervals import share_of_kind
 
 NAN = np.nan
 
@@ -29,9 +29,9 @@ def test_shares_by_definition():
     ]
     found = audited(rows, documents=70, reasons=[NO_KEY, OVERSIZED])
     assert (found.sample, found.documents) == (7, 70)
-    assert found.recall == share(2, 4, 40)
-    assert found.precision == share(2, 3, 30)
-    assert found.below == share(1, 4, 40)
+    assert found.recall == share_of_kind(2, 4, 7, 70)
+    assert found.precision == share_of_kind(2, 3, 7, 70)
+    assert found.below == share_of_kind(1, 4, 7, 70)
     assert found.predicted == np.mean([0.5, 1.0, 0.5, 0.9])
     assert [(band.low, band.high, band.recall.found, band.recall.of) for band in found.bands] == [
         (0.6, 0.7, 1, 2),
@@ -39,7 +39,7 @@ def test_shares_by_definition():
         (1.0, 1.0, 1, 1),
     ]
     assert [band.predicted for band in found.bands] == [0.5, 0.9, 1.0]
-    assert found.reasons == {NO_KEY: share(1, 4, 40), OVERSIZED: share(1, 4, 40)}
+    assert found.reasons == {NO_KEY: share_of_kind(1, 4, 7, 70), OVERSIZED: share_of_kind(1, 4, 7, 70)}
     assert repr(found).startswith("Audit(recall=0.5000 (0.")
 
 

@@ -3,7 +3,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles import words
 
-from neardup.evaluation.passages import Passages, shared_passages
+from neardup.evaluation.passages import Passages, longest_passage, shared_passages
 from neardup.results import Passage
 
 TEXTS = st.lists(st.sampled_from(["a", "B", "c", "é", "e\u0301", "你", ",", "\ud800", "\0", "😀"]), max_size=24).map(
@@ -43,6 +43,26 @@ def alone(own, other, run):
     shared = {*runs(other)}
     covered = {place for begin, one in enumerate(runs(own)) if one in shared for place in range(begin, begin + run)}
     return [word for place, word in enumerate(own) if place not in covered]
+
+
+@given(TEXTS, TEXTS, st.integers(1, 3))
+@example("a b a b a", "b a b a b", 1)
+def test_the_longest_passage_by_definition(a, b, least):
+    own, other = plain(a), plain(b)
+    least = min(least, len(own))
+    runs = [own[begin:end] for begin in range(len(own)) for end in range(begin + max(1, least), len(own) + 1)]
+    others = [other[begin:end] for begin in range(len(other)) for end in range(begin + 1, len(other) + 1)]
+    longest = max((run for run in runs if run in others), key=len, default=None)  # the first one
+    found = longest_passage(a, b, least=least)
+    assert (None if found is None else plain(a[slice(*found)])) == longest
+
+
+def test_the_longest_passage_may_begin_inside_another_one():
+    words = [f"w{number}" for number in range(40)]
+    text = " ".join([*words[:25], "x", *words[4:]])
+    assert longest_passage(" ".join(words), text) == (len(" ".join(words[:4])) + 1, len(" ".join(words)))
+    assert longest_passage("a b", "b a b") == (0, 3)
+    assert longest_passage("a b c", "a b") is None
 
 
 @given(TEXTS)

@@ -7,7 +7,8 @@ from neardup.evaluation.intervals import share
 from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
 
 PRECISION = (
-    "precision 100 % (94.49 % to 100 %) of the dropped documents have a kept document with a resemblance of 0.6 or more"
+    "precision 100 % (94.49 % to 100 %) of the dropped documents have a kept document"
+    " with a resemblance of at least 0.6"
 )
 BELOW = (
     "just below the threshold: 9.8 % (4 % to 19.8 %) of the kept documents have another one with a resemblance"
@@ -27,6 +28,11 @@ def test_an_audit_in_words():
     ]
 
 
+def test_the_threshold_of_short_documents_in_words():
+    lines = audit_lines(made(short=30, short_threshold=0.9))
+    assert f"{PRECISION}, or 0.9 if one has fewer than 30 shingles" in lines
+
+
 def test_an_audit_without_duplicates_in_words():
     none = share(0, 0, 0)
     found = made(recall=none, precision=none, below=none, predicted=None, reasons={}, bands=(), missed=())
@@ -34,7 +40,7 @@ def test_an_audit_without_duplicates_in_words():
     wrong = replace(found, precision=share(0, 44, 44), below=share(19, 76, 76))
     assert audit_lines(wrong)[1:] == [
         "recall unknown: no document of the sample is a duplicate",
-        "precision 0 % of the dropped documents have a kept document with a resemblance of 0.6 or more",
+        "precision 0 % of the dropped documents have a kept document with a resemblance of at least 0.6",
         "just below the threshold: 25 % of the kept documents have another one with a resemblance at most 0.1 below it",
     ]
     assert table_lines(band_rows(found)) == missed_lines(found) == []

@@ -1,4 +1,4 @@
-from neardup import Checksum, Field, MinHash, SimHash, compare, explain
+from neardup import Checksum, Field, FracMinHash, MinHash, SimHash, compare, explain
 from neardup.evaluation.rulings import Estimate, ruling
 from neardup.interfaces.rulings import answer_of, decided_of, estimate_of, excerpts, passages_of, value_of
 
@@ -12,6 +12,17 @@ def test_what_a_rule_looked_at_is_said():
     assert value_of(ruling(BODY, same, other)) == "different"
     assert value_of(ruling(MinHash(), same, "")) == "B has no signature: no words"
     assert [answer_of(ruling(MinHash(), same, text)) for text in (same, other)] == ["match", "no match"]
+
+
+def test_containment_is_that_of_the_second_text_in_the_first():
+    text = "one two three four five six seven eight nine ten"
+    short, scheme = " ".join(text.split()[:5]), FracMinHash(scaled=1)
+    assert value_of(ruling(scheme, text, short)) == "containment of B in A 1.0000 (A is better-ranked)"
+    other = ruling(scheme, short, text)
+    assert value_of(other) == "containment of B in A 0.3750 (A is better-ranked)"
+    assert estimate_of(other.estimate) == "no match: estimated containment of B in A 0.3750"
+    assert "no match; containment of b in a 0.375;" in str(explain(short, text, scheme))
+    assert value_of(ruling(scheme.with_measure("overlap"), short, text)) == "overlap 1.0000"
 
 
 def test_what_decides_is_told_before_what_the_signatures_say():

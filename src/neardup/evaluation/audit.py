@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from neardup.evaluation.intervals import Share, share
+from neardup.evaluation.intervals import Share, share_of_kind
 from neardup.evaluation.rulings import AsDict
 from neardup.model.arrays import Flags
 
@@ -55,15 +55,16 @@ class Audit(AsDict):
     """What a run missed, estimated from *sample* of *documents* documents, drawn at random.
 
     A *duplicate* is a document with a better-ranked kept document that it matches: the exact *measure* of the two is at
-    least *threshold*. *recall* is the share of the duplicates that were dropped, *bands* the same by the measure of the
-    closest such document, and *predicted* the recall by the law of the scheme. *precision* is the share of dropped
-    documents that are duplicates. *reasons* are the shares of the duplicates that were missed, by reason.
-    *below* is the share of the kept documents whose closest better-ranked kept document is at most 0.1 below the
-    threshold. *missed* are documents that were missed, the closest first, with their texts: what to look at. *needed*
-    is how many documents must be drawn for the requested width of the interval, ``None`` if it has it. *rejected* is
-    the number of records of files that could not be read as documents, *known* that of documents that were dropped for
-    earlier ones, which are not among the documents of the audit; no other figure counts them. *without_text* is the
-    number of documents of files whose text is missing or null.
+    least *threshold*, or *short_threshold* if one has fewer than *short* features. *recall* is the share of the
+    duplicates that were dropped, *bands* the same by the measure of the closest such document, and *predicted* the
+    recall by the law of the scheme. *precision* is the share of dropped documents that are duplicates. *reasons* are
+    the shares of the duplicates that were missed, by reason. *below* is the share of the kept documents whose closest
+    better-ranked kept document is at most 0.1 below the threshold. *missed* are documents that were missed, the closest
+    first, with their texts: what to look at. *needed* is how many documents must be drawn for the requested width of
+    the interval, ``None`` if it has it. *rejected* is the number of records of files that could not be read as
+    documents, *known* that of documents that were dropped for earlier ones, which are not among the documents of the
+    audit; no other figure counts them. *without_text* is the number of documents of files whose text is missing or
+    null.
     """
 
     documents: int
@@ -82,6 +83,8 @@ class Audit(AsDict):
     rejected: int = 0
     without_text: int = 0
     known: int = 0
+    short: int | None = None
+    short_threshold: float | None = None
 
     def __repr__(self) -> str:
         if self.recall.value is None:
@@ -113,9 +116,7 @@ def audit_of(outcome: Outcome, documents: int, threshold: float, reasons: list[s
 
     def among(part: Flags, whole: Flags) -> Share:
         """Estimate the share of *part* among all documents like *whole*."""
-        of = int(whole.sum())
-        others = 0 if number == 0 else round(of / number * (documents - number))
-        return share(int((part & whole).sum()), of, of + others)
+        return share_of_kind(int((part & whole).sum()), int(whole.sum()), number, documents)
 
     def predicted(part: Flags) -> float | None:
         values = outcome.predicted[part]
@@ -128,7 +129,7 @@ def audit_of(outcome: Outcome, documents: int, threshold: float, reasons: list[s
         if inside.any():
             bands.append(Band(max(low, threshold), min(high, 1.0), among(found, inside), predicted(inside)))
     of = int(duplicate.sum())
-    population = of if number == 0 else of + round(of / number * (documents - number))
+    counts = {reason: reasons.count(reason) for reason in REASONS if reason in reasons}
     near = ~dropped & ~duplicate & outcome.near
     return Audit(
         documents=documents,
@@ -138,7 +139,7 @@ def audit_of(outcome: Outcome, documents: int, threshold: float, reasons: list[s
         predicted=predicted(duplicate),
         precision=among(duplicate, dropped),
         bands=tuple(bands),
-        reasons={reason: share(reasons.count(reason), of, population) for reason in REASONS if reason in reasons},
+        reasons={reason: share_of_kind(count, of, number, documents) for reason, count in counts.items()},
         below=among(near, ~dropped),
         **about,
     )

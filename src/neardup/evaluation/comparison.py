@@ -72,10 +72,10 @@ class Explanation(Ruling):
     def __str__(self) -> str:
         words = sum(passage.words for passage in self.passages)
         decided = "dedup, verified" if self.verified else "dedup, not verified"
-        value = f"; {self.measure} {self.value:.4g}" if self.value is not None else ""
+        value = f"; {_directed(self.measure)} {self.value:.4g}" if self.value is not None else ""
         reason = f"; {self.reason}" if self.reason else ""
         estimate = self.estimate
-        alone = f"; {estimate.measure} {estimate.value:.4g}" if estimate.value is not None else ""
+        alone = f"; {_directed(estimate.measure)} {estimate.value:.4g}" if estimate.value is not None else ""
         return (
             f"{self.scheme} ({decided}): {_said(self.matches)}{value}{reason}; rule: {self.rule}\n"
             f"signatures alone: {_said(estimate.matches)}{alone}; rule: {estimate.rule}\n"
@@ -90,7 +90,8 @@ def compare(a: str, b: str, schemes: Sequence[Scheme] | None = None) -> Comparis
     """Compare two texts by every measure and by the rule of every scheme (``None``: those of ``default_schemes``).
 
     The measures are exact, of shingles of 1 to 5 words under the default ``Analysis``. Texts without words have the
-    measure 0 with every text. Raises ``DataError`` unless both texts are strings.
+    measure 0 with every text. By containment, *a* counts as the better-ranked document, so *b* must be contained in it.
+    Raises ``DataError`` unless both texts are strings.
     """
     require_texts(a, b)
     chosen = default_schemes() if schemes is None else require_sequence("schemes", schemes, "schemes")
@@ -109,6 +110,7 @@ def explain(
 ) -> Explanation:
     """Return the decision of ``dedup`` about two texts by a scheme (``None``: ``MinHash()``), with the evidence.
 
+    By containment, *a* counts as the better-ranked document, so *b* matches if enough of it is in *a*.
     With *signatures* of both, the texts are not signed: use it if more than the texts was signed, or if only parts are
     compared. Passages are found in the first *most* characters of each text (``None``: all). Raises ``DataError``
     unless both texts are strings, and ``RecipeMismatch`` for signatures of another recipe.
@@ -144,6 +146,10 @@ def run_of(scheme: Scheme) -> int:
     shingling: Any = scheme.shingling
     analysis = getattr(shingling, "analysis", None)
     return int(shingling.size) if analysis is not None and analysis.unit == "word" else RUN
+
+
+def _directed(measure: str) -> str:
+    return f"{measure} of b in a" if measure.endswith("containment") else measure
 
 
 def _said(matches: bool) -> str:  # noqa: FBT001 - what is said

@@ -45,18 +45,53 @@ def share(found: int, of: int, population: int) -> Share:
     >>> round(one.low, 2), round(one.high, 2)
     (0.78, 1.0)
     """
+    return _share(found, of, population, population)
+
+
+def share_of_kind(found: int, of: int, drawn: int, population: int) -> Share:
+    """Estimate a share of the documents of one kind, whose number in the *population* is not known.
+
+    A random sample of *drawn* documents has *of* documents of the kind, and *found* of these count. The interval
+    includes those of ``share`` for all numbers of documents of the kind that ``share`` estimates from the sample, but
+    for a part of one document.
+
+    >>> one = share_of_kind(19, 20, 800, 1000)
+    >>> round(one.low, 2), round(one.high, 2)
+    (0.86, 0.97)
+    """
+    whole = share(of, drawn, population)
+    return _share(found, of, max(of, round(whole.low * population)), round(whole.high * population))
+
+
+def _share(found: int, of: int, fewest: int, most: int) -> Share:
+    """Return a share of *fewest* to *most* documents, with the union of the intervals for each of these numbers."""
     if of == 0:
         return Share(found=0, of=0, value=None, low=0.0, high=1.0)
-    population = min(population, max(_LARGE, of))
-    numbers = range(of - found, population - found + 1)  # of missing documents in the population
+    most = min(most, max(_LARGE, of))
+    totals = range(min(fewest, most), most + 1)
+    (least, total), (lacking, whole) = _least(found, of, totals), _least(of - found, of, totals)
+    return Share(found=found, of=of, value=found / of, low=least / total, high=(whole - lacking) / whole)
 
-    def unlikely(number: int) -> float:
-        return -_at_most(of - found, of, number, population)
 
-    most = numbers[max(0, bisect_left(numbers, -_TAIL, key=unlikely) - 1)]
-    least = numbers[min(len(numbers) - 1, bisect_right(numbers, _TAIL - 1, key=unlikely))]
-    low, high = ((population - number) / population for number in (most, least))
-    return Share(found=found, of=of, value=found / of, low=low, high=high)
+def _least(found: int, of: int, totals: range) -> tuple[int, int]:
+    """Return the least share of documents that count that is not unlikely: their number, and that of all documents.
+
+    All documents are one of the *totals*. The more they are, the smaller is this share, but for steps of one document.
+    So it is that of the last total; or of the first one with as many missing documents; or of the last one with one
+    document less that counts. For some totals between, steps of both numbers may be smaller by less than one document.
+    """
+    missing, most = of - found, totals[-1]
+    numbers = range(missing, most - found + 1)  # of missing documents in the population
+
+    def likely(lacking: int, total: int) -> float:
+        return _at_most(missing, of, lacking, total)
+
+    lacking = numbers[max(0, bisect_left(numbers, -_TAIL, key=lambda number: -likely(number, most)) - 1)]
+    first = totals[min(len(totals) - 1, bisect_right(totals, _TAIL, key=lambda total: likely(lacking, total)))]
+    fewer = max(found, most - lacking - 1)
+    last = bisect_left(totals, -_TAIL, key=lambda total: -likely(max(0, total - fewer), total))
+    ends = [(first - lacking, first), *([(fewer, totals[last - 1])] if last else [])]
+    return min(ends, key=lambda end: end[0] / end[1])
 
 
 def _at_most(missing: int, of: int, marked: int, population: int) -> float:

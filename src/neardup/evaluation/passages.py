@@ -1,5 +1,7 @@
 """The passages that two texts share, and the parts that only one of them has."""
 
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -7,7 +9,7 @@ import numpy as np
 
 from neardup.kernels import passages as kernels
 from neardup.kernels.machine_code import is_kept
-from neardup.kernels.shingles import shingles
+from neardup.kernels.shingles import SPREAD, shingles
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.text.spans import WordSpans, word_spans
 
@@ -57,6 +59,42 @@ def shared_passages(a: str, b: str, *, least: int = RUN) -> Passages:
     [('The ferry left the harbour', 'the ferry left the harbour')]
     """
     return passages_of_words(word_spans(a), word_spans(b), least)
+
+
+def longest_passage(a: str, b: str, *, least: int = RUN) -> Span | None:
+    """Find the longest run of words of *a* that is in *b*, too, the first one of equally long ones.
+
+    ``None`` if it has fewer than *least* words, and not all words of *a*. Words are those of the default ``Analysis``.
+
+    >>> a, b = "The ferry left at dawn", "It left at dawn, they say: the ferry left"
+    >>> a[slice(*longest_passage(a, b))]
+    'The ferry left'
+    """
+    words, others = word_spans(a), word_spans(b)
+    own_runs, other_runs = _runs(words.hashes), _runs(others.hashes)
+
+    def shared(size: int) -> Flags:
+        return np.isin(own_runs(size), other_runs(size))
+
+    sizes = range(max(1, min(least, len(words))), min(len(words), len(others)) + 1)
+    number = bisect_left(sizes, True, key=lambda size: not shared(size).any())  # a run has all shorter ones
+    if not number:
+        return None
+    begin = int(np.argmax(shared(sizes[number - 1])))
+    return int(words.starts[begin]), int(words.ends[begin + sizes[number - 1] - 1])
+
+
+def _runs(hashes: Words) -> Callable[[int], Words]:
+    """Return a function of a size, at least 1, that hashes all runs of this number of words.
+
+    The hash of ``t[0] .. t[q - 1]`` is ``sum(t[j] * SPREAD ** j) mod 2**64``, from the sums of all beginnings.
+    """
+    number = len(hashes)
+    powers, inverses = (
+        np.multiply.accumulate(np.full(number, base, np.uint64)) for base in (SPREAD, pow(SPREAD, -1, 1 << 64))
+    )
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(hashes * powers, dtype=np.uint64)])
+    return lambda size: (sums[size:] - sums[:-size]) * inverses[: number - size + 1]
 
 
 def passages_of_words(a: WordSpans, b: WordSpans, least: int = RUN, run: int | None = None) -> Passages:

@@ -31,6 +31,7 @@ class AsDict:
 class Estimate(AsDict):
     """The result of the signatures of two texts, which decides with ``verify="estimate"``.
 
+    Texts without features have no signature: ``dedup`` drops them if they are equal byte by byte, with any *verify*.
     *rule* describes when they match; *value* is what the rule compares (*measure* is its name), and *threshold* the
     least value of a match. *detail* has further results by name. *value* is ``None`` if a text has no signature.
     """

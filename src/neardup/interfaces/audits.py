@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.escaping import shortened
-from neardup.interfaces.wording import decimals, percentage
+from neardup.interfaces.wording import decimals, percentage, threshold_words
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
@@ -48,8 +48,8 @@ def audit_lines(audit: "Audit") -> list[str]:
     if audit.predicted is not None:
         lines.append(f"expected by the law of {audit.scheme}: {percentage(audit.predicted)}")
     if audit.precision.value is not None:
-        rule = f"of the dropped documents have a kept document with a {audit.measure} of {audit.threshold:g} or more"
-        lines.append(f"precision {estimate(audit.precision)} {rule}")
+        rule = f"of the dropped documents have a kept document with a {audit.measure} of at least"
+        lines.append(f"precision {estimate(audit.precision)} {rule} {threshold_words(audit)}")
     for reason, found in audit.reasons.items():
         lines.append(f"missed {estimate(found)} of the duplicates: {_REASONS[reason]}")
     if audit.below.value:

@@ -1,6 +1,6 @@
 """Match decisions in words, the same on the terminal and on pages."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces import pieces
 from neardup.interfaces.pieces import Excerpt
@@ -9,6 +9,8 @@ from neardup.interfaces.wording import decimals
 if TYPE_CHECKING:
     from neardup.evaluation.comparison import Comparison, Explanation
     from neardup.evaluation.rulings import Estimate, Ruling
+
+_CONTAINMENT: Final = "containment"
 
 
 def answer_of(said: "Ruling | Estimate") -> str:
@@ -28,12 +30,17 @@ def decided_of(said: "Ruling") -> str:
 
 
 def value_of(said: "Ruling") -> str:
-    """Return the measured value, and why there is none or why it is not sufficient."""
+    """Return the measured value, and why there is none or why it is not sufficient.
+
+    By containment, A is the better-ranked document.
+    """
     if said.value is None:
         return said.reason or ""
     if said.measure == "equality":
         return "equal" if said.matches else "different"
-    value = f"{said.measure} {decimals(said.value, 4)}"
+    value = f"{_directed(said.measure)} {decimals(said.value, 4)}"
+    if said.measure == _CONTAINMENT:
+        value += " (A is better-ranked)"
     return f"{value}, but {said.reason}" if said.reason else value
 
 
@@ -45,7 +52,11 @@ def estimate_of(said: "Estimate") -> str:
         return "equal checksums" if said.matches else "different checksums"
     value = decimals(said.value, 4) if said.measure.startswith("estimated") else f"{said.value:g}"
     more = [f"{name} {decimals(told, 4)}" for name, told in said.detail.items() if isinstance(told, float)]
-    return ", ".join([f"{answer_of(said)}: {said.measure} {value}", *more])
+    return ", ".join([f"{answer_of(said)}: {_directed(said.measure)} {value}", *more])
+
+
+def _directed(measure: str) -> str:
+    return f"{measure} of B in A" if measure.endswith(_CONTAINMENT) else measure
 
 
 def passages_of(found: "Comparison | Explanation") -> str:

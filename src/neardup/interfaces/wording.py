@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.model.errors import plural
 
 if TYPE_CHECKING:
+    from neardup.evaluation.audit import Audit
     from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
     from neardup.pipeline.corpus.result import Summary
     from neardup.pipeline.corpus.same_host_drops import SameHostDrops
@@ -49,7 +50,7 @@ def rule_of(summary: "Summary") -> str:
     return f"{chained}{estimated}{summary.measure} at least {threshold_words(summary)} ({verified}){also}"
 
 
-def threshold_words(summary: "Summary") -> str:
+def threshold_words(summary: "Summary | Audit") -> str:
     """Return the threshold of a run, and that of pairs with a short document if there is one."""
     if summary.short is None or summary.short_threshold == summary.threshold:
         return f"{summary.threshold:g}"

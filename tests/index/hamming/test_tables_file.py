@@ -199,6 +199,11 @@ def test_truncated_and_appended_files_are_refused(tmp_path, compressed):
             HammingTables.open(tmp_path / "b")
 
 
+def test_a_folder_is_refused(tmp_path):
+    with pytest.raises(StorageRefused, match=r"is a folder; to open a folder of shards, use ShardedTables\.open"):
+        HammingTables.open(tmp_path)
+
+
 MUTATE = """
     import sys
     import numpy as np

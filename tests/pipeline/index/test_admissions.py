@@ -218,3 +218,32 @@ def test_the_site_of_a_page_stays_with_its_content(tmp_path):
         place = index.store.with_ids(["a"])
         assert index.store.take("field.neardup_site", place).tolist() == [8]
         assert index.values("title", ["a"]) == ["new"]
+
+
+@pytest.mark.parametrize("scheme", [neardup.MinHash(), neardup.Sentences(), neardup.SimHash()])
+def test_blank_texts_are_the_same_content_if_they_are_not_signed(scheme):
+    index = neardup.Index.create(None, scheme, texts=True, fields={"host": "string"})
+    index.admit(["a", "b"], ["", "  "], {"host": ["x", "x"]}, at=1)
+    assert [one.changed for one in index.known(["a"], ["\n"]) + index.visit(["a"], [" "], at=2)] == [False, False]
+    index.admit(["b"], ["\t"], {"host": ["y"]}, at=2)
+    (own,) = index.get(["b"])
+    assert (own.text, own.changed_at.second, own.last_seen.second, own.fields) == ("  ", 1, 2, {"host": "y"})
+
+
+@pytest.mark.parametrize("remember", ["admit", "visit"])
+def test_a_signed_blank_text_that_replaces_another_one_is_changed_content(remember):
+    index = neardup.Index.create(None, neardup.Checksum.for_texts(), texts=True)
+    index.admit(["a", "b"], ["  ", " "], at=1)
+    assert [one.changed for one in index.known(["a", "b"], ["  ", "  "])] == [False, True]
+    (said,) = getattr(index, remember)(["b"], ["  "], at=2)
+    assert (said.of, said.representative) == ("b" if remember == "visit" else "a", "a")
+    assert said == (neardup.verdicts.Known("b", changed=True) if remember == "visit" else said)
+    (own,) = index.get(["b"])
+    assert (own.text, own.changed_at.second, own.representative) == ("  ", 2, "a")
+
+
+def test_a_changed_text_that_is_all_that_is_signed_is_compared():
+    index = neardup.Index.create(None, neardup.Checksum.for_texts())
+    index.admit(["a"], [STORM])
+    asked = index.known(["a"], [f"{STORM} today"]) + index.visit(["a"], [f"{STORM} today"], remember=False)
+    assert [one.resemblance for one in asked] == [0.0, 0.0]

@@ -632,6 +632,20 @@ def test_documents_expire_by_any_of_their_times(folder):
         assert index.expire(2, by="first_seen") == Removal(0, [])
 
 
+def test_documents_expire_by_a_field_with_the_name_of_one_of_their_times():
+    tomorrow = datetime.now(UTC) + timedelta(days=1)
+    index = Index.create(None, fields={"changed_at": "time", "first_seen": "integer"})
+    index.admit(["a", "b"], ["the ferry leaves", "a heron stands"], {"changed_at": [tomorrow, None]}, at=1)
+    assert index.expire(tomorrow, by="field.changed_at") == Removal(0, [])
+    for by in ("field.last_seen", "field.first_seen", "field.", "first", None):
+        with pytest.raises(
+            ParameterError, match=r"must be (last_seen|first_seen|changed_at), .* or a time field of the index"
+        ):
+            index.expire(7, by=by)
+    assert index.expire(tomorrow + timedelta(hours=1), by="field.changed_at") == Removal(1, [])
+    assert [*index.ids()] == ["b"]
+
+
 def test_many_that_are_seen_again_take_few_bytes(folder):
     with Index.create(folder, durability="bulk") as index:
         ids = [f"d{number}" for number in range(2000)]

@@ -94,6 +94,11 @@ def test_both_kinds_are_needed(label):
         tune(one_kind)
     with pytest.raises(DataError, match="of 0 pairs, none is labelled 'same'"):
         tune([])
+    unsure = [replace(one, label="unsure") for one in labels()]
+    with pytest.raises(
+        DataError, match="of 0 pairs, besides 40 labelled 'unsure', none is labelled 'same'; label more"
+    ):
+        tune(unsure)
 
 
 def test_connected_pairs_are_not_enough():

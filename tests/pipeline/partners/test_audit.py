@@ -8,12 +8,13 @@ import pyarrow as pa
 import pytest
 from audits import LEAKY, TEXTS, collection
 
-from neardup import Checksum, Combined, FracMinHash, MinHash, Sentences, SimHash, TermWeights, audit, dedup
+from neardup import Checksum, Combined, FracMinHash, MinHash, Sentences, SimHash, TermWeights, Trials, audit, dedup
 from neardup.decisions.evidence import WeightedSets
 from neardup.errors import DataError, ParameterError
 from neardup.evaluation.measures import resemblance
 from neardup.pipeline.corpus.documents import SITE
 from neardup.pipeline.partners import audit as module
+from neardup.text.analysis import Analysis
 from neardup.text.columns import whole_batch
 from neardup.text.sites import site
 
@@ -58,9 +59,36 @@ def test_a_secret_key_is_not_in_a_result():
     for one in (scheme, Combined(scheme, SimHash()), Combined(MinHash(), SimHash(key=bytes(range(16))))):
         result = dedup(TEXTS[:20], scheme=one)
         assert bytes(range(16)) not in pickle.dumps(result)
-        with pytest.raises(ParameterError, match="is not that of the run"):
+        with pytest.raises(ParameterError, match="has a secret key, which a result does not record"):
             audit(result)
         assert audit(result, scheme=one).documents == 20
+
+
+def test_a_scheme_with_other_parameters_than_those_of_the_run_is_refused():
+    texts = TEXTS[:20]
+    run = MinHash(threshold=0.5, short=9, short_threshold=0.7)
+    others = [
+        ({"recall": 0.5}, r"recall was 0\.999 and is 0\.5"),
+        ({"threshold": 0.6}, r"threshold was 0\.5 and is 0\.6"),
+        ({"short": None, "short_threshold": None}, "short was 9 and is None"),
+        ({"seed": 2}, "seed was 1 and is 2"),
+        ({"analysis": Analysis(unit="letter")}, "analysis was another one"),
+    ]
+    result, keyed = (dedup(texts, scheme=one, ignore_common=0.9) for one in (run, replace(run, key=bytes(range(16)))))
+    assert audit(result, scheme=run) == audit(result)
+    for change, words in others:
+        with pytest.raises(ParameterError, match=f"is not that of the run: {words}; use the same, or leave it out"):
+            audit(result, scheme=replace(run, **change))
+    with pytest.raises(ParameterError, match="scheme was minhash and is trials"):
+        audit(result, scheme=Trials())
+    for key, threshold, words in [
+        (bytes(16), 0.5, "recipe was"),
+        (bytes(range(16)), 0.6, r"threshold was 0\.5 and is"),
+    ]:
+        with pytest.raises(
+            ParameterError, match=f"is not that of the run: {words}.*; use the same, with its secret key"
+        ):
+            audit(keyed, scheme=replace(run, key=key, threshold=threshold))
 
 
 def test_the_law_of_a_run_by_signatures_is_that_of_their_estimates():

@@ -56,6 +56,13 @@ def test_items_by_definition(words):
     assert found.read == len(TRAINING)
 
 
+def test_the_passage_is_the_longest_shared_run_of_words():
+    words = [f"w{number}" for number in range(40)]
+    document = " ".join([*words[:25], "x", *words[4:]])
+    (row,) = contamination([document], [" ".join(words)]).items.to_pylist()
+    assert row["passage"] == " ".join(words[4:])
+
+
 def test_a_passage_beyond_what_is_searched_is_missing():
     item = " ".join(f"w{number}" for number in range(30))
     near, far = (contamination([f"{'so ' * repeats}{item}"], [item]).items.to_pylist()[0] for repeats in (9, 70_000))

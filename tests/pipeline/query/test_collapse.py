@@ -1,3 +1,4 @@
+import math
 from datetime import date
 
 import numpy as np
@@ -392,6 +393,17 @@ def test_missing_values_of_pandas_are_those_of_its_records():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(RECORDS).drop(columns="kind")
     assert collapse(frame.to_dict("records")).kept == collapse(frame).kept == collapse(RECORDS).kept
+
+
+def test_what_a_function_makes_of_a_value_is_checked_like_a_value():
+    hits = [{"id": number, "value": value} for number, value in enumerate(["a", "b", "c", "d"])]
+
+    def made(value):
+        return {"a": math.nan, "b": np.int64(7), "c": math.nan, "d": 7}[value]
+
+    assert collapse(hits, SameValue("value", of=made)).kept == [0, 1, 2]
+    with pytest.raises(DataError, match="function of field 'value' must return strings, integers or None, not float"):
+        collapse(hits, SameValue("value", of=lambda _: 1.5))
 
 
 def test_values_of_numpy_are_integers():

@@ -139,10 +139,12 @@ class HammingTables:
 
         A lookup verifies each block of the file before it uses it for the first time; a join reads and verifies all.
         Raises ``StorageDamaged`` for a damaged file, here or when it is read; a file that was cut off looks
-        like one of another program, and is damaged, too. Raises ``StorageRefused`` for a missing file and for
-        neardup's files of another kind or a newer format; ``ParameterError`` for an invalid path.
+        like one of another program, and is damaged, too. Raises ``StorageRefused`` for a missing file, for a folder and
+        for neardup's files of another kind or a newer format; ``ParameterError`` for an invalid path.
         """
         where = require_path("path", path)
+        if where.is_dir():
+            raise StorageRefused(str(where), "is a folder; to open a folder of shards, use ShardedTables.open")
         try:
             stored = StoredArrays(Disk(), where, KIND)
         except FileNotFoundError:

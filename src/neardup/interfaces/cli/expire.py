@@ -14,7 +14,7 @@ USAGE = f"""
 --before TIME!: remove the documents that were last seen before this time: a date or time in UTC, such as 2026-01-31 or
   2026-01-31T12:00:00Z, or an age, such as 90d, 12h or 4w
 --by FIELD=last_seen: the time that counts: last_seen, first_seen, changed_at (the last change of the content), or a
-  time field of the index
+  time field of the index; a field with one of these names is field.NAME
 {JSON}
 """
 
@@ -22,9 +22,10 @@ USAGE = f"""
 def run(arguments: argparse.Namespace) -> int:
     """Remove and summarise."""
     from neardup.pipeline.files.upkeep import expire
+    from neardup.pipeline.index.fields import time_field
 
     with opened(arguments, "w") as index:
-        before = moment_in(arguments.before, recorded=arguments.by not in index.fields)
+        before = moment_in(arguments.before, recorded=time_field(index.fields, arguments.by) is None)
         done = expire(index, before, arguments.by)
         total = len(index)
     promoted = len(done.promoted)

@@ -22,7 +22,7 @@ class ComparedText(Input):
 
 
 class PairBody(Input):
-    """Two documents."""
+    """Two documents. By containment, *a* counts as the better-ranked one: *b* matches if enough of it is in *a*."""
 
     a: ComparedText
     b: ComparedText

@@ -15,7 +15,7 @@ from neardup.model.answers import written
 from neardup.model.errors import DataError, StorageFailed
 from neardup.model.moments import moment_in
 from neardup.model.verdicts import Verdict, as_record
-from neardup.pipeline.index.fields import SITE, unknown_field
+from neardup.pipeline.index.fields import SITE, time_field, unknown_field
 from neardup.pipeline.index.index import Index
 
 Value = str | int | float | bool | None
@@ -133,7 +133,8 @@ class ExpireBody(Input):
 
     *before* is a date or time in UTC, such as ``2026-01-31`` or ``2026-01-31T12:00:00Z``, or an age, such as ``90d``,
     ``12h`` or ``4w``. A time in the future is refused, and so is an age of 0, which would remove everything. *by* is
-    ``last_seen``, ``first_seen``, ``changed_at`` or a field of times, with which *before* may be any time or age.
+    ``last_seen``, ``first_seen``, ``changed_at`` or a field of times, with which *before* may be any time or age. A
+    field with one of these names is ``field.NAME``.
     """
 
     before: Annotated[str, characters(1, 64)]
@@ -203,7 +204,7 @@ def remove(service: Service, given: IdQuery) -> RemovedAnswer:
 
 def expire(service: Service, given: ExpireBody) -> RemovedAnswer:
     """Remove the documents that were last seen before a moment; those that they represent are decided again."""
-    before = moment_in(given.before, recorded=given.by not in service.index.fields)
+    before = moment_in(given.before, recorded=time_field(service.index.fields, given.by) is None)
     with changing(service) as own:
         done = own.expire(before, by=given.by)
     return RemovedAnswer(done.removed, len(done.promoted))

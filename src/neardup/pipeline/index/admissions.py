@@ -16,6 +16,7 @@ from neardup.pipeline.index.decisions import Judge
 from neardup.pipeline.index.fields import changed_fields, taken_rows
 from neardup.pipeline.index.inputs import Given
 from neardup.pipeline.index.verification import Asked, contents
+from neardup.schemes.checksum import BODY
 from neardup.text.columns import whole_batch
 
 
@@ -70,9 +71,9 @@ class Admissions:
         return np.asarray((self._store.take("content", own) != now).any(axis=1))
 
     def _lacks(self, given: Given) -> bool:
-        """Return whether documents cannot be signed: the scheme signs fields, and none are given."""
-        lacks = bool(self._scheme.columns) and not given.is_signed
-        return lacks and set(self._scheme.columns).isdisjoint(given.table.column_names)
+        """Return whether documents cannot be signed: the scheme signs fields besides texts, and none are given."""
+        needed = set(self._scheme.columns) - {BODY, "text"}
+        return bool(needed) and not given.is_signed and needed.isdisjoint(given.table.column_names)
 
     def _kept(self, places: Places) -> list[str | None]:
         """Return the ids of representatives; ``None`` for -1, and for a kept document not yet reported as kept."""

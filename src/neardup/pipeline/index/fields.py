@@ -21,6 +21,7 @@ from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, TextBatch, Words
 from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require
+from neardup.model.moments import require_past
 from neardup.model.seen import Document
 from neardup.text.columns import as_it_lies, is_mixed, typed_parts
 from neardup.text.containers import table_or_column
@@ -101,6 +102,31 @@ def field_kinds(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
         require(known, "fields", kind, f"must have one of these kinds: {', '.join(FIELD_KINDS)}")
         kinds.append((name, own))
     return tuple(kinds)
+
+
+def time_field(kinds: Mapping[str, str], by: Any) -> str | None:
+    """Return the time field that *by* names, ``None`` for a time of every document; ``ParameterError`` otherwise.
+
+    A field with the name of such a time is ``field.NAME``, as in changes.
+    """
+    if isinstance(by, str) and by in TIMES:
+        return None
+    name = by.removeprefix("field.") if isinstance(by, str) else None
+    name = name if name in TIMES else by
+    rule = f"must be {', '.join(TIMES)} or a time field of the index"
+    require(isinstance(name, str) and kinds.get(name) == "time", "by", by, rule)
+    return str(name)
+
+
+def columns_of_time(kinds: Mapping[str, str], by: str, moment: int) -> tuple[str, ...]:
+    """Return the column of the time *by* (see ``time_field``), and for a field also that of the known values.
+
+    Raises ``ParameterError`` for a *moment* in the future, which is after every time but those of fields.
+    """
+    name = time_field(kinds, by)
+    if name is None:
+        require_past("before", moment_of(moment))
+    return (TIMES[by],) if name is None else (f"field.{name}", f"known.{name}")
 
 
 def field_table(fields: Any, number: int) -> pa.Table:

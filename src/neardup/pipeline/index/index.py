@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.index.disk import check as checking
 from neardup.index.disk import copies
-from neardup.index.disk.columns import TIMES, Batch
+from neardup.index.disk.columns import Batch
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import create, open_
 from neardup.index.disk.memory_files import FOLDER, MemoryDisk
@@ -21,7 +21,6 @@ from neardup.index.disk.store import Durability, Store, Ways
 from neardup.model.arrays import Signatures
 from neardup.model.errors import (
     DataError,
-    require,
     require_choice,
     require_flag,
     require_function,
@@ -32,7 +31,6 @@ from neardup.model.errors import (
     require_whole,
 )
 from neardup.model.memory import LEAST_OF_INDEX, OF_INDEX
-from neardup.model.moments import require_past
 from neardup.model.policy import Representative, require_representative
 from neardup.model.protocols import require_scheme
 from neardup.model.seen import Admission, Document, GroupPage, Removal, Stats
@@ -41,7 +39,7 @@ from neardup.pipeline.index import terms as own_terms
 from neardup.pipeline.index.admissions import Admissions
 from neardup.pipeline.index.changes import Changes, changes
 from neardup.pipeline.index.decisions import Judge
-from neardup.pipeline.index.fields import SITE, documents_at, field_kinds, field_values, moment_of, unknown_field
+from neardup.pipeline.index.fields import SITE, columns_of_time, documents_at, field_kinds, field_values, unknown_field
 from neardup.pipeline.index.group_pages import GroupPages
 from neardup.pipeline.index.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.index.page_terms import read_with, require_extraction, site_fields, stated_templates, templates_in
@@ -520,21 +518,16 @@ class Index(AbstractContextManager["Index"]):
         """Remove the documents that were last seen before a moment.
 
         *before* is a ``datetime``, in UTC if it has no zone, or seconds since 1970. *by* is the time that counts:
-        ``last_seen``, ``first_seen``, ``changed_at`` (see ``Document``), or a time field of the index; documents
-        without a value of the field stay. A document is seen when it is admitted, also again with the same content, and
-        by ``see``. Other documents are treated as in ``remove``.
+        ``last_seen``, ``first_seen``, ``changed_at`` (see ``Document``), or a time field of the index; a field with one
+        of these names is ``field.NAME``. Documents without a value of the field stay. A document is seen when it is
+        admitted, also again with the same content, and by ``see``. Other documents are treated as in ``remove``.
 
         Raises ``ParameterError`` for a *before* in the future, which would remove everything, unless *by* is a field.
         """
         with self._store.busy:
             self._store.require_writer()
             moment = microseconds(before, "before")
-            rule = f"must be {', '.join(TIMES)} or a time field of the index"
-            if isinstance(by, str) and by in TIMES:
-                require_past("before", moment_of(moment))
-                return self._removed(self._store.earlier(moment, TIMES[by]))
-            require(isinstance(by, str) and self._kinds.get(by) == "time", "by", by, rule)
-            return self._removed(self._store.earlier(moment, f"field.{by}", f"known.{by}"))
+            return self._removed(self._store.earlier(moment, *columns_of_time(self._kinds, by, moment)))
 
     def _removed(self, places: Places) -> Removal:
         return Removal(len(places), self._judge.removed(places) if len(places) else [])

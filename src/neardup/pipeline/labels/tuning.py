@@ -56,10 +56,10 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     same = np.array([one.label == "same" for one in pairs], np.bool_)
     for label, number in (("same", int(same.sum())), ("different", int((~same).sum()))):
         if number == 0:
-            rule = (
-                f"of {counted(len(pairs), 'pair')}, none is labelled {label!r}; label more, until at least {_FEW} are"
-            )
-            raise DataError("the labels", rule, "one kind")
+            left_out = len(known) - len(pairs)
+            unsure = f", besides {left_out:,} labelled 'unsure'" if left_out else ""
+            rule = f"of {counted(len(pairs), 'pair')}{unsure}, none is labelled {label!r}"
+            raise DataError("the labels", f"{rule}; label more, until at least {_FEW} are", "one kind")
     groups = groups_of([one.pair for one in pairs])
     if groups.max() == 0:
         raise DataError("the labels", "all pairs are connected by common documents; label pairs of others", "one group")

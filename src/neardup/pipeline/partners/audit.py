@@ -1,6 +1,7 @@
 """Audits: what a run over a collection missed, found by comparing a random sample with everything that was kept."""
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from math import ceil
 from typing import Any, Final, cast
@@ -21,11 +22,14 @@ from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.corpus.documents import Documents, placed
-from neardup.pipeline.corpus.result import Result, Summary
+from neardup.pipeline.corpus.result import Result
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
+from neardup.schemes.checksum import Checksum
 from neardup.schemes.plausibility import share_a_key
+from neardup.schemes.registry import kinds
+from neardup.schemes.terms import common_of, without_common, written
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches, gathered, text_bytes, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
@@ -37,6 +41,7 @@ _READ: Final = 50_000  # characters of a text that are kept to be shown
 _AGREES: Final = 1e-9
 _REPEAT: Final = "use its threshold, short and short_threshold, and its options for reading"
 THRESHOLD: Final = "threshold"  # only in reports of runs whose pairs needed several
+_FIELDS: Final = "signs fields, not texts: equal fields are always found, so there is nothing to audit"
 _EQUAL: Final = "same text", "same features"
 _OF_ANY_SCHEME: Final = *_EQUAL, "estimate", "shared key", "component"
 
@@ -70,8 +75,8 @@ class Audited:
     ) -> None:
         """Read the *decisions* (see ``Result``) on documents in this *order* of ranks.
 
-        Raises ``ParameterError`` if a document was dropped for a worse one, or by another measure, and ``DataError``
-        for the report of this *name* if a document was dropped whose measure is below the threshold.
+        Raises ``ParameterError`` if a document was dropped for a worse one, by another measure or by fields, and
+        ``DataError`` for the report of this *name* if a document was dropped whose measure is below the threshold.
         """
         self.name, self.pieces, self.ids = name, pieces, ids
         self.ranks: Positions = np.empty(len(order), np.int64)
@@ -93,6 +98,8 @@ class Audited:
         rules = decisions["rule"].combine_chunks()
         known = {scheme.rule, *_OF_ANY_SCHEME}
         others = [rule for rule in pc.unique(rules).drop_null().to_pylist() if rule not in known]
+        if Checksum.rule in others:
+            raise ParameterError("scheme", scheme.name, f"is not that of the run, whose scheme {_FIELDS}")
         if others:
             raise ParameterError("measure", scheme.rule, f"is not that of the run, which compared by {others[0]}")
         self.exact = _in(rules, *_EQUAL)
@@ -140,7 +147,8 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     """Estimate what a run of ``dedup`` missed, with intervals of 95 %.
 
     *documents* are those of the run, by default the container that it was called with; *text*, *id* and *scheme* are as
-    there. Without *scheme*, it is that of the run, unless this has a secret key. *sample* documents are drawn at random
+    there. Without *scheme*, it is that of the run; if this has a secret key, it must be passed, with the thresholds of
+    the run and, as a result does not record them, also its other parameters. *sample* documents are drawn at random
     by *seed*, and compared exactly with all kept documents, without signatures. With *until*, such as 0.005, more are
     drawn until the interval of the recall is at most that far from its middle; ``needed`` of the result is the number
     that this takes if it is above 200,000. See ``Audit`` for the result. A collection without documents or without
@@ -154,11 +162,13 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     if source is None or (documents is None and not hasattr(source, "__len__")):
         raise ParameterError("documents", None, "is needed: the run has read them from files, or from a stream")
     policy = result.summary.policy
-    own = result.scheme if scheme is None else None
-    chosen = own or chosen_scheme(scheme)[0]
+    if scheme is None and result.scheme is None:
+        rule = "is needed: the scheme of the run has a secret key, which a result does not record; pass it with its key"
+        raise ParameterError("scheme", None, rule)
+    chosen: Any = result.scheme if scheme is None else chosen_scheme(scheme)[0]
     require_texts(chosen)
-    if own is None:
-        chosen = _as_in(result.summary, chosen)
+    if scheme is not None:
+        chosen = _as_in(result, chosen)
     table = Documents.of(source, text, id, policy.required_fields, policy.fields)
     if len(table.texts) != len(result.representatives):
         rule = f"are {len(table.texts):,}, but the run had {len(result.representatives):,}"
@@ -180,15 +190,31 @@ def _require_ids(own: pa.ChunkedArray, known: pa.ChunkedArray) -> None:
         raise DataError(f"document {first:,}", rule)
 
 
-def _as_in(summary: Summary, scheme: Any) -> Any:
-    """Return a scheme with the thresholds and the common shingles of a run; ``ParameterError`` for another recipe."""
-    if scheme.threshold != summary.threshold:
-        scheme = scheme.with_threshold(summary.threshold)
-    scheme = scheme.with_short(summary.short, summary.short_threshold)
-    if summary.common is not None:
-        scheme = scheme.with_common(summary.common)
-    if scheme.recipe != summary.recipe:
-        raise ParameterError("scheme", scheme.name, f"is not that of the run: {summary.recipe}")
+def _as_in(result: Result, given: Any) -> Any:
+    """Return the scheme of a run; ``ParameterError`` unless it is the *given* one, but for a list of common shingles.
+
+    If the scheme of the run is not recorded, its recipe, thresholds and measure are compared.
+    """
+    own, summary, scheme = result.scheme, result.summary, given
+    if own is given:
+        return given
+    if isinstance(own, kinds()) and isinstance(scheme, kinds()):
+        before, now = written(without_common(own) if common_of(scheme) is None else own), written(scheme)
+        names = ["scheme"] if before["scheme"] != now["scheme"] else [*now]
+        scheme = own
+    else:
+        if summary.common is not None:
+            with suppress(ParameterError):  # its recipe is another one
+                scheme = scheme.with_common(summary.common)
+        names = ["recipe", "threshold", "short", "short_threshold", "measure"]
+        before, now = ({name: getattr(one, name) for name in names} for one in (summary, scheme))
+        now["measure"] = exact_measure(scheme.rule)
+    for name in names:
+        if before[name] != now[name]:
+            plain = not {dict, list} & {type(before[name]), type(now[name])}
+            change = f"{name} was {before[name]} and is {now[name]}" if plain else f"{name} was another one"
+            way_out = "with its secret key" if own is None else "or leave it out, as the result has recorded it"
+            raise ParameterError("scheme", given.name, f"is not that of the run: {change}; use the same, {way_out}")
     return scheme
 
 
@@ -246,8 +272,7 @@ def _a_step_below(threshold: Any) -> Any:
 
 def require_texts(scheme: Scheme) -> None:
     """Raise ``ParameterError`` for a scheme that signs fields, whose runs miss nothing."""
-    rule = "signs fields, not texts: equal fields are always found, so there is nothing to audit"
-    require(not isinstance(scheme, FieldScheme), "scheme", scheme.name, rule)
+    require(not isinstance(scheme, FieldScheme), "scheme", scheme.name, _FIELDS)
 
 
 class _Sample:
@@ -303,7 +328,8 @@ class _Sample:
             for (one, (value, other, pair)), reason in zip(ordered[:SHOWN], why, strict=False)
         ]
         outcome = Outcome(dropped, closest, allowed, near, self._lawful(matching))
-        about = {"scheme": scheme.name, "measure": self._measure, "known": int(run.known.sum())}
+        about: dict[str, Any] = {"scheme": scheme.name, "measure": self._measure, "known": int(run.known.sum())}
+        about |= {"short": scheme.short, "short_threshold": scheme.short_threshold}
         return audit_of(outcome, len(run.others), float(scheme.threshold), why, **about, missed=tuple(listed))
 
     def _lawful(self, matching: list[tuple[Positions, Values]]) -> Values:

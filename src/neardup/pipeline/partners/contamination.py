@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from neardup.decisions.partners import FoundPartners, Partners
 from neardup.engines.local import LocalEngine
-from neardup.evaluation.passages import RUN, shared_passages
+from neardup.evaluation.passages import RUN, longest_passage
 from neardup.model.arrays import Features, Positions, TextBatch
 from neardup.model.errors import require_kind, require_paths, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents, placed
@@ -39,7 +39,8 @@ class Contamination:
     share of its runs of words that one training document has, and ``document`` and ``document_position``, which one
     that is, null without any; ``documents``: how many have at least the threshold; ``anywhere``: the share of its runs
     that any training document has; ``contaminated``: whether ``share`` reaches the threshold; ``passage``: if so, the
-    longest shared passage, null if the first 200,000 characters of the document have none.
+    longest run of words that it shares with the first 200,000 characters of the document, null without any. These are
+    words of the default ``Analysis``, at least three, or all of an item that has fewer.
 
     ``documents``: one row per training document with at least the threshold of some item, which may be dropped: ``id``,
     ``position``, ``items`` (how many) and ``share`` (the largest). *read* documents were compared; *rejected* are the
@@ -226,9 +227,8 @@ class _Search:
     def _passage(self, own: int) -> str | None:
         item = readable_text(self._texts, own)
         least = min(RUN, self._run, int(self._words[own]))
-        spans = [one.a for one in shared_passages(item, self._names[own][1], least=least).shared]
-        begin, end = max(spans, key=lambda span: span[1] - span[0], default=(0, 0))
-        return item[begin:end] or None
+        found = longest_passage(item, self._names[own][1], least=least)
+        return None if found is None else item[slice(*found)]
 
     def _listed(self) -> pa.Table:
         """Return the training documents with items, each once."""

@@ -30,6 +30,7 @@ from neardup.pipeline.query.near_hits import AskedHits, HitVerify, NearHits, nea
 from neardup.pipeline.query.result_cache import Judged, JudgedSets
 from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
 from neardup.schemes.thresholds import thresholds_of
+from neardup.text.values import is_missing
 
 _VALUES: Final = frozenset({str, int, type(None)})
 _STRINGS: Final = frozenset({str, type(None)})
@@ -364,17 +365,22 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
         values = _made(rule.of, values)
     kinds = types_of(values)
     if not kinds <= _VALUES:
-        values = [value.item() if _is_integer(value) else value for value in values]
+        values = [_plain(value) for value in values]
         kinds = types_of(values)
     if not kinds <= _VALUES:
         strange = (kinds - _VALUES).pop().__name__
+        if rule.of is not None:
+            name = f"the function of field {rule.field!r}"
+            raise DataError(name, f"must return strings, integers or None, not {strange}")
         raise DataError(f"field {rule.field!r}", f"must contain strings or integers, not {strange}; convert them")
     return values
 
 
-def _is_integer(value: Any) -> bool:
-    """Return whether a value is an integer of NumPy, which counts durations among these."""
-    return isinstance(value, np.integer) and not isinstance(value, np.timedelta64)
+def _plain(value: Any) -> Any:
+    """Return integers of NumPy, but not its durations, as integers; and ``None`` for missing values, such as NaN."""
+    duration = isinstance(value, np.timedelta64)
+    integer = isinstance(value, np.integer) and not duration
+    return value.item() if integer else None if is_missing(value) else value
 
 
 def _made(of: Callable[[Any], Any], values: list[Any]) -> list[Any]:
