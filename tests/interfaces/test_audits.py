@@ -11,8 +11,8 @@ PRECISION = (
     " with a resemblance of at least 0.6"
 )
 BELOW = (
-    "just below the threshold: 9.8 % (4 % to 19.8 %) of the kept documents have another one with a resemblance"
-    " at most 0.1 below it"
+    "just below the threshold: 9.8 % (4 % to 19.8 %) of the kept documents have a better-ranked kept document"
+    " with a resemblance at most 0.1 below it"
 )
 
 
@@ -30,7 +30,7 @@ def test_an_audit_in_words():
 
 def test_the_threshold_of_short_documents_in_words():
     lines = audit_lines(made(short=30, short_threshold=0.9))
-    assert f"{PRECISION}, or 0.9 if one has fewer than 30 shingles" in lines
+    assert f"{PRECISION}, or 0.9 if one of the two has fewer than 30 shingles" in lines
 
 
 def test_an_audit_without_duplicates_in_words():
@@ -41,7 +41,10 @@ def test_an_audit_without_duplicates_in_words():
     assert audit_lines(wrong)[1:] == [
         "recall unknown: no document of the sample is a duplicate",
         "precision 0 % of the dropped documents have a kept document with a resemblance of at least 0.6",
-        "just below the threshold: 25 % of the kept documents have another one with a resemblance at most 0.1 below it",
+        (
+            "just below the threshold: 25 % of the kept documents have a better-ranked kept document"
+            " with a resemblance at most 0.1 below it"
+        ),
     ]
     assert table_lines(band_rows(found)) == missed_lines(found) == []
 

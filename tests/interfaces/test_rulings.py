@@ -17,9 +17,9 @@ def test_what_a_rule_looked_at_is_said():
 def test_containment_is_that_of_the_second_text_in_the_first():
     text = "one two three four five six seven eight nine ten"
     short, scheme = " ".join(text.split()[:5]), FracMinHash(scaled=1)
-    assert value_of(ruling(scheme, text, short)) == "containment of B in A 1.0000 (A is better-ranked)"
+    assert value_of(ruling(scheme, text, short)) == "containment of B in A 1.0000 (A counts as better-ranked)"
     other = ruling(scheme, short, text)
-    assert value_of(other) == "containment of B in A 0.3750 (A is better-ranked)"
+    assert value_of(other) == "containment of B in A 0.3750 (A counts as better-ranked)"
     assert estimate_of(other.estimate) == "no match: estimated containment of B in A 0.3750"
     assert "no match; containment of b in a 0.375;" in str(explain(short, text, scheme))
     assert value_of(ruling(scheme.with_measure("overlap"), short, text)) == "overlap 1.0000"

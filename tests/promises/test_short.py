@@ -232,9 +232,9 @@ def test_values_that_break_the_rule(values, name):
 
 def test_the_rule_is_described():
     assert MinHash(short=50, short_threshold=0.85).exact_rule.endswith(
-        " 0.6, or 0.85 if one has fewer than 50 shingles"
+        " 0.6, or 0.85 if one of the two has fewer than 50 shingles"
     )
-    assert "or 0.8 if one has fewer than 5 sentences" in Sentences(short=5, short_threshold=0.8).exact_rule
+    assert "or 0.8 if one of the two has fewer than 5 sentences" in Sentences(short=5, short_threshold=0.8).exact_rule
     assert "fewer" not in MinHash(short=50, short_threshold=0.6).exact_rule
     for sentences in (Sentences(short=5, short_threshold=0.8), MinHash(short=5, short_threshold=0.6)):
         found = threshold_words(neardup.dedup(["a b c", "d e f"], scheme=sentences).summary)

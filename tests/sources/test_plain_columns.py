@@ -64,7 +64,7 @@ MISFITS = {
     "zone": (pa.array([12_000_000 * 86_400], pa.timestamp("s", "UTC")), "times outside of the years"),
     "earlier zone": (pa.array([-(2**63)], pa.timestamp("us", "+02:00")), "times outside of the years"),
     "date": (pa.array([2**31 - 1], pa.date32()), "times outside of the years"),
-    "time": (pa.array([-1], pa.int32()).cast(pa.time32("s")), "times that are not on a day"),
+    "time": (pa.array([-1], pa.int32()).cast(pa.time32("s")), "times of day that are not between 0 and 24 hours"),
 }
 
 
@@ -138,7 +138,7 @@ def test_types_that_only_parquet_has_are_refused():
         check_representable("x", pa.schema([("f", unknown)]), "csv")
     for zone in ("UTC", "+02:00", "Europe/Berlin"):
         check_representable("x", pa.schema([("f", pa.timestamp("s", zone))]), "csv")
-    with pytest.raises(DataError, match="field 'f' has times of the zone 'Foo/Bar'"):
+    with pytest.raises(DataError, match="field 'f' has times in the unknown time zone 'Foo/Bar'"):
         written("jsonl", pa.table({"f": pa.array([1], unknown)}))
 
 

@@ -127,7 +127,7 @@ def test_pages_are_a_list_of_bytes_or_strings_with_a_host_each():
         with pytest.raises(ParameterError, match="must be a list of pages"):
             visible.pages(markup)
     for lists in ({"hosts": ["a.example"]}, {"declared": ["utf-8"] * 3}, {"declared": "ab"}, {"hosts": "ab"}):
-        with pytest.raises(ParameterError, match="must be one for each of 2 pages"):
+        with pytest.raises(ParameterError, match="must be a list with one item for each of 2 pages"):
             visible.pages(["<p>a", "<p>b"], **lists)
     for charset in (5, b"utf-8", 0):
         with pytest.raises(ParameterError, match=r"declared=.* must be a string, or None, for each page"):

@@ -90,8 +90,8 @@ def compare(a: str, b: str, schemes: Sequence[Scheme] | None = None) -> Comparis
     """Compare two texts by every measure and by the rule of every scheme (``None``: those of ``default_schemes``).
 
     The measures are exact, of shingles of 1 to 5 words under the default ``Analysis``. Texts without words have the
-    measure 0 with every text. By containment, *a* counts as the better-ranked document, so *b* must be contained in it.
-    Raises ``DataError`` unless both texts are strings.
+    measure 0 with every text. By containment, *a* counts as the better-ranked document: *b* matches if enough of it is
+    in *a*. Raises ``DataError`` unless both texts are strings.
     """
     require_texts(a, b)
     chosen = default_schemes() if schemes is None else require_sequence("schemes", schemes, "schemes")

@@ -51,9 +51,9 @@ def share(found: int, of: int, population: int) -> Share:
 def share_of_kind(found: int, of: int, drawn: int, population: int) -> Share:
     """Estimate a share of the documents of one kind, whose number in the *population* is not known.
 
-    A random sample of *drawn* documents has *of* documents of the kind, and *found* of these count. The interval
-    includes those of ``share`` for all numbers of documents of the kind that ``share`` estimates from the sample, but
-    for a part of one document.
+    A random sample of *drawn* documents has *of* documents of the kind, and *found* of these count. The number
+    of documents of the kind is an estimate of ``share``, a range. The interval covers those of ``share`` for all
+    numbers in this range, except for rounding to whole documents.
 
     >>> one = share_of_kind(19, 20, 800, 1000)
     >>> round(one.low, 2), round(one.high, 2)

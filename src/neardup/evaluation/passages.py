@@ -62,9 +62,10 @@ def shared_passages(a: str, b: str, *, least: int = RUN) -> Passages:
 
 
 def longest_passage(a: str, b: str, *, least: int = RUN) -> Span | None:
-    """Find the longest run of words of *a* that is in *b*, too, the first one of equally long ones.
+    """Return the longest run of words of *a* that is also in *b*; of equally long runs, the first.
 
-    ``None`` if it has fewer than *least* words, and not all words of *a*. Words are those of the default ``Analysis``.
+    Return ``None`` if this run has fewer than *least* words, unless it is all of *a*. Words are those of the
+    default ``Analysis``.
 
     >>> a, b = "The ferry left at dawn", "It left at dawn, they say: the ferry left"
     >>> a[slice(*longest_passage(a, b))]

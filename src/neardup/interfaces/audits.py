@@ -53,7 +53,7 @@ def audit_lines(audit: "Audit") -> list[str]:
     for reason, found in audit.reasons.items():
         lines.append(f"missed {estimate(found)} of the duplicates: {_REASONS[reason]}")
     if audit.below.value:
-        rule = f"of the kept documents have another one with a {audit.measure} at most 0.1 below it"
+        rule = f"of the kept documents have a better-ranked kept document with a {audit.measure} at most 0.1 below it"
         lines.append(f"just below the threshold: {estimate(audit.below)} {rule}")
     if audit.needed is not None:
         lines.append(f"for the requested width, {audit.needed:,} documents must be drawn")

@@ -40,7 +40,7 @@ def value_of(said: "Ruling") -> str:
         return "equal" if said.matches else "different"
     value = f"{_directed(said.measure)} {decimals(said.value, 4)}"
     if said.measure == _CONTAINMENT:
-        value += " (A is better-ranked)"
+        value += " (A counts as better-ranked)"
     return f"{value}, but {said.reason}" if said.reason else value
 
 

@@ -57,7 +57,7 @@ def threshold_words(summary: "Summary | Audit") -> str:
     from neardup.schemes.registry import named
 
     fewer = f"{summary.short:,} {named(summary.scheme).features_in_words}"
-    return f"{summary.threshold:g}, or {summary.short_threshold:g} if one has fewer than {fewer}"
+    return f"{summary.threshold:g}, or {summary.short_threshold:g} if one of the two has fewer than {fewer}"
 
 
 def common_words(summary: "Summary") -> str:

@@ -59,7 +59,7 @@ class NearDuplicate:
 class Known:
     """The address was admitted before, as document *of*; *changed* reports whether its content was different then.
 
-    Blank texts are the same content, unless the scheme signs them, as ``Checksum`` does.
+    Texts with only white space count as equal content, unless the scheme signs them, as ``Checksum`` does.
 
     *representative* is that of *of*, which is *of* itself if it is kept. If the content has changed, it is the kept
     document that the new content repeats, or ``None``.

@@ -43,10 +43,10 @@ class FracMinHash(SampleScheme):
         ``|A & B| / min(|A|, |B|)``: the document of the worse rank is also dropped if it contains the other.
 
     The estimate is that share of the numbers up to the smaller limit of both rows (``neardup.kernels.fracminhash``
-    defines it), 0 if there are none: unbiased for many features, about 0.01 too high for some ten. A and B are
-    candidates with the probability ``1 - (1 - 1 / scaled)**s`` if they share *s* features and B's row is not full:
-    0.995 for ``s = 40`` by default. A document of more than ``scaled * size`` features, 4,096 by default, is sampled
-    less densely, and shorter parts of it are missed.
+    defines it), 0 if there are none. It is unbiased for documents with many features, and about 0.01 too high for
+    documents with about ten. A and B are candidates with the probability ``1 - (1 - 1 / scaled)**s`` if they share *s*
+    features and B's row is not full: 0.995 for ``s = 40`` by default. A document of more than ``scaled * size``
+    features, 4,096 by default, is sampled less densely, and shorter parts of it are missed.
 
     ``rows`` is uint32[n, size], each ascending, ``0xFFFFFFFF`` after its numbers. A document without tokens has no
     signature, and matches nothing.

@@ -255,7 +255,8 @@ class SchemeDefaults:
         """A sentence part that describes when two documents match in exact verification."""
         rule = f"{self.rule}{self.described_features} at least {self.threshold:g}"
         if self.short is not None and self.short_threshold > self.threshold:
-            rule += f", or {self.short_threshold:g} if one has fewer than {self.short:,} {self.features_in_words}"
+            fewer = f"{self.short:,} {self.features_in_words}"
+            rule += f", or {self.short_threshold:g} if one of the two has fewer than {fewer}"
         return f"{rule}; and {self.signature_rule}" if self.signatures_decide else rule
 
     def reading(self: Any, left: Signatures, right: Signatures) -> Reading:

@@ -26,6 +26,7 @@ _LISTS: Final = (
     pa.types.is_large_list_view,
 )
 _OUT_OF_RANGE: Final = "<value out of range"  # what Arrow writes instead of a time
+_OTHER_TIMES: Final = "has times of day that are not between 0 and 24 hours"
 _OTHER_YEARS: Final = "has times outside of the years -32,767 to 32,767"
 _FIRST_SECOND: Final = -12_687_427 * 86_400  # -32767-01-02
 _LAST_SECOND: Final = 11_248_737 * 86_400  # 32767-12-31
@@ -190,9 +191,9 @@ def _times(array: pa.Array, name: str) -> pa.Array:
     try:
         written = array.cast(pa.large_string())
     except pa.ArrowInvalid:
-        raise _Misfit(name, f"has times of the zone {kind.tz!r}, which is unknown here") from None
+        raise _Misfit(name, f"has times in the unknown time zone {kind.tz!r}") from None
     if pc.any(pc.starts_with(written, _OUT_OF_RANGE)).as_py():
-        raise _Misfit(name, "has times that are not on a day" if pa.types.is_time(kind) else _OTHER_YEARS)
+        raise _Misfit(name, _OTHER_TIMES if pa.types.is_time(kind) else _OTHER_YEARS)
     return written
 
 

@@ -99,7 +99,10 @@ def repeated_input() -> Iterator[bytes]:
     chunks = standard_input()
     first = next(chunks, b"")
     if not first:
-        rule = "the run was interrupted before it had copied all of it; give the same input again, or restart the run"
+        rule = (
+            "it is empty, but the run was interrupted before all of it was copied;"
+            " to continue, give the same input again; otherwise restart the run"
+        )
         raise DataError(display(STDIN), rule, "changed input")
     yield from chain([first], chunks)
 

@@ -58,7 +58,7 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
             raise DataError(place(_first_misfit(values)), rule, "unrepresentable") from None
         except pa.ArrowException as error:
             if _INEXACT in str(error):
-                rule = f"its {name!r} has whole numbers beyond 2^53 among other numbers, {ONLY_LINES}"
+                rule = f"its {name!r} has, up to here, both fractions and whole numbers beyond 2^53, {ONLY_LINES}"
                 raise DataError(place(_first_misfit(values)), rule, "unrepresentable") from None
             raise _several_types(place(_first_misfit(values)), name) from None
     return pa.table(columns, names)
@@ -107,7 +107,7 @@ def united_of(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -
 
 
 def check_representable(source: str, schema: pa.Schema, form: str) -> None:
-    """Raise ``DataError`` for a column of a type that a format does not have, or with such values in its own."""
+    """Raise ``DataError`` for a column whose type, or a type nested in it, a format cannot represent."""
     for name, kind in (one for field in schema for one in types_in(field.name, field.type)):
         if form in {"csv", "tsv"} and pa.types.is_nested(kind):
             rule = f"its {name!r} has objects or lists, which {form.upper()} cannot represent"
@@ -182,8 +182,10 @@ def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
             own = pa.table({name: column.cast(_unpacked(column.type))})
             columns[name] = pa.concat_tables([whole, own], promote_options="permissive").column(0)
         except pa.ArrowInvalid as error:
-            rule = f"its {name!r} has a value that {schema.field(name).type}, the type of the others, cannot represent"
-            raise DataError(source, f"{rule}: {error}", "unrepresentable") from None
+            kind = schema.field(name).type
+            rule = f"its {name!r} has a value that {kind}, the type of this field in other records, cannot represent"
+            rule = f"{rule}: {error}; use one type for this field in all inputs"
+            raise DataError(source, rule, "unrepresentable") from None
     missing = {field.name: pa.nulls(len(table), field.type) for field in schema if field.name not in columns}
     return pa.table(columns | missing).select(schema.names).cast(schema)
 

@@ -180,8 +180,8 @@ class Extraction:
 
         *hosts* are those of the pages, which templates need, as ``neardup.urls.host`` returns them. No page raises an
         error. Raises ``DataError`` for a page that is neither bytes nor a string, ``ParameterError`` for fewer or more
-        charsets or hosts than pages, for a charset that is not a string and, with templates, for a host that is not in
-        normal form, and ``ExtraMissing`` without the library that the view needs.
+        charsets or hosts than pages, for a charset that is neither a string nor ``None`` and, with templates, for a
+        host that is not in normal form, and ``ExtraMissing`` without the library that the view needs.
         """
         return self.pages_with_whole_texts(markup, declared, hosts, whole=False)[0]
 
@@ -195,7 +195,7 @@ class Extraction:
         require_sequence("markup", markup, "pages")
         for position, page in enumerate(markup):
             require_page(f"page {position}", page)
-        rule = f"must be one for each of {counted(len(markup), 'page')}"
+        rule = f"must be a list with one item for each of {counted(len(markup), 'page')}"
         for name, given in (("declared", declared), ("hosts", hosts)):
             require(not isinstance(given, str) and len(given) in {0, len(markup)}, name, given, rule)
         for charset in declared:

@@ -223,7 +223,7 @@ def test_a_report_of_other_options_is_refused(neardup, pages):
     neardup("dedup", pages, "--dry-run", "--report", "sh.parquet", *short)
     expected = neardup("audit", pages, "--of", "sh.parquet", *short).out
     assert neardup("audit", pages, "--of", "sh.parquet").out == expected
-    assert "of at least 0.6, or 0.8 if one has fewer than 500 shingles" in expected
+    assert "of at least 0.6, or 0.8 if one of the two has fewer than 500 shingles" in expected
     shown = neardup("audit", pages, "--of", "sh.parquet", *short[:3], "0.9", code=2).err
     assert "sh.parquet: its run had other settings: short_threshold was 0.8 and is 0.9" in shown
 

@@ -43,7 +43,7 @@ def test_short_documents_need_more(neardup, files):
     assert "1 kept" in " ".join(neardup(*given, "--shingle", "1").out.split())
     shown = " ".join(neardup(*given, "--config", "neardup.toml").out.split())
     assert "2 kept" in shown
-    assert "resemblance at least 0.6, or 0.9 if one has fewer than 9 shingles (verified)" in shown
+    assert "resemblance at least 0.6, or 0.9 if one of the two has fewer than 9 shingles (verified)" in shown
     assert "1 kept" in " ".join(neardup(*given, "--config", "neardup.toml", "--short-threshold", "0.7").out.split())
     (files / "neardup.toml").write_text(settings.format(0.5))
     shown = neardup(*given, "--config", "neardup.toml", code=2).err

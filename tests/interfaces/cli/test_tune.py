@@ -71,9 +71,9 @@ def test_a_file_that_has_no_labels_is_explained(neardup, labels):
 
 def test_a_file_without_labels_is_named(neardup, tmp_path):
     (tmp_path / "empty.jsonl").touch()
-    assert "empty.jsonl: of 0 pairs, none is labelled 'same'" in neardup("tune", "empty.jsonl", code=1).err
+    assert "empty.jsonl: no pair is labelled 'same' (0 'different')" in neardup("tune", "empty.jsonl", code=1).err
 
 
 def test_labels_of_one_kind_are_not_enough(neardup, labels):
     labels.write_text(labels.read_text().replace("different", "same"))
-    assert "of 16 pairs, none is labelled 'different'; label more, until" in neardup("tune", labels, code=1).err
+    assert "no pair is labelled 'different' (16 'same'); label more pairs, until" in neardup("tune", labels, code=1).err

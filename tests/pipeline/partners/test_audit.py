@@ -59,7 +59,7 @@ def test_a_secret_key_is_not_in_a_result():
     for one in (scheme, Combined(scheme, SimHash()), Combined(MinHash(), SimHash(key=bytes(range(16))))):
         result = dedup(TEXTS[:20], scheme=one)
         assert bytes(range(16)) not in pickle.dumps(result)
-        with pytest.raises(ParameterError, match="has a secret key, which a result does not record"):
+        with pytest.raises(ParameterError, match="has a secret key, which is not recorded"):
             audit(result)
         assert audit(result, scheme=one).documents == 20
 
@@ -68,25 +68,25 @@ def test_a_scheme_with_other_parameters_than_those_of_the_run_is_refused():
     texts = TEXTS[:20]
     run = MinHash(threshold=0.5, short=9, short_threshold=0.7)
     others = [
-        ({"recall": 0.5}, r"recall was 0\.999 and is 0\.5"),
-        ({"threshold": 0.6}, r"threshold was 0\.5 and is 0\.6"),
-        ({"short": None, "short_threshold": None}, "short was 9 and is None"),
-        ({"seed": 2}, "seed was 1 and is 2"),
-        ({"analysis": Analysis(unit="letter")}, "analysis was another one"),
+        ({"recall": 0.5}, r"recall is 0\.5, but 0\.999 in the run"),
+        ({"threshold": 0.6}, r"threshold is 0\.6, but 0\.5 in the run"),
+        ({"short": None, "short_threshold": None}, "short is None, but 9 in the run"),
+        ({"seed": 2}, "seed is 2, but 1 in the run"),
+        ({"analysis": Analysis(unit="letter")}, "analysis differs"),
     ]
     result, keyed = (dedup(texts, scheme=one, ignore_common=0.9) for one in (run, replace(run, key=bytes(range(16)))))
     assert audit(result, scheme=run) == audit(result)
     for change, words in others:
-        with pytest.raises(ParameterError, match=f"is not that of the run: {words}; use the same, or leave it out"):
+        with pytest.raises(ParameterError, match=f"is not that of the run: {words}; pass that scheme, or none"):
             audit(result, scheme=replace(run, **change))
-    with pytest.raises(ParameterError, match="scheme was minhash and is trials"):
+    with pytest.raises(ParameterError, match="scheme is trials, but minhash in the run"):
         audit(result, scheme=Trials())
     for key, threshold, words in [
-        (bytes(16), 0.5, "recipe was"),
-        (bytes(range(16)), 0.6, r"threshold was 0\.5 and is"),
+        (bytes(16), 0.5, "its key, or a parameter that decides the signatures, differs"),
+        (bytes(range(16)), 0.6, r"threshold is 0\.6, but 0\.5 in the run"),
     ]:
         with pytest.raises(
-            ParameterError, match=f"is not that of the run: {words}.*; use the same, with its secret key"
+            ParameterError, match=f"is not that of the run: {words}; pass that scheme, with its secret key"
         ):
             audit(keyed, scheme=replace(run, key=key, threshold=threshold))
 

@@ -553,7 +553,7 @@ def test_a_copy_of_standard_input_that_is_not_complete_does_not_count(tmp_path, 
         dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
     for _ in range(2):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
-        with pytest.raises(DataError, match="<stdin>: the run was interrupted before it had copied all of it; give"):
+        with pytest.raises(DataError, match="<stdin>: it is empty, but the run was interrupted before all"):
             dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
         assert not (tmp_path / "kept.jsonl").exists()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))

@@ -30,7 +30,7 @@ _STDIN = "-"
 
 USAGE = f"""
 a TEXT_A: a file of text or HTML (see --text-view; also .gz .zst .bz2 .xz), - for standard input, or, with --strings,
-  the text itself. By containment, it counts as the better-ranked one, as with --keep of a run
+  the text itself. By containment, it counts as the better-ranked text: TEXT_B matches if enough of it is in TEXT_A
 b TEXT_B: the text to compare it with, given in the same way
 --strings: take both arguments as texts, not as files
 --json: print everything as JSON, spans as character offsets

@@ -14,7 +14,7 @@ USAGE = f"""
 --before TIME!: remove the documents that were last seen before this time: a date or time in UTC, such as 2026-01-31 or
   2026-01-31T12:00:00Z, or an age, such as 90d, 12h or 4w
 --by FIELD=last_seen: the time that counts: last_seen, first_seen, changed_at (the last change of the content), or a
-  time field of the index; a field with one of these names is field.NAME
+  time field of the index; field.NAME if NAME is one of the other three
 {JSON}
 """
 

@@ -133,8 +133,8 @@ class ExpireBody(Input):
 
     *before* is a date or time in UTC, such as ``2026-01-31`` or ``2026-01-31T12:00:00Z``, or an age, such as ``90d``,
     ``12h`` or ``4w``. A time in the future is refused, and so is an age of 0, which would remove everything. *by* is
-    ``last_seen``, ``first_seen``, ``changed_at`` or a field of times, with which *before* may be any time or age. A
-    field with one of these names is ``field.NAME``.
+    ``last_seen``, ``first_seen``, ``changed_at`` or a field of times, with which *before* may be any time or age;
+    ``field.NAME`` if NAME is one of the other three.
     """
 
     before: Annotated[str, characters(1, 64)]

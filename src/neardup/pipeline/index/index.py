@@ -518,8 +518,8 @@ class Index(AbstractContextManager["Index"]):
         """Remove the documents that were last seen before a moment.
 
         *before* is a ``datetime``, in UTC if it has no zone, or seconds since 1970. *by* is the time that counts:
-        ``last_seen``, ``first_seen``, ``changed_at`` (see ``Document``), or a time field of the index; a field with one
-        of these names is ``field.NAME``. Documents without a value of the field stay. A document is seen when it is
+        ``last_seen``, ``first_seen``, ``changed_at`` (see ``Document``), or a time field of the index, ``field.NAME``
+        if NAME is one of the other three. Documents without a value of the field stay. A document is seen when it is
         admitted, also again with the same content, and by ``see``. Other documents are treated as in ``remove``.
 
         Raises ``ParameterError`` for a *before* in the future, which would remove everything, unless *by* is a field.

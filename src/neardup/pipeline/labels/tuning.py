@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.tuning import Choice, Goal, Labels, Tuning, groups_of, tuned
-from neardup.model.errors import DataError, counted, kind_of, require, require_kind, require_sequence, require_whole
+from neardup.model.errors import DataError, kind_of, require, require_kind, require_sequence, require_whole
 from neardup.model.labels import LabelledPair
 from neardup.pipeline.config import scheme_from
 from neardup.pipeline.labels.match_rules import MatchRule, Stricter, match_rules, ways_to_be_stricter
@@ -57,9 +57,10 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     for label, number in (("same", int(same.sum())), ("different", int((~same).sum()))):
         if number == 0:
             left_out = len(known) - len(pairs)
-            unsure = f", besides {left_out:,} labelled 'unsure'" if left_out else ""
-            rule = f"of {counted(len(pairs), 'pair')}{unsure}, none is labelled {label!r}"
-            raise DataError("the labels", f"{rule}; label more, until at least {_FEW} are", "one kind")
+            other = "different" if label == "same" else "same"
+            unsure = f", {left_out:,} 'unsure'" if left_out else ""
+            rule = f"no pair is labelled {label!r} ({len(pairs):,} {other!r}{unsure}); label more pairs"
+            raise DataError("the labels", f"{rule}, until at least {_FEW} are labelled {label!r}", "one kind")
     groups = groups_of([one.pair for one in pairs])
     if groups.max() == 0:
         raise DataError("the labels", "all pairs are connected by common documents; label pairs of others", "one group")

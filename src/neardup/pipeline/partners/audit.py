@@ -147,12 +147,12 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     """Estimate what a run of ``dedup`` missed, with intervals of 95 %.
 
     *documents* are those of the run, by default the container that it was called with; *text*, *id* and *scheme* are as
-    there. Without *scheme*, it is that of the run; if this has a secret key, it must be passed, with the thresholds of
-    the run and, as a result does not record them, also its other parameters. *sample* documents are drawn at random
-    by *seed*, and compared exactly with all kept documents, without signatures. With *until*, such as 0.005, more are
-    drawn until the interval of the recall is at most that far from its middle; ``needed`` of the result is the number
-    that this takes if it is above 200,000. See ``Audit`` for the result. A collection without documents or without
-    duplicates has a recall from 0 to 1.
+    there. Without *scheme*, it is that of the run. If that scheme has a secret key, pass *scheme* with this key and all
+    other parameters of the run: a result does not record them. *sample* documents are drawn at random by *seed*, and
+    compared exactly with all kept documents, without signatures. With *until*, such as 0.005, more are drawn until the
+    interval of the recall is at most that far from its middle; ``needed`` of the result is the number that this takes
+    if it is above 200,000. See ``Audit`` for the result. A collection without documents or without duplicates has a
+    recall from 0 to 1.
 
     Raises ``ParameterError`` for a scheme that is not that of the run, and for one that signs fields instead of texts;
     ``DataError`` for other documents than those of the run.
@@ -163,7 +163,7 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
         raise ParameterError("documents", None, "is needed: the run has read them from files, or from a stream")
     policy = result.summary.policy
     if scheme is None and result.scheme is None:
-        rule = "is needed: the scheme of the run has a secret key, which a result does not record; pass it with its key"
+        rule = "is not enough: the scheme of the run has a secret key, which is not recorded; pass it with its key"
         raise ParameterError("scheme", None, rule)
     chosen: Any = result.scheme if scheme is None else chosen_scheme(scheme)[0]
     require_texts(chosen)
@@ -212,9 +212,10 @@ def _as_in(result: Result, given: Any) -> Any:
     for name in names:
         if before[name] != now[name]:
             plain = not {dict, list} & {type(before[name]), type(now[name])}
-            change = f"{name} was {before[name]} and is {now[name]}" if plain else f"{name} was another one"
-            way_out = "with its secret key" if own is None else "or leave it out, as the result has recorded it"
-            raise ParameterError("scheme", given.name, f"is not that of the run: {change}; use the same, {way_out}")
+            change = f"{name} is {now[name]}, but {before[name]} in the run" if plain else f"{name} differs"
+            change = "its key, or a parameter that decides the signatures, differs" if name == "recipe" else change
+            way_out = "with its secret key" if own is None else "or none, as the result has recorded it"
+            raise ParameterError("scheme", given.name, f"is not that of the run: {change}; pass that scheme, {way_out}")
     return scheme
 
 
