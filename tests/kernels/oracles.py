@@ -118,8 +118,11 @@ def symbol_counts(visible, place):  # noqa: C901, PLR0911 - one rule each
         return True
     match symbol:
         case "*":
+            if edges:
+                return edges == 2
             point = behind == "." and not is_digit(letters[last + 2])
-            return separates(before) == (separates(behind) or point or behind in ",;:!?)]}\"'")
+            ends_word = is_word(before) or before in ".,;:!?)]}\"'" or separates(before)
+            return separates(before) == (ends_word and (separates(behind) or point or behind in ",;:!?)]}\"'"))
         case "|":
             return length > 1 or (edges == 0 and not (before in "-:" and behind in "-:"))
         case "/":

@@ -24,6 +24,11 @@ from test_folding import folded, split
         ("*emphasis* here", "emphasis here"),
         ("It was *great*. We *agree*, **thank** you: **Note**: (*all*)", "it was great we agree thank you note * all"),
         ("\u201c*So*\u201d, he \u2013*she*\u2013 said: **b**\u2019s", "so he she said b s"),
+        (
+            '**\u00bf Qu\u00e9?** *\u201eZeit\u201c* *...and* **.NET**, *"Hi," she said.*',
+            "qu\u00e9 zeit and net hi she said",
+        ),
+        ("COUNT(*), f(*, b), /*.o", "count * f * b * o"),
         ("a word*, and another**; a note*", "a word and another a note"),
         ("2 * 3", "2 * 3"),
         ("a*b, 2*.5 and (x)*(y)", "a * b 2 * 5 and x * y"),

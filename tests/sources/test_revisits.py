@@ -73,6 +73,7 @@ def test_a_resource_has_a_revisit_record_without_a_block(tmp_path):
         resource(4, type_="text/plain"),
         record("metadata", block=b"<p>Same.", number=5),
     )
+    assert revisit(made(tmp_path, resource(6, type_="TEXT/HTML; charset=utf-8"))[0], original) is not None
     (tmp_path / "r.warc.gz").write_bytes(gzip.compress(revisit(again, original)))
     (own,) = records(str(tmp_path / "r.warc.gz"))
     assert own.headers["warc-refers-to"] == "<urn:uuid:00000001>"

@@ -89,6 +89,8 @@ def test_elements_that_close_themselves_in_svg_and_mathml_are_empty(root, name, 
         ("<svg><g hidden>unseen<g/></g></svg>rest<g></g>", "rest"),
         ("<svg><foreignObject><div>text</div></foreignObject><style/></svg>rest", "text\n\nrest"),
         ("<svg><p><style/>unseen</style></p></svg>rest", "rest"),
+        ("<svg><path><br><style/>unseen</style><p>rest", "rest"),
+        ("<p><svg><path d=M0><b>text</b><script src=x.js />unseen</script> rest", "text rest"),
         ("<div/><style/>unseen</style>rest", "rest"),
     ],
 )

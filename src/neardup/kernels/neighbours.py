@@ -45,11 +45,13 @@ def _verdict(symbol: str, before: int, behind: int) -> int:  # noqa: PLR0911 - o
     if behind == _EQUALS:
         return TOKEN
     match symbol:
-        case "*" if behind == _POINT:
+        case "*" if open_before or open_behind:
+            return TOKEN if open_before == open_behind else NOTHING
+        case "*" if _POINT in {before, behind}:
             return UNKNOWN
         case "*":
-            closes = open_behind or behind in {_CLOSING, _COLON, _QUESTION}
-            return TOKEN if open_before == closes else NOTHING
+            ends_word = before in {_LETTER, _DIGIT, _CLOSING, _COLON, _QUESTION}
+            return NOTHING if ends_word and behind in {_CLOSING, _COLON, _QUESTION} else TOKEN
         case "|" if {before, behind} <= {_MARKER, _COLON}:
             return UNKNOWN
         case "|":

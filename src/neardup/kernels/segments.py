@@ -60,7 +60,8 @@ def _stops(code):
 @njit(nogil=True)
 def _may_follow(code):
     """White space, or punctuation that may follow a word of a sentence."""
-    return is_space(code) or code in (0x21, 0x22, 0x27, 0x29, 0x2C, 0x3B, 0x3F, 0x2019, 0x201D)
+    unread = code == _INVALID or code == _REPLACEMENT
+    return is_space(code) or unread or code in (0x21, 0x22, 0x27, 0x29, 0x2C, 0x3B, 0x3F, 0x2019, 0x201D)
 
 
 @njit(nogil=True)

@@ -7,8 +7,9 @@ emoji and other pictures, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``. It c
   white space: bullets, headings, quotations. Only ``# * + - > | /`` and white space are between it and the line end
   before it, in fewer than ``REACH`` bytes;
 - a **ruler**: four or more of the same ASCII symbol in a row;
-- ``*`` that opens or closes emphasis, or is a footnote's: with white space or a separator that is not ASCII before it,
-  or with one of these or ``. , ; : ! ? ) ] } " '`` behind it (not the point of a number), but not both;
+- ``*`` of emphasis or a footnote: with white space on one side only; or without any, either behind a separator that is
+  not ASCII, or before one or ``. , ; : ! ? ) ] } " '`` (not the point of a number) and behind a letter, a digit or such
+  a character;
 - ``|`` alone, with white space on any side, or between two of ``- :``: tables, and titles of pages;
 - ``/``, unless white space is on both sides, or on neither side and a digit on one: not *and/or* and not addresses;
 - ``-``, unless it is a minus: a sign (a digit, or a currency or point before one, follows directly, and before it is
@@ -226,12 +227,21 @@ def _separates(code, index, table):
 
 
 @njit(nogil=True)
+def _ends_word(code, index, table):
+    if code < 0x80:
+        return code == _POINT or _CLOSES[code] or _is_letter(code, index, table) or _is_digit(code, index, table)
+    return kind_of(entry_of(index, table, code)) != SYMBOL
+
+
+@njit(nogil=True)
 def _is_emphasis(source, end, before, behind, index, table):
+    if is_space(before) or is_space(behind):
+        return is_space(before) != is_space(behind)
     closes = _separates(behind, index, table) or (behind < 0x80 and _CLOSES[behind])
     if behind == _POINT:
         number, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
         closes = not _is_digit(number, index, table)
-    return _separates(before, index, table) != closes
+    return _separates(before, index, table) != (closes and _ends_word(before, index, table))
 
 
 @njit(nogil=True)

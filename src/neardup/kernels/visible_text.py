@@ -126,7 +126,7 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
             out[count] = LINK_BEGIN if href else LINK_END
             count += 1
         verbatim += kind & PRE != 0
-        foreign = 0 if kind & BLOCK else foreign + (kind & FOREIGN != 0)
+        foreign = 0 if kind & (BLOCK | HTML) else foreign + (kind & FOREIGN != 0)
         if foreign and islands < outer.size and _is_island(page, begin, end):
             outer[islands], foreign = foreign, 0
             islands += 1

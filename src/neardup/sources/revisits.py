@@ -41,7 +41,7 @@ def revisit(record: Record, original: Record) -> bytes | None:
     kind, other = (one.headers.get("warc-type", "").lower() for one in (record, original))
     if kind != other or kind not in {"response", _RESOURCE}:
         return None
-    if kind == _RESOURCE and record.headers.get(_TYPE) != original.headers.get(_TYPE):
+    if kind == _RESOURCE and _media_type(record) != _media_type(original):
         return None
     size, begin = (0 if kind == _RESOURCE else head_size(one.block) for one in (record, original))
     payload = record.block[size:]
@@ -61,3 +61,7 @@ def revisit(record: Record, original: Record) -> bytes | None:
     ]
     lines = ["WARC/1.1", "WARC-Type: revisit", *(f"{name}: {value}" for name, value in fields if value)]
     return "\r\n".join([*lines, "", ""]).encode() + record.block[:size] + b"\r\n\r\n"
+
+
+def _media_type(record: Record) -> str:
+    return record.headers.get(_TYPE, "").partition(";")[0].strip().lower()

@@ -7,7 +7,7 @@ import numpy as np
 from neardup.kernels import folding, segments, shingles, tokens
 from neardup.kernels import vocabulary as table
 from neardup.model.arrays import Bytes, Features, Positions, TextBatch, Words
-from neardup.model.errors import require
+from neardup.model.errors import ParameterError
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.normalizing import normalized
@@ -17,6 +17,7 @@ from neardup.text.unicode import unicode_tables
 from neardup.text.vocabulary import Vocabulary
 
 _NOWHERE: Positions = np.empty(0, np.int64)
+_AROUND = ("", ""), ("0 ", " 0"), ("a", "b"), ("", "b")  # what is around a symbol where it counts: 0 + 0, a|b, !b
 
 
 class Tokenizer:
@@ -90,11 +91,13 @@ class Tokenizer:
     def _words_of(self, word: str) -> list[bytes]:
         """Fold a stop word like a text: into one word, or several consecutive words.
 
-        A symbol that alone would be a bullet is read between numbers, where it is an operator.
+        A symbol that does not count alone is read where it is an operator.
         """
-        parts = self._folded_words(word) or self._folded_words(f"0 {word} 0")[1:-1]
-        require(len(parts) > 0, "stop_words", word, "must contain a letter, a digit or a symbol that counts")
-        return parts
+        for before, behind in _AROUND:
+            found = self._folded_words(f"{before}{word}{behind}")
+            if parts := found[bool(before) : len(found) - bool(behind)]:
+                return parts
+        raise ParameterError("stop_words", word, "must contain a letter, a digit or a symbol that counts")
 
     def _folded_words(self, text: str) -> list[bytes]:
         raw = text.encode("utf-8", "surrogatepass")

@@ -162,8 +162,8 @@ def test_a_few_near_duplicates_are_not_examined():
     assert summary.spread_template is None
 
 
-@pytest.mark.parametrize("members", [63, 64, 65, 71, 500])
-def test_the_examined_documents_are_of_a_few_places_over_the_input(members):
+@pytest.mark.parametrize("members", [31, 32, 33, 71, 500])
+def test_the_examined_documents_are_evenly_spread_over_the_input(members):
     examined = []
 
     def raw_texts(positions):
@@ -175,7 +175,16 @@ def test_the_examined_documents_are_of_a_few_places_over_the_input(members):
     representatives[own[1:]] = own[0]
     ids = pa.chunked_array([pa.array([str(place) for place in range(len(representatives))])])
     clusters.largest_clusters(ids, raw_texts, representatives, representatives < -1, neardup.MinHash())
-    assert len(examined) == len({*examined}) == min(members, clusters.SAMPLE)
+    assert len(examined) == min(members, clusters.SAMPLE)
     assert {*examined} <= {*own.tolist()}
     assert (examined[0], examined[-1]) == (own[0], own[-1])
-    assert sum(np.diff(examined) > 3) < 8
+    gaps = np.diff(examined)
+    assert gaps.max() - gaps.min() <= 3
+
+
+def test_edited_copies_that_are_neighbours_do_not_hide_a_template():
+    block = prose(1, 120)
+    pages = [block + prose(seed, 20) for seed in range(10, 210)]
+    versions = [" ".join([*page[:-1], f"v{number}"]) for page in pages for number in range(4)]
+    [found] = clusters_of(versions)
+    assert (found.documents, found.template) == (800, True)

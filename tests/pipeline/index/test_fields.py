@@ -237,6 +237,12 @@ def test_a_column_without_values_may_have_any_type(kind, type_, encoded):
         assert columns["known.x"].tolist() == [False] * number
 
 
+def test_runs_of_equal_values_are_read_as_their_values():
+    column = pa.RunEndEncodedArray.from_arrays(pa.array([2, 3], pa.int32()), pa.array([None, 1.5]))
+    columns = field_columns({"x": "number"}, pa.table({"x": column}), 3)
+    assert (columns["known.x"].tolist(), columns["field.x"].tolist()) == ([False, False, True], [0.0, 0.0, 1.5])
+
+
 def test_the_first_value_that_does_not_fit_is_named_after_missing_ones():
     with pytest.raises(DataError, match="document 2: field 'x' must be true or false, but is the number 5"):
         field_columns({"x": "flag"}, pa.table({"x": pa.array([None, None, 5.0, 6.0])}), 4)

@@ -20,8 +20,7 @@ from neardup.text.common_shingles import LEAST, different
 CLUSTERS: Final = 3
 LARGE: Final = 100  # documents of a cluster that is examined in any collection
 LARGE_SHARE: Final = 0.05  # share of all documents in one cluster that is examined in a small collection
-SAMPLE: Final = 64  # documents of a cluster that are examined
-_NEIGHBOURS: Final = 8  # of them: a run in pieces reads the shards of all these documents again
+SAMPLE: Final = 32  # documents of a cluster that are examined; a run in pieces reads the shards of all these again
 NEARLY_ALL: Final = 0.9
 BEGINNING: Final = 80  # shown characters of a shared passage
 SPREAD: Final = 10  # clusters that a template spreads over
@@ -41,8 +40,7 @@ class LargeCluster:
         its size including the kept document, and its share of all dropped documents, from 0 to 1.
     ``shared``
         the number of features that nearly all of its different documents have (at least ``NEARLY_ALL`` of them),
-        counted in up to ``SAMPLE`` documents from places that are evenly spread over the input; 0 if they were not
-        counted.
+        counted in up to ``SAMPLE`` documents, evenly spread over the input; 0 if they were not counted.
     ``template``
         whether most of these are different documents that share features, not copies and edited copies of one text (see
         ``neardup.kernels.common_shingles.count_once``).
@@ -160,12 +158,8 @@ def spread_template(
 
 
 def _sample(members: Positions) -> Positions:
-    """Return up to ``SAMPLE`` of the members: neighbours, in places that are evenly spread over the input."""
     members = np.sort(members)
-    if len(members) <= SAMPLE:
-        return members
-    begins = np.linspace(0, len(members) - _NEIGHBOURS, SAMPLE // _NEIGHBOURS).astype(np.int64)
-    return np.concatenate([members[begin : begin + _NEIGHBOURS] for begin in begins.tolist()])
+    return members[np.unique(np.linspace(0, len(members) - 1, SAMPLE).astype(np.int64))]
 
 
 def _looked_into(raw: Sequence[bytes | None], members: int, number: int, scheme: Scheme) -> dict[str, Any]:

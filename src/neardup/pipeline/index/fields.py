@@ -332,6 +332,8 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
         return pc.coalesce(pa.nulls(len(whole), wanted), *parts)
     if pa.types.is_dictionary(whole.type):
         whole = whole.dictionary_decode()
+    elif pa.types.is_run_end_encoded(whole.type):
+        whole = pc.run_end_decode(whole)
     if whole.null_count == len(whole):
         return pa.nulls(len(whole), wanted)
     if not any(takes(whole.type) for takes in (*_WRITTEN, *_TAKEN[kind])):
