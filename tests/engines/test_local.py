@@ -130,6 +130,22 @@ def test_no_more_items_are_made_ahead_than_asked_for(most):
     assert [*found] == [*range(1, 100)]
 
 
+def test_items_that_nobody_takes_are_not_made():
+    made, waiting = [], threading.Event()
+
+    def items():
+        for item in range(100):
+            made.append(item)
+            yield item
+            waiting.wait()
+
+    found = ahead(items(), 9)
+    assert next(found) == 0
+    threading.Timer(0.2, waiting.set).start()
+    found.close()  # waits for the item that is being made
+    assert len(made) <= 3
+
+
 @pytest.mark.parametrize("most", [1, 5])
 def test_an_error_comes_in_its_place(most):
     def items():

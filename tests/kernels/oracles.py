@@ -120,9 +120,12 @@ def symbol_counts(visible, place):  # noqa: C901, PLR0911 - one rule each
         case "*":
             if edges:
                 return edges == 2
-            point = behind == "." and not is_digit(letters[last + 2])
+            following = letters[last + 2]
+            inside = is_digit(following) or (behind in "\"'" and is_word(following))
+            possessive = behind == "'" and is_word(before) and not is_digit(before)
+            ascii_closes = behind in ".,;:!?)]}\"'" and (possessive or behind not in ".\"'" or not inside)
             ends_word = is_word(before) or before in ".,;:!?)]}\"'" or separates(before)
-            return separates(before) == (ends_word and (separates(behind) or point or behind in ",;:!?)]}\"'"))
+            return separates(before) == (ends_word and (separates(behind) or ascii_closes))
         case "|":
             return length > 1 or (edges == 0 and not (before in "-:" and behind in "-:"))
         case "/":

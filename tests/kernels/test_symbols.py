@@ -29,6 +29,7 @@ from test_folding import folded, split
             "qu\u00e9 zeit and net hi she said",
         ),
         ("COUNT(*), f(*, b), /*.o", "count * f * b * o"),
+        ('3*\'ab\', x*"a", "I *never*" he, **Anna**\'s', "3 * ab x * a i never he anna s"),
         ("a word*, and another**; a note*", "a word and another a note"),
         ("2 * 3", "2 * 3"),
         ("a*b, 2*.5 and (x)*(y)", "a * b 2 * 5 and x * y"),

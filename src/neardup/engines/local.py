@@ -63,12 +63,14 @@ class LocalEngine(AbstractContextManager["LocalEngine"]):
 
 def ahead(items: Iterable[Item], most: int) -> Iterator[Item]:
     """Yield the items; a thread of its own makes the next ones, at most this many, while the caller uses one."""
-    iterator, end = iter(items), object()
-    with ThreadPoolExecutor(1) as pool:
+    iterator, end, pool = iter(items), object(), ThreadPoolExecutor(1)
+    try:
         following: deque[Future[Any]] = deque(_submitted(pool, next, iterator, end) for _ in range(most))
         while (item := awaited(following.popleft())) is not end:
             following.append(pool.submit(next, iterator, end))
             yield item
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _submitted(pool: ThreadPoolExecutor, function: Callable[..., Any], *arguments: object) -> Future[Any]:

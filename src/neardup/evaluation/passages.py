@@ -3,6 +3,7 @@
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import numpy as np
@@ -71,18 +72,29 @@ def longest_passage(a: str, b: str, *, least: int = RUN) -> Span | None:
     >>> a[slice(*longest_passage(a, b))]
     'The ferry left'
     """
-    words, others = word_spans(a), word_spans(b)
-    own_runs, other_runs = _runs(words.hashes), _runs(others.hashes)
+    words = word_spans(a)
+    own_runs, (others, other_runs) = _runs(words.hashes), _document(b)
 
     def shared(size: int) -> Flags:
-        return np.isin(own_runs(size), other_runs(size))
+        own, other = own_runs(size), other_runs(size)
+        known = np.sort(own)  # mostly far fewer than the others
+        places = np.searchsorted(known, other)
+        places[places == len(known)] = 0
+        return np.isin(own, other[known[places] == other])
 
-    sizes = range(max(1, min(least, len(words))), min(len(words), len(others)) + 1)
+    sizes = range(max(1, min(least, len(words))), min(len(words), others) + 1)
     number = bisect_left(sizes, True, key=lambda size: not shared(size).any())  # a run has all shorter ones
     if not number:
         return None
     begin = int(np.argmax(shared(sizes[number - 1])))
     return int(words.starts[begin]), int(words.ends[begin + sizes[number - 1] - 1])
+
+
+@lru_cache(maxsize=1)  # many items are compared with one document
+def _document(text: str) -> tuple[int, Callable[[int], Words]]:
+    """Return the number of words of a text, and the hashes of its runs."""
+    hashes = word_spans(text).hashes
+    return len(hashes), _runs(hashes)
 
 
 def _runs(hashes: Words) -> Callable[[int], Words]:

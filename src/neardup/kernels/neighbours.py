@@ -12,9 +12,9 @@ NOTHING, TOKEN, UNKNOWN = 0, 1, 2
 
 # Classes of characters. Only before a symbol, a blank is of another class if the character before it is known.
 _HIDDEN, _BLANK, _LINE, _LETTER, _DIGIT, _EQUALS, _MARKER, _BRACKET, _COLON, _QUESTION, _POINT, _CLOSING = range(12)
-_OTHER = 12
-_LINE_BLANK, _WORD_BLANK, _NUMBER_BLANK = range(13, 16)  # after a line end; a digit or "="; anything else but a marker
-_CLASSES = 16
+_QUOTE, _OTHER = 12, 13
+_LINE_BLANK, _WORD_BLANK, _NUMBER_BLANK = range(14, 17)  # after a line end; a digit or "="; anything else but a marker
+_CLASSES = 17
 _OPEN = {_BLANK, _LINE, _LINE_BLANK, _WORD_BLANK, _NUMBER_BLANK}
 _RULER = 4
 _SLASH, _ADDRESS = ord("/"), ord(":")
@@ -23,7 +23,7 @@ _SLASH, _ADDRESS = ord("/"), ord(":")
 def _class_of(byte: int) -> int:
     character = chr(byte)
     named = {" \t": _BLANK, "\n\r": _LINE, "=": _EQUALS, "#*+->|/": _MARKER, "(": _BRACKET, ":": _COLON, "?": _QUESTION}
-    for characters, found in (named | {".$": _POINT, ",;!)]}\"'": _CLOSING}).items():
+    for characters, found in (named | {".$": _POINT, ",;!)]}": _CLOSING, "\"'": _QUOTE}).items():
         if character in characters:
             return found
     if byte >= 0x80 or not character.isprintable():
@@ -47,10 +47,10 @@ def _verdict(symbol: str, before: int, behind: int) -> int:  # noqa: PLR0911 - o
     match symbol:
         case "*" if open_before or open_behind:
             return TOKEN if open_before == open_behind else NOTHING
-        case "*" if _POINT in {before, behind}:
+        case "*" if before == _POINT or behind in {_POINT, _QUOTE}:
             return UNKNOWN
         case "*":
-            ends_word = before in {_LETTER, _DIGIT, _CLOSING, _COLON, _QUESTION}
+            ends_word = before in {_LETTER, _DIGIT, _CLOSING, _QUOTE, _COLON, _QUESTION}
             return NOTHING if ends_word and behind in {_CLOSING, _COLON, _QUESTION} else TOKEN
         case "|" if {before, behind} <= {_MARKER, _COLON}:
             return UNKNOWN

@@ -8,8 +8,8 @@ emoji and other pictures, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``. It c
   before it, in fewer than ``REACH`` bytes;
 - a **ruler**: four or more of the same ASCII symbol in a row;
 - ``*`` of emphasis or a footnote: with white space on one side only; or without any, either behind a separator that is
-  not ASCII, or before one or ``. , ; : ! ? ) ] } " '`` (not the point of a number) and behind a letter, a digit or such
-  a character;
+  not ASCII, or before one or ``. , ; : ! ? ) ] } " '`` and behind a letter, a digit or such a character; but not before
+  the point of a number, nor before ``"`` or ``'`` that a letter or digit follows, except for ``'`` behind a letter;
 - ``|`` alone, with white space on any side, or between two of ``- :``: tables, and titles of pages;
 - ``/``, unless white space is on both sides, or on neither side and a digit on one: not *and/or* and not addresses;
 - ``-``, unless it is a minus: a sign (a digit, or a currency or point before one, follows directly, and before it is
@@ -67,7 +67,7 @@ _CODE = np.uint32
 _INVALID = np.uint32(INVALID)
 _REPLACEMENT = np.uint32(0xFFFD)  # what other programs write for bytes that are not UTF-8
 _EDGE = np.uint32(0x20)  # what is beyond the ends of a text
-_EXCLAMATION, _DOLLAR, _BRACKET, _ASTERISK, _MINUS = 0x21, 0x24, 0x28, 0x2A, 0x2D
+_EXCLAMATION, _QUOTE, _DOLLAR, _APOSTROPHE, _BRACKET, _ASTERISK, _MINUS = 0x21, 0x22, 0x24, 0x27, 0x28, 0x2A, 0x2D
 _POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x7C
 
 
@@ -238,9 +238,12 @@ def _is_emphasis(source, end, before, behind, index, table):
     if is_space(before) or is_space(behind):
         return is_space(before) != is_space(behind)
     closes = _separates(behind, index, table) or (behind < 0x80 and _CLOSES[behind])
-    if behind == _POINT:
-        number, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
-        closes = not _is_digit(number, index, table)
+    if behind == _POINT or behind == _QUOTE or behind == _APOSTROPHE:
+        following, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
+        closes = not _is_digit(following, index, table)
+        if behind != _POINT:
+            own = behind == _APOSTROPHE and _is_letter(before, index, table)
+            closes = own or (closes and not _is_letter(following, index, table))
     return _separates(before, index, table) != (closes and _ends_word(before, index, table))
 
 

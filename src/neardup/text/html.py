@@ -62,6 +62,7 @@ _ELEMENTS: Final = {
     "SHOWN": "html head body area base br col embed hr img input link meta param source track wbr",
     "ANCHOR": "a",
     "FOREIGN": "math svg",
+    "ISLAND": "desc mi mn mo ms mtext",
     "LITERAL": "plaintext xmp",
     "LAST": "plaintext",
 }

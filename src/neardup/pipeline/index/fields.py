@@ -111,10 +111,9 @@ def time_field(kinds: Mapping[str, str], by: Any) -> str | None:
     """
     if isinstance(by, str) and by in TIMES:
         return None
-    name = by.removeprefix("field.") if isinstance(by, str) else None
-    name = name if name in TIMES else by
-    rule = f"must be {', '.join(TIMES)} or a time field of the index"
-    require(isinstance(name, str) and kinds.get(name) == "time", "by", by, rule)
+    name = by.removeprefix("field.") if isinstance(by, str) and by not in kinds else by
+    named = isinstance(name, str) and (name == by or name in TIMES)
+    require(named and kinds.get(name) == "time", "by", by, f"must be {', '.join(TIMES)} or a time field of the index")
     return str(name)
 
 

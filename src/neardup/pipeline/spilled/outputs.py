@@ -48,7 +48,7 @@ _TOGETHER: Final = (
     "and inputs that are written together need one type for each field; write one file for each input, to a folder"
 )
 _ROWS: Final = 1 << 16  # decisions that are written together
-_AHEAD: Final = 8  # pieces: a group of rows of Parquet has many, and is written at once
+_AHEAD: Final = 4  # pieces: a group of rows of Parquet has many, and is written at once
 
 
 class Output(NamedTuple):
@@ -182,24 +182,30 @@ def own_format(shards: Shards, output: Output) -> str | None:
 def fields(shards: Shards, task: int) -> dict[str, Any]:
     """Return the schema of the records of a shard, and why only Parquet can represent them, if that is so.
 
-    Of CSV, archives and folders, only the first shard of an input has a schema: all of their values can be written.
+    Of inputs whose values can all be written, other than JSON lines, only the first shard has a schema.
     """
     shard = shards.shards[task]
-    source, form = display(shards.inputs[shard.source]), shards.kinds[shard.source].format
+    path, form = shards.inputs[shard.source], shards.kinds[shard.source].format
+    source = display(path)
+    checked = False
+    if form == "parquet":
+        from neardup.sources.parquet import schema_in
+
+        checked = has_limits(schema_in(path))
     pieces = shards.pieces(shard, whole=True, markup=True)
     schemas: list[pa.Schema] = []
     misfit: str | None = None
-    if form not in {"jsonl", "parquet"}:
+    if form != "jsonl" and not checked:
         pieces = islice(pieces, shards.of(shard.source)[0] == shard)
     for piece in pieces:
         schemas.append(piece.schema)
-        if form == "parquet":
-            if misfit is not None or not has_limits(piece.schema):
-                break
-            try:
-                check_values(source, piece.rows())
-            except DataError as error:
-                misfit = error.rule
+        if not checked:
+            continue
+        try:
+            check_values(source, piece.rows())
+        except DataError as error:
+            misfit = error.rule
+            break
     schema = b64encode(united(source, schemas).serialize()).decode()
     return {"schema": schema, "misfit": misfit}
 
@@ -232,8 +238,8 @@ def schema_of(shards: Shards, output: Output, records: Iterable[dict[str, Any]])
     schema = united_of(zip(owners, read, strict=True), why)
     check_representable(", ".join(names[source] for source in output.sources), schema, form)
     for owner, record in zip(owners, records, strict=True):
-        if form != "parquet" and record["misfit"] is not None:
-            raise DataError(owner, record["misfit"], "unrepresentable")
+        if form != "parquet" and (misfit := record.get("misfit")) is not None:
+            raise DataError(owner, misfit, "unrepresentable")
     return schema
 
 
