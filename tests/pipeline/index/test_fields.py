@@ -243,7 +243,7 @@ def test_a_time_is_named_by_its_field():
     assert [time_field(both, by) for by in ("last_seen", "at", "field.last_seen")] == [None, "at", "field.last_seen"]
     assert time_field({"last_seen": "time"}, "field.last_seen") == "last_seen"
     for kinds, by in [({}, "field.last_seen"), ({"at": "time"}, "field.at"), (both, "n"), (both, 5)]:
-        with pytest.raises(ParameterError, match="must be .*last_seen.* or a time field of the index"):
+        with pytest.raises(ParameterError, match=r"must be .*last_seen.* or a time field of the index"):
             time_field(kinds, by)
 
 
