@@ -123,7 +123,10 @@ def test_periods_are_not_the_numbers_that_they_are_stored_as():
 
 @pytest.mark.parametrize(
     ("moment", "kind", "rule"),
-    [(1, pa.timestamp("s", "Foo/Bar"), "in the unknown time zone 'Foo/Bar'"), (10**13, pa.timestamp("s", "UTC"), "outside of the")],
+    [
+        (1, pa.timestamp("s", "Foo/Bar"), "in the unknown time zone 'Foo/Bar'"),
+        (10**13, pa.timestamp("s", "UTC"), "outside of the"),
+    ],
 )
 def test_times_that_cannot_be_written_are_no_ids(moment, kind, rule):
     with pytest.raises(DataError, match=f"'id' has times {rule}.*; convert it to strings"):
