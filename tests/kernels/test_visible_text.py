@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from oracles import raw_end
+from oracles import is_word, raw_end
 
 from neardup.kernels import references
 from neardup.kernels import visible_text as kernels
@@ -38,7 +38,7 @@ class Oracle:
     def __init__(self, page, *, links):
         self.links = links
         self.page, self.pieces, self.tags, self.title = page, [], [], (-1, -1)
-        self.head_is_over, self.islands = False, []
+        self.head_is_over, self.points = False, []
         self.pre = self.depth = self.begin = self.foreign = 0
         self.hiding = None
         at = 0
@@ -77,7 +77,7 @@ class Oracle:
                 inside = piece == "link"
             else:
                 line.append(piece)
-                words |= {inside} if any(map(str.isalnum, piece[1])) else set()
+                words |= {inside} if any(map(is_word, piece[1])) else set()
         return kept[:-1]
 
     def anchor(self, name, attributes):
@@ -144,9 +144,10 @@ class Oracle:
         self.mark(name, closing=False)
         self.anchor(name, attributes)
         self.pre += name in LISTED["PRE"]
-        self.foreign = 0 if name in LISTED["BLOCK"] else self.foreign + (name in LISTED["FOREIGN"])
-        if self.foreign and name == "foreignobject":
-            self.islands.append(self.foreign)
+        ends = name in LISTED["BLOCK"] or name in LISTED["HTML"]
+        self.foreign = 0 if ends else self.foreign + (name in LISTED["FOREIGN"])
+        if self.foreign and (name in LISTED["INTEGRATION"] or name == "foreignobject"):
+            self.points.append(self.foreign)
             self.foreign = 0
         return True
 
@@ -157,8 +158,8 @@ class Oracle:
         self.pre -= name in LISTED["PRE"] and self.pre > 0
         closed = name in LISTED["FOREIGN"] and self.foreign > 0
         self.foreign = 0 if name in LISTED["BLOCK"] else self.foreign - closed
-        if self.islands and name == "foreignobject":
-            self.foreign = self.islands.pop()
+        if self.points and (name in LISTED["INTEGRATION"] or name == "foreignobject"):
+            self.foreign = self.points.pop()
         if name == self.hiding:
             self.depth -= 1
             if not self.depth:
@@ -213,7 +214,7 @@ TAGS = """
     <i_style='/*/display:none'> <a_href> <A_class=b_HREF=c> <a> </a> |
     </html> <iframe> <xmp> </XMP> <listing> </listing> <plaintext> </plaintext> <svg> <svg/> </svg> <script_/> <SCRIPT>
     <math> </math> <title/> <style_a="/"/> <style_a=/> <xmp_/> <b_hidden/> <g_hidden/> <g/> </g> <a_href/> <template/>
-    <foreignObject> </foreignObject>
+    <foreignObject> </foreignObject> <desc> </desc> <mi> </mi>
     <i_style="x:display:none"> <i_style=a_style=display:none> </i> <blockquote> </blockquote> <figcaptions> <h1> </h1>
     = " ' / _ a b_c &amp; &ampx &#65 &#x41; &nLt; &nbsp; &#13; &#0; &#1; & &notin < > display:none hidden
 """
@@ -229,6 +230,8 @@ PIECES = st.sampled_from([*(tag.replace("_", " ") for tag in TAGS.split()), *SPE
 @example("<svg><title>a</title></svg><svg/><title>b</title>")
 @example("<svg><title/>a<style/></svg>b<math><xmp/></math>c<i>d</i>")
 @example("<svg><g hidden/>a</g><g hidden>b<g/></g>c<a href/></svg>d<svg hidden/>e</svg>")
+@example("<svg><b>a<style/>b</style>c</b><g/></svg>")
+@example("<svg><desc>a<style/>b</style></desc><style/>c<math><mi><xmp/><g/></mi><style/></math></svg>d")
 @example("<svg><foreignObject><p>a<svg><title/></svg></foreignObject><style/>b</svg><style/>c</style>")
 @example("<head>a<link></head>b<head>c")
 @example("<script><!-- <script></script> a --></script>b<script><!--> <script></script>c</script>d")

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from neardup.kernels.cosines import cosines, make_weighted
 from neardup.kernels.sets import CONTAINMENT, OVERLAP, RESEMBLANCE, intersections, make_distinct
 from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Words
-from neardup.model.engine import Engine
+from neardup.model.engine import Engine, in_parts
 
 Shares = npt.NDArray[np.float64]
 
@@ -66,8 +66,7 @@ class FeatureSets:
     def make_all_distinct(self, documents: AnyPositions, engine: Engine) -> None:
         """Remove the repeats of these documents, which may be named several times."""
         repeating = self.repeating(documents)
-        for _ in engine.map(lambda part: self.make_distinct(repeating[part]), engine.parts(len(repeating))):
-            pass
+        in_parts(engine, lambda part: self.make_distinct(repeating[part]), len(repeating))
 
     def measured(self, measure: str, left: Positions, right: Positions) -> Shares:
         """Return the *measure* (see ``Shared``) of pairs of documents; their repeats must be removed already."""

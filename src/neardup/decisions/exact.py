@@ -10,7 +10,7 @@ import numpy as np
 from neardup.kernels.checksum import add_field
 from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Features, Flags, Positions, TextBatch, Words, run_starts
-from neardup.model.engine import IN_TURN, Engine
+from neardup.model.engine import IN_TURN, Engine, in_parts
 
 ROUNDS: Final = 4
 
@@ -80,8 +80,7 @@ def leaders_by_features(features: Features, sums: Words, order: Positions, engin
         def compare(part: slice) -> None:
             equal_ranges(*own, *own, left[part], right[part], holds[part])
 
-        for _ in engine.map(compare, engine.parts(len(left))):
-            pass
+        in_parts(engine, compare, len(left))
         return holds
 
     ranks = np.flatnonzero(ends > starts)

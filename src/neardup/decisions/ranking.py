@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions, Words, not_utf8, positions_in
+from neardup.model.arrow_types import BYTES, STRINGS, is_one_of
 from neardup.model.errors import DataError, ValueRefused
 from neardup.model.policy import CANONICAL, HTTPS, NOINDEX, SHORTEST_ID, Policy
 
@@ -24,13 +25,6 @@ _YEAR_FIRST: Final = r"^[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}\b"  # "2024/5/31"
 _VERSION: Final = r"(?i)^v?[0-9]+(\.[0-9]+)+$"  # "v1.10"
 _DAY_FIRST: Final = (  # "31.05.2024", "31 May 2024", "Fri, 31 May 2024", "May 31, 2024", "Fri May 31"
     rf"(?i)^([a-z]{{3,9}},? )?([0-9]{{1,2}}[./ -]([0-9]{{1,2}}|{_MONTH})[,./ -]+[0-9]{{2}}|{_MONTH}\.? [0-9]{{1,2}}\b)"
-)
-_STRINGS: Final = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
-_BYTES: Final = (
-    pa.types.is_binary,
-    pa.types.is_large_binary,
-    pa.types.is_binary_view,
-    pa.types.is_fixed_size_binary,
 )
 _SHOWN: Final = 40  # characters of a value in a message
 _WRITTEN: Final = (
@@ -117,9 +111,9 @@ def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
     kind = values.type
     if pa.types.is_dictionary(kind):
         return _codes(values, field) if kind.ordered else _sortable(_decoded(values), field)
-    if any(of_bytes(kind) for of_bytes in _BYTES):
+    if is_one_of(kind, BYTES):
         values = _decoded_bytes(values, field)
-    if any(of_kind(values.type) for of_kind in _STRINGS):
+    if is_one_of(values.type, STRINGS):
         return _of_strings(values.cast(pa.large_string()), field)
     if pa.types.is_float16(kind):
         return values.cast(pa.float32())

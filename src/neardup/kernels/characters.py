@@ -8,6 +8,7 @@ INVALID = 0xFFFFFFFF
 
 _CODE = np.uint32
 _INVALID = np.uint32(INVALID)
+_REPLACEMENT = np.uint32(0xFFFD)
 
 SEPARATOR, WORD, UNSPACED, SYMBOL = np.uint32(0), np.uint32(1), np.uint32(2), np.uint32(3)
 NUMBER = np.uint32(1 << 24)
@@ -79,6 +80,12 @@ def encode(code, target, position):
     target[position + 2] = np.uint8(0x80 | ((code >> 6) & 0x3F))
     target[position + 3] = np.uint8(0x80 | (code & 0x3F))
     return position + 4
+
+
+@njit(nogil=True)
+def is_unreadable(code):
+    """Return whether a code point represents bytes that are not UTF-8: invalid, or U+FFFD, written for such bytes."""
+    return code == _INVALID or code == _REPLACEMENT
 
 
 @njit(nogil=True)

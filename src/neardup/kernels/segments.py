@@ -13,12 +13,12 @@ from neardup.kernels.characters import (
     ends_line,
     entry_of,
     is_space,
+    is_unreadable,
     kind_of,
 )
 from neardup.kernels.compile import kernel, njit
 
 _INVALID = np.uint32(INVALID)
-_REPLACEMENT = np.uint32(0xFFFD)
 _FULL_STOP, _ELLIPSIS = 0x2E, 0x2026
 _PLAIN = np.array([byte == 0x20 or (byte < 0x80 and chr(byte).isalnum()) for byte in range(256)])
 
@@ -60,8 +60,7 @@ def _stops(code):
 @njit(nogil=True)
 def _may_follow(code):
     """White space, or punctuation that may follow a word of a sentence."""
-    unread = code == _INVALID or code == _REPLACEMENT
-    return is_space(code) or unread or code in (0x21, 0x22, 0x27, 0x29, 0x2C, 0x3B, 0x3F, 0x2019, 0x201D)
+    return is_space(code) or is_unreadable(code) or code in (0x21, 0x22, 0x27, 0x29, 0x2C, 0x3B, 0x3F, 0x2019, 0x201D)
 
 
 @njit(nogil=True)
@@ -168,7 +167,7 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
             if entry & INVISIBLE:
                 continue
             kind = kind_of(entry)
-            if code == _INVALID or code == _REPLACEMENT:  # what cannot be read separates as a blank does
+            if is_unreadable(code):  # it separates as a blank does
                 code = np.uint32(0x20)
             if is_space(code):
                 spaced = True

@@ -35,7 +35,6 @@ that are not UTF-8, and U+FFFD. Invisible characters are ignored, but not inside
 import numpy as np
 
 from neardup.kernels.characters import (
-    INVALID,
     INVISIBLE,
     NUMBER,
     SEPARATOR,
@@ -45,6 +44,7 @@ from neardup.kernels.characters import (
     ends_line,
     entry_of,
     is_space,
+    is_unreadable,
     kind_of,
 )
 from neardup.kernels.compile import ASCII_SYMBOLS, njit
@@ -64,8 +64,6 @@ _CLOSES = np.array([chr(byte) in ",;:!?)]}\"'" for byte in range(256)])
 _VISIBLE = np.array([0x20 <= byte < 0x7F or chr(byte) in "\t\n\r" for byte in range(256)])
 _CONTINUES = np.array([chr(byte) in "#*+->|/ \t" for byte in range(256)])  # a line that may begin with markers
 _CODE = np.uint32
-_INVALID = np.uint32(INVALID)
-_REPLACEMENT = np.uint32(0xFFFD)  # what other programs write for bytes that are not UTF-8
 _EDGE = np.uint32(0x20)  # what is beyond the ends of a text
 _EXCLAMATION, _QUOTE, _DOLLAR, _APOSTROPHE, _BRACKET, _ASTERISK, _MINUS = 0x21, 0x22, 0x24, 0x27, 0x28, 0x2A, 0x2D
 _POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x7C
@@ -110,7 +108,7 @@ def _visible_before(source, position, index, table):
     while position > 0:
         code, length = code_point_before(source, position)
         position -= length
-        if code == _INVALID or code == _REPLACEMENT:
+        if is_unreadable(code):
             return _EDGE, position
         if entry_of(index, table, code) & INVISIBLE == 0:
             return code, position
@@ -130,7 +128,7 @@ def _visible_behind(source, position, index, table):
     while position < source.size:
         code, length = code_point(source, position)
         position += length
-        if code == _INVALID or code == _REPLACEMENT:
+        if is_unreadable(code):
             return _EDGE, position
         if entry_of(index, table, code) & INVISIBLE == 0:
             return code, position

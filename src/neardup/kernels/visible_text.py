@@ -30,7 +30,7 @@ BLOCK, CELL, LINE, PRE = 1, 2, 4, 8
 HTML, IN_HEAD, ROOT, LINK, META, TITLE = 16, 32, 64, 128, 256, 512  # HTML: also in a FOREIGN element, which it ends
 RAW, KEPT, TEMPLATE, SHOWN, ANCHOR, BASE = 1024, 2048, 4096, 8192, 16384, 32768
 FOREIGN, LITERAL, LAST = 65536, 131072, 262144  # not HTML; its references are text; it never ends
-ISLAND = 524288  # in a FOREIGN element, its content is HTML
+INTEGRATION = 524288  # in a FOREIGN element, its content is HTML
 
 # The numbers that are found, by their places.
 SIZE, TITLE_BEGIN, TITLE_END, TAGS = 0, 1, 2, 3
@@ -42,7 +42,7 @@ _HREF = np.uint64(packed_name("href"))
 _DISPLAY, _NONE = np.uint64(packed_name("display")), np.uint64(packed_name("none"))
 _FOREIGN, _OBJECT = np.uint64(packed_name("foreign")), np.uint64(packed_name("object"))
 _LETTERS = 7, 13  # of "foreign" and "foreignObject"
-_MOST_ISLANDS = 64  # elements with HTML in SVG and MathML that are open at once
+_MOST_POINTS = 64  # integration points that are open at once: elements of SVG and MathML with HTML in them
 
 
 @kernel
@@ -64,8 +64,8 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
     title_begin = title_end = -1
     head_is_over = False
     depth = foreign = 0  # elements open with the name of the one that is hidden, and those without HTML
-    outer = np.empty(_MOST_ISLANDS, np.int64)  # the latter outside of each element whose content is HTML again
-    islands = 0
+    outer = np.empty(_MOST_POINTS, np.int64)  # the latter outside of each integration point
+    points = 0
     hidden_begin = hidden_end = 0  # this name
     hidden_from = 0  # the bytes of out before it
     while position < page.size:
@@ -96,9 +96,9 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
                 count += 1
             foreign -= kind & FOREIGN != 0 and foreign > 0
             foreign = 0 if kind & BLOCK else foreign  # as one that never ends
-            if islands and (kind & ISLAND or _is_island(page, begin, end)):
-                islands -= 1
-                foreign = outer[islands]
+            if points and _is_integration_point(page, begin, end, kind):
+                points -= 1
+                foreign = outer[points]
             if kind & PRE and verbatim:  # the number of these elements that are open
                 verbatim -= 1
             if depth and _same_name(page, begin, end, hidden_begin, hidden_end):
@@ -128,9 +128,9 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
             count += 1
         verbatim += kind & PRE != 0
         foreign = 0 if kind & (BLOCK | HTML) else foreign + (kind & FOREIGN != 0)
-        if foreign and islands < outer.size and (kind & ISLAND or _is_island(page, begin, end)):
-            outer[islands], foreign = foreign, 0
-            islands += 1
+        if foreign and points < outer.size and _is_integration_point(page, begin, end, kind):
+            outer[points], foreign = foreign, 0
+            points += 1
         if kind & RAW:
             begin = position
             position = page.size if kind & LAST else raw_end(page, begin, name)
@@ -236,8 +236,10 @@ def _tag_end(page, position):
 
 
 @njit(nogil=True)
-def _is_island(page, begin, end):
-    """Return whether a name is foreignObject, in which there is HTML inside of SVG."""
+def _is_integration_point(page, begin, end, kind):
+    """Return whether an element of this *kind* has HTML in it: by its kind, or foreignObject by its name."""
+    if kind & INTEGRATION:
+        return True
     middle = begin + _LETTERS[0]
     whole = end - begin == _LETTERS[1]
     return whole and packed(page, begin, middle) == _FOREIGN and packed(page, middle, end) == _OBJECT

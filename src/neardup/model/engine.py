@@ -28,3 +28,8 @@ class _InTurn:
 
 
 IN_TURN: Final[Engine] = _InTurn()
+
+
+def in_parts(engine: Engine, function: Callable[[slice], Result], number: int) -> list[Result]:
+    """Call a function for the slices of *number* items, perhaps in parallel; return the results in their order."""
+    return list(engine.map(function, engine.parts(number)))

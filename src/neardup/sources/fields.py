@@ -10,11 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.model.arrow_types import BYTES, is_one_of
 from neardup.model.errors import DataError
 from neardup.sources.records import kind_of, literal_of
 
 _PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_timestamp)
-_BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view, pa.types.is_fixed_size_binary)
 _BLANK: Final = b'""'  # as JSON
 _SHOWN: Final = 40  # characters of a value in a message
 _SAME_ORDER: Final = "write the same to all files, or rank by a number"
@@ -92,7 +92,7 @@ def _with_equal_orders(name: str, columns: list[pa.ChunkedArray], where: Callabl
 
 
 def _of_bytes(kind: pa.DataType) -> bool:
-    return any(holds(kind.value_type) for holds in _BINARY)
+    return is_one_of(kind.value_type, BYTES)
 
 
 def _as_categories(column: pa.ChunkedArray, names: pa.DataType) -> pa.ChunkedArray:
@@ -147,7 +147,7 @@ def are_true(values: pa.ChunkedArray) -> pa.ChunkedArray:
         chunks = [are_true(pa.chunked_array([c.dictionary])).combine_chunks().take(c.indices) for c in values.chunks]
         return pc.fill_null(pa.chunked_array(chunks, pa.bool_()), fill_value=False)
     try:
-        written = values.cast(pa.large_binary() if any(test(kind) for test in _BINARY) else pa.large_string())
+        written = values.cast(pa.large_binary() if is_one_of(kind, BYTES) else pa.large_string())
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid, pa.ArrowTypeError):  # of a type without such values
         return pa.chunked_array([np.zeros(len(values), np.bool_)])
     return pc.fill_null(pc.match_substring_regex(written.cast(pa.large_binary()), _TRUE), fill_value=False)

@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup.model.arrays import Flags, not_utf8
+from neardup.model.arrow_types import BINARY, STRINGS, is_one_of
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Rejected, Request, named, silent
 from neardup.sources.compression import check_size, sniff
@@ -32,7 +33,7 @@ from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, is_special
-from neardup.sources.plain_columns import BINARY, written_times
+from neardup.sources.plain_columns import written_times
 from neardup.sources.tables import filtered, slices, without_rows
 
 _MAGIC: Final = b"PAR1"
@@ -45,7 +46,6 @@ _PIECE: Final = 1 << 22  # bytes of rows that are held together: memory that is 
 _FILTERED: Final = 1 << 12  # rows filtered at a time: with more, Arrow copies the growing result in memory
 _GROUP: Final = 1 << 20  # rows in a group if the input has no groups
 _WAITING: Final = 1 << 23  # bytes of rows that may wait for those of the next input
-_STRINGS: Final = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 _SCALARS: Final = (
     pa.types.is_integer,
     pa.types.is_floating,
@@ -441,7 +441,7 @@ def _texts(path: str, table: pa.Table, request: Request, schema: pa.Schema) -> p
         raise DataError(display(path), rule)
     short = pa.types.is_string(kind) or pa.types.is_binary(kind)
     unpacked, short = _unpacked(path, column, request), short and kind is column.type
-    if binary and not any(test(kind) for test in _STRINGS):
+    if binary and not is_one_of(kind, STRINGS):
         return unpacked.cast(pa.large_binary())
     return unpacked.cast(pa.string() if short else pa.large_string(), safe=False)
 
@@ -480,11 +480,11 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    return any(bool(test(kind)) for test in (*_STRINGS, *BINARY))
+    return is_one_of(kind, (*STRINGS, *BINARY))
 
 
 def _is_scalar(kind: pa.DataType) -> bool:
-    return any(bool(test(kind)) for test in _SCALARS)
+    return is_one_of(kind, _SCALARS)
 
 
 def _invalid(column: pa.ChunkedArray) -> list[int]:

@@ -11,13 +11,10 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.model.arrow_types import BYTES, STRINGS, is_one_of
 from neardup.model.errors import DataError
 
-BINARY: Final = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
-
 _ONLY_PARQUET: Final = "which only Parquet can represent; write Parquet"
-_BYTES: Final = (*BINARY, pa.types.is_fixed_size_binary)
-_STRINGS: Final = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 _LISTS: Final = (
     pa.types.is_list,
     pa.types.is_large_list,
@@ -127,11 +124,9 @@ def _has_limits(kind: pa.DataType) -> bool:
     if isinstance(kind, pa.UuidType) or pa.types.is_duration(kind):
         return False
     kind = unwrapped(kind)
-    return _is(kind, _BYTES) or pa.types.is_temporal(kind) or any(_has_limits(field.type) for field in _fields(kind))
-
-
-def _is(kind: pa.DataType, tests: Iterable[object]) -> bool:
-    return any(test(kind) for test in tests)  # type: ignore[operator]
+    return (
+        is_one_of(kind, BYTES) or pa.types.is_temporal(kind) or any(_has_limits(field.type) for field in _fields(kind))
+    )
 
 
 def _plain(array: pa.Array, name: str) -> pa.Array:
@@ -146,7 +141,7 @@ def _plain(array: pa.Array, name: str) -> pa.Array:
         return array.storage.cast(pa.bool_()) if is_flag else _plain(array.storage, name)
     if pa.types.is_nested(kind):
         return _plain_nested(array, name)
-    if _is(kind, _BYTES) or _is(kind, _STRINGS):
+    if is_one_of(kind, (*BYTES, *STRINGS)):
         return _strings(array, name)
     return _times(array, name) if pa.types.is_temporal(kind) else array
 
@@ -160,7 +155,7 @@ def _plain_nested(array: pa.Array, name: str) -> pa.Array:
         first, last = array.offsets[0].as_py(), array.offsets[-1].as_py()
         keys, items = (_plain(one[first:last], name) for one in (array.keys, array.items))
         return pa.MapArray.from_arrays(pc.subtract(array.offsets, first), keys, items, mask=missing)
-    if _is(kind, _LISTS):
+    if is_one_of(kind, _LISTS):
         ends = pc.cumulative_sum(pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64()))
         offsets = pa.concat_arrays([pa.array([0], pa.int64()), ends])
         return pa.LargeListArray.from_arrays(offsets, _plain(pc.list_flatten(array), name), mask=missing)
@@ -171,7 +166,7 @@ def _strings(array: pa.Array, name: str) -> pa.Array:
     try:
         return array.cast(pa.large_binary()).cast(pa.large_string())
     except pa.ArrowInvalid:
-        what = "binary values" if _is(array.type, _BYTES) else "strings"
+        what = "binary values" if is_one_of(array.type, BYTES) else "strings"
         raise _Misfit(name, f"has {what} that are not UTF-8") from None
 
 

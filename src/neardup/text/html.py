@@ -36,6 +36,8 @@ HTML: Final = (
     "nobr ol p pre ruby s small span strike strong sub sup table tt u ul var"
 )
 """Elements that end SVG and MathML, in which there is no HTML."""
+INTEGRATION: Final = "desc mi mn mo ms mtext"
+"""Elements of SVG and MathML in which there is HTML: the integration points of the HTML standard."""
 
 # What elements do, in the words of ``neardup.kernels.visible_text``.
 _ELEMENTS: Final = {
@@ -62,7 +64,7 @@ _ELEMENTS: Final = {
     "SHOWN": "html head body area base br col embed hr img input link meta param source track wbr",
     "ANCHOR": "a",
     "FOREIGN": "math svg",
-    "ISLAND": "desc mi mn mo ms mtext",
+    "INTEGRATION": INTEGRATION,
     "LITERAL": "plaintext xmp",
     "LAST": "plaintext",
 }

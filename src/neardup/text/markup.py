@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from neardup.kernels import markup as kernels
-from neardup.text.html import HTML, packed_kinds
+from neardup.text.html import HTML, INTEGRATION, packed_kinds
 
 MOST_BYTES: Final = 12 << 20
 MOST: Final = {
@@ -52,7 +52,7 @@ _ELEMENTS: Final = {
     kernels.ENDS_PARAGRAPH: _BLOCKS,
     kernels.FOREIGN: "math svg",
     kernels.HTML: HTML,
-    kernels.INTEGRATION: "desc mi mn mo ms mtext title",
+    kernels.INTEGRATION: f"{INTEGRATION} title",
     kernels.LASTING: "form",
     kernels.OPAQUE: "frameset select",
     kernels.MERGED: "body html",

@@ -16,7 +16,7 @@ from neardup.index.memory.buckets import Buckets, Keys
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Signatures, Words
 from neardup.model.candidates import Candidates
-from neardup.model.engine import IN_TURN, Engine
+from neardup.model.engine import IN_TURN, Engine, in_parts
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
 from neardup.pipeline.progress import Progress
@@ -144,8 +144,7 @@ class LeaderComparison:
         def ask(part: slice) -> None:
             holds[part] = test(pairs[part], block.candidates[part])
 
-        for _ in self._engine.map(ask, self._engine.parts(len(pairs))):
-            pass
+        in_parts(self._engine, ask, len(pairs))
         return block.where(holds)
 
     def evidence(self, common: Shared, left: Positions, right: Positions, equal: Flags, exact: Flags) -> dict[str, Any]:

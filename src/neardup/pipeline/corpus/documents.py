@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from neardup.decisions.exact import count_repeats
 from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions, TextBatch, Words, not_utf8
-from neardup.model.engine import IN_TURN, Engine
+from neardup.model.engine import IN_TURN, Engine, in_parts
 from neardup.model.errors import DataError, kind_of, require_name
 from neardup.schemes.checksum import BODY
 from neardup.sources.ids import written_ids
@@ -111,8 +111,7 @@ class Documents:
             def compare(part: slice) -> None:
                 _equal_texts(lying, left[part], lying, right[part], same[part])
 
-            for _ in engine.map(compare, engine.parts(len(left))):
-                pass
+            in_parts(engine, compare, len(left))
             return same
         lengths = text_lengths(self.texts)
         pairs = np.flatnonzero(lengths[left] == lengths[right])

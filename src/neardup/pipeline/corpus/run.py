@@ -14,6 +14,7 @@ from neardup.engines.local import LocalEngine
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.engine import in_parts
 from neardup.model.errors import is_keyed, require, require_name, require_share
 from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
@@ -353,5 +354,5 @@ class _Run:
             pairs = asked[part]
             shared[pairs] = count_shared(sets, left[pairs], right[pairs])
 
-        list(self._engine.map(measure, self._engine.parts(len(asked))))
+        in_parts(self._engine, measure, len(asked))
         return Shared(shared, sets.sizes[left], sets.sizes[right])

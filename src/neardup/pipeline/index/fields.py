@@ -20,6 +20,7 @@ from neardup.index.disk.field_changes import FieldChange
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, TextBatch, Words
+from neardup.model.arrow_types import STRINGS, is_one_of
 from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require
 from neardup.model.moments import require_past
 from neardup.model.seen import Document
@@ -74,7 +75,7 @@ _PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 ARROW: Final = {STRING: pa.large_string(), **{kind: reading.type for kind, reading in READ.items()}}
-_WRITTEN: Final = (pa.types.is_null, pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
+_WRITTEN: Final = (pa.types.is_null, *STRINGS)
 _UNFIT: Final = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, KeyError, OverflowError)
 _TAKEN: Final[dict[str, tuple[Any, ...]]] = {  # in addition to strings
     STRING: (),
@@ -111,9 +112,10 @@ def time_field(kinds: Mapping[str, str], by: Any) -> str | None:
     """
     if isinstance(by, str) and by in TIMES:
         return None
-    name = by.removeprefix("field.") if isinstance(by, str) and by not in kinds else by
-    named = isinstance(name, str) and (name == by or name in TIMES)
-    require(named and kinds.get(name) == "time", "by", by, f"must be {', '.join(TIMES)} or a time field of the index")
+    prefixed = isinstance(by, str) and by not in kinds and by.removeprefix("field.") in TIMES
+    name = by.removeprefix("field.") if prefixed else by
+    rule = f"must be {', '.join(TIMES)} or a time field of the index"
+    require(isinstance(name, str) and kinds.get(name) == "time", "by", by, rule)
     return str(name)
 
 
@@ -335,9 +337,9 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
         whole = pc.run_end_decode(whole)
     if whole.null_count == len(whole):
         return pa.nulls(len(whole), wanted)
-    if not any(takes(whole.type) for takes in (*_WRITTEN, *_TAKEN[kind])):
+    if not is_one_of(whole.type, (*_WRITTEN, *_TAKEN[kind])):
         raise pa.ArrowInvalid("not of that kind")
-    if kind != STRING and any(is_written(whole.type) for is_written in _WRITTEN):
+    if kind != STRING and is_one_of(whole.type, _WRITTEN):
         whole = pa.array([read_field(kind, written) for written in whole.to_pylist()], wanted)
     if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
         whole = whole.cast(pa.timestamp("us"))
