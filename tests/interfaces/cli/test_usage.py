@@ -67,6 +67,22 @@ def test_what_must_be_given_and_what_may_not(usage, given):
         parsed(usage, *given)
 
 
+@pytest.mark.parametrize(
+    ("usage", "given"),
+    [
+        ("--out PATH: it", ["--out", "a", "--out", "b"]),
+        ("--out PATH: it", ["--out", "a", "--out=a"]),
+        ("--keep WHICH=first: it", ["--keep", "last", "--keep", "first"]),
+        ("--size N=10: it", ["--size", "10", "--size", "10"]),
+        ("--verify exact|none=exact: how", ["--verify", "none", "--verify", "none"]),
+    ],
+)
+def test_an_option_with_one_value_is_refused_when_it_is_given_again(usage, given, capsys):
+    with pytest.raises(SystemExit):
+        parsed(usage, *given)
+    assert capsys.readouterr().err.endswith(f"{given[0]}: given twice; give it once\n")
+
+
 def test_a_heading_begins_a_group_and_an_indented_line_continues_one():
     parser = argparse.ArgumentParser()
     group = add_usage(parser, USAGE)

@@ -24,6 +24,15 @@ _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {  # by the word for a value
 _CONTINUED: Final = re.compile(r"\n +")
 
 
+class _Once(argparse.Action):
+    """Store the value of an option, which may be given once; the last one would count without a word."""
+
+    def __call__(self, _: object, namespace: argparse.Namespace, values: object, *__: object) -> None:
+        if getattr(namespace, self.dest, argparse.SUPPRESS) is not self.default:
+            raise argparse.ArgumentError(self, "given twice; give it once")
+        setattr(namespace, self.dest, values)
+
+
 def add_usage(
     parser: "argparse._ActionsContainer", text: str, **kinds: Callable[[str], Any]
 ) -> "argparse._ActionsContainer":
@@ -31,9 +40,10 @@ def add_usage(
 
     A line has an argument as in a usage message, and its help after a colon. ``--force`` is a switch. The value of
     ``--out PATH`` is missing if it is not given, ``--out PATH!`` must be given, and ``--keep WHICH=first`` has a
-    default. ``--verify exact|estimate`` takes one of these words, ``--field NAME ...`` may be repeated. ``index DIR``
-    is a position, ``right [B]`` one that may be empty, ``inputs INPUT ...`` several. ``[outputs]`` begins a group, and
-    an indented line continues the one before. The word for a value determines its kind; *kinds* are further ones.
+    default. ``--verify exact|estimate`` takes one of these words; only ``--field NAME ...`` may be repeated.
+    ``index DIR`` is a position, ``right [B]`` one that may be empty, ``inputs INPUT ...`` several. ``[outputs]`` begins
+    a group, and an indented line continues the one before. The word for a value determines its kind; *kinds* are
+    further ones.
     """
     group = parser
     for line in filter(None, _CONTINUED.sub(" ", text).splitlines()):
@@ -56,7 +66,7 @@ def add_usage(
             how |= {"default": []} if nargs == "*" else {}  # or errors would name it among the required ones
         elif value:
             how["default"] = default if "=" in value else argparse.SUPPRESS  # keeps "(default: None)" out of the help
-            how |= {"action": "append"} if " ..." in written else {}
+            how["action"] = "append" if " ..." in written else _Once
             how |= {"required": True} if written.endswith("!") else {}
         group.add_argument(name, **how)
     return group

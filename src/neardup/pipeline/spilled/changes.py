@@ -84,16 +84,17 @@ def check_terms(folder: Path, terms: dict[str, Any]) -> None:
 
 
 @contextmanager
-def abandoning(journal: Journal, *, but: Container[str] = (), continued: bool = False) -> Iterator[None]:
+def abandoning(journal: Journal, *, but: Container[str] = (), has_read: bool = False) -> Iterator[None]:
     """Abandon a run if an input must be changed, which is read again then.
 
     After a failure to read it continues, and after errors of these codes, which are repaired by restoring a file. What
-    a *continued* run has done before stays: it counts with another policy, such as without the field that is missing.
+    a run that *has read* its inputs has done before stays: it counts with another policy, such as without the field
+    that is missing.
     """
     try:
         yield
     except DataError as error:
-        if not continued and error.code not in but and getattr(error.__cause__, "errno", None) is None:
+        if not has_read and error.code not in but and getattr(error.__cause__, "errno", None) is None:
             journal.abandon()
         raise
 

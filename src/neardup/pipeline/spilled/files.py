@@ -101,9 +101,9 @@ def dedup_in_pieces(
         held = HeldTexts(_HELD * size)
         job = replace(job_of(journal, scheme, begun, terms), shards=shards, held=held)
         report = settings.outputs.get("report")
-        continued = not journal.kept and _has_read(journal)
+        has_read = not journal.kept and _has_read(journal)
         _accept(job, journal, stages, outputs, settings)
-        with abandoning(journal, but=RESTORABLE, continued=continued):
+        with abandoning(journal, but=RESTORABLE, has_read=has_read):
             job = listed(job, stages, settings.ignore_common)
             stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
             result = decided(job, stages, engine, progress, settings.announce)
