@@ -180,6 +180,25 @@ def test_in_an_index(tmp_path, key):
     assert type(verdict) is neardup.verdicts.ExactDuplicate
 
 
+def test_stored_schemes_are_read_only_where_they_are_registered(tmp_path, monkeypatch, capsys):
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    names = ("texts.jsonl", "index", "state", "report.parquet", "filled")
+    source, index, state, report, filled = (str(tmp_path / name) for name in names)
+    neardup.Index.create(index, Smallest()).close()
+    neardup.dedup_files([source], tmp_path / "kept.jsonl", scheme=Smallest(), state=state, report=report)
+    del registry._KINDS["smallest"]
+    for question, refused in [
+        (lambda: neardup.Index.open(index), neardup.errors.StorageRefused),
+        (lambda: neardup.audit_files([source], of=state), neardup.errors.StorageRefused),
+        (lambda: neardup.audit_files([source], of=report), neardup.errors.DataError),
+    ]:
+        with pytest.raises(refused, match="the scheme 'smallest', which is not registered in this process"):
+            question()
+    for command in (["stats", index], ["rescue", index, filled], ["index", "--from", state, "--to", filled]):
+        assert main(command) == 2
+        assert "which is not registered in this process" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("verify", ["exact", "estimate"])
 def test_of_ranked_hits(verify):
     hits = [{"id": number, "text": text} for number, text in enumerate(TEXTS)]

@@ -76,6 +76,10 @@ def test_a_corpus_is_signed_as_its_texts_are(scheme, chunks, monkeypatch):
     assert nothing.rows.shape == (0, whole.rows.shape[1])
 
 
+def test_an_iterator_is_read_once():
+    assert LOOSE.sign(iter(TEXTS)).rows.tolist() == LOOSE.sign(TEXTS).rows.tolist()
+
+
 def test_both_must_match():
     signatures = LOOSE.sign(TEXTS)
     left, right = positions(signatures)

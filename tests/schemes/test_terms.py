@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import Analysis, Checksum, Combined, Field, MinHash, Sentences, SimHash, TermWeights, Trials
-from neardup.errors import ParameterError
+from neardup.errors import ParameterError, StorageRefused
 from neardup.schemes.terms import is_whole, read, written
 
 KEYS = st.none() | st.binary(min_size=16, max_size=16)
@@ -86,6 +86,10 @@ def without_key(scheme):
     return replace(scheme, key=None)
 
 
+def read_again(line, key=None):
+    return read(json.loads(line), key, where="here")
+
+
 def keys_of(scheme):
     return [*keys_of(scheme.first), *keys_of(scheme.second)] if isinstance(scheme, Combined) else [scheme.key]
 
@@ -93,10 +97,10 @@ def keys_of(scheme):
 @given(scheme=SCHEMES, key=KEYS)
 def test_what_is_written_is_read(scheme, key):
     line = json.dumps(written(scheme))
-    assert read(json.loads(line)) == without_key(scheme)
-    assert read(json.loads(line)).recipe == without_key(scheme).recipe
+    assert read_again(line) == without_key(scheme)
+    assert read_again(line).recipe == without_key(scheme).recipe
     assert is_whole(json.loads(line))
-    assert read(json.loads(line), key) == without_key(scheme).with_key(key)
+    assert read_again(line, key) == without_key(scheme).with_key(key)
     for own in keys_of(scheme):
         if own is not None and len(set(own)) > 4:
             assert own.hex() not in line
@@ -107,7 +111,7 @@ def test_what_is_written_is_read(scheme, key):
 @pytest.mark.parametrize("kind", [MinHash, Trials, Sentences, SimHash, Checksum])
 def test_a_seed_is_read_as_it_was_written(kind, seed):
     scheme = kind(seed=seed)
-    assert read(json.loads(json.dumps(written(scheme)))) == scheme
+    assert read_again(json.dumps(written(scheme))) == scheme
 
 
 @given(scheme=SCHEMES, key=st.binary(min_size=16, max_size=16))
@@ -146,9 +150,15 @@ def test_of_a_table_of_weights_only_its_identity_is_written(wrap):
     assert not is_whole(json.loads(line))
     assert table.identity in line
     signatures = scheme.sign(["some words that are signed", ""])
-    made = read(json.loads(line))
+    made = read_again(line)
     rows = type(signatures)(signatures.rows, signatures.present, made.recipe)
     assert (made.keys(rows) == scheme.keys(signatures)).all()
+
+
+@pytest.mark.parametrize("wrap", [lambda given: given, lambda given: {**written(Combined()), "second": given}])
+def test_a_scheme_that_is_not_registered_is_named(wrap):
+    with pytest.raises(StorageRefused, match="here has the scheme 'other', which is not registered in this process"):
+        read(wrap({"scheme": "other", "size": 3}), where="here")
 
 
 # What keys suffice for.

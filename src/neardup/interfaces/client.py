@@ -174,10 +174,10 @@ class Client:
         """The scheme of the index, which signs as the service does.
 
         Raises ``StorageRefused`` if the signatures of the index have another recipe: because it has another key, or a
-        list of common shingles or a table of weights, which services do not send; ``ParameterError`` for a key that the
-        scheme does not have.
+        list of common shingles or a table of weights, which services do not send, and if its scheme is not registered;
+        ``ParameterError`` for a key that the scheme does not have.
         """
-        scheme = read(self.about["settings"], self._key)
+        scheme = read(self.about["settings"], self._key, where=self._url)
         if scheme.recipe != self.about["recipe"]:
             rule = "has another key, a list of common shingles or a table of weights; use its key, or send texts"
             raise StorageRefused(self._url, rule, "other settings")

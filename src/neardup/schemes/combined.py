@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.arrays import AnyPositions, Corpus, Flags, Positions, Signatures, Words, require_signatures
+from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, Words, require_signatures
 from neardup.model.errors import require
 from neardup.model.options import SHORT, THRESHOLD, Option
 from neardup.model.protocols import FilterScheme, Scheme
@@ -19,7 +19,7 @@ from neardup.schemes.minhash import MinHash
 from neardup.schemes.scheme import SchemeDefaults
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
-from neardup.text.columns import gathered
+from neardup.text.columns import gathered, text_column
 from neardup.text.common_shingles import CommonShingles
 
 _TOGETHER = 1 << 14  # documents whose texts are copied together
@@ -143,6 +143,8 @@ class Combined(SchemeDefaults):
         ``rows`` is uint64[n, w]: the bytes of the first scheme's row, padded with zero bytes to a whole word, followed
         by those of the second. An empty batch has no rows.
         """
+        if not isinstance(documents, Features):
+            documents = text_column(documents)  # iterators can be read only once
         return self._joined(self.first.sign(documents), self.second.sign(documents))
 
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from neardup.model.errors import StorageRefused
 from neardup.schemes.registry import kinds, named
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
@@ -29,11 +30,17 @@ def is_whole(given: dict[str, Any]) -> bool:
     return all(part.get("value") != _TABLE and is_whole(part) for part in parts)
 
 
-def read(given: dict[str, Any], key: bytes | None = None) -> Any:
-    """Return a serialised scheme, with this key. Without its table of weights, only its keys are the same."""
+def read(given: dict[str, Any], key: bytes | None = None, *, where: object) -> Any:
+    """Return a serialised scheme, with this key. Without its table of weights, only its keys are the same.
+
+    Raises ``StorageRefused`` for a scheme that is not registered in this process; *where* names what has stored it.
+    """
     own = dict(given)
-    kind = named(own.pop("scheme"))
-    return kind(**{name: _read(value) for name, value in own.items()}).with_key(key)
+    name = own.pop("scheme")
+    if isinstance(name, str) and name not in {kind.name for kind in kinds()}:
+        rule = f"has the scheme {name!r}, which is not registered in this process: import the module that registers it"
+        raise StorageRefused(str(where), rule, "scheme not registered")
+    return named(name)(**{part: _read(value, where) for part, value in own.items()}).with_key(key)
 
 
 def differences(one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -109,16 +116,16 @@ def _written(value: Any) -> Any:
     return value
 
 
-def _read(value: Any) -> Any:
+def _read(value: Any, where: object) -> Any:
     if isinstance(value, list):
-        return tuple(_read(part) for part in value)
+        return tuple(_read(part, where) for part in value)
     if not isinstance(value, dict):
         return value
     if "scheme" in value:
-        return read(value)
+        return read(value, where=where)
     if value["value"] == _TABLE:
         return "tf"
     if value["value"] == _COMMON:
         return None
     own = dict(value)
-    return _value_types()[own.pop("value")](**{name: _read(part) for name, part in own.items()})
+    return _value_types()[own.pop("value")](**{name: _read(part, where) for name, part in own.items()})

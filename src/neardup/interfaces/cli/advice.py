@@ -71,6 +71,7 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         " forget DIR --before TIME",
         "json array": "convert it: {unpack}jq -c '.[]'{operand} > lines.jsonl",
         "json over lines": "convert them: {unpack}jq -c .{operand} > lines.jsonl",
+        "scheme not registered": "this is only possible in Python",
         "label": "`neardup label` writes files of labels",
         "one kind": "neardup label with the same --out continues where it stopped",
         "one group": "neardup label with the same --out continues where it stopped",

@@ -21,6 +21,7 @@ from neardup.model.errors import (
     DataError,
     FieldMissing,
     InputRefused,
+    StorageRefused,
     ValueRefused,
     require,
     require_path,
@@ -99,7 +100,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     if of is not None and is_state(Path(of)):
         request = request_of(text=text, id=id, **reading)
         with State.open(of) as state:
-            found = schemes.read(state.header.scheme, key) if scheme is None else scheme
+            found = schemes.read(state.header.scheme, key, where=of) if scheme is None else scheme
             require_texts(found)
             stored = StateDecisions(state, found, keep)
             stored.require(Shards.opened(inputs, request).inputs)
@@ -168,7 +169,9 @@ def _as_recorded(
         keep in {None, known["keep"]}, "keep", keep, f"is not that of the run, which has recorded {known['keep']!r}"
     )
     try:
-        found: Any = schemes.read(known["scheme"], key) if scheme is None else scheme
+        found: Any = schemes.read(known["scheme"], key, where=name) if scheme is None else scheme
+    except StorageRefused as error:
+        raise InputRefused(name, error.rule, error.code) from error
     except (KeyError, TypeError) as error:
         rule = "its run has recorded parameters that this version of neardup does not have; use the version of the run"
         raise DataError(name, rule, "other terms") from error

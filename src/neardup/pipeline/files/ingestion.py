@@ -295,7 +295,7 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
     ways: dict[str, Any] = {"durability": durability, "memory": memory}
     with ExitStack() as undo, ExitStack() as stack:
         earlier = stack.enter_context(State.open(state))
-        own = schemes.read(earlier.header.scheme, key) if scheme is None else scheme
+        own = schemes.read(earlier.header.scheme, key, where=state) if scheme is None else scheme
         earlier.require(own)
         kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
         if is_index(folder):  # without documents, as of a killed run

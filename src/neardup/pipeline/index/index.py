@@ -158,8 +158,8 @@ class Index(AbstractContextManager["Index"]):
         A writer discards bytes after the last record of the log, which an interrupted writer leaves. It warns
         (``RuntimeWarning``), and ``stats`` reports their number.
 
-        Raises ``StorageRefused`` if there is no index, or for another recipe, a wrong key or another format;
-        ``StorageBusy`` if another process writes to it; ``StorageDamaged``, ``StorageFailed``.
+        Raises ``StorageRefused`` if there is no index, or for another recipe, a scheme that is not registered, a wrong
+        key or another format; ``StorageBusy`` if another process writes to it; ``StorageDamaged``, ``StorageFailed``.
         """
         require_choice("mode", mode, ("r", "w"), "must be 'r' or 'w'")
         folder, disk = require_path("path", path), Disk() if disk is None else disk
@@ -167,7 +167,7 @@ class Index(AbstractContextManager["Index"]):
 
         def terms_of(manifest: Any) -> Any:
             chosen[:] = [own_terms.scheme_of(folder, manifest, scheme, key, disk)]
-            return own_terms.terms_of(manifest)
+            return own_terms.terms_of(folder, manifest)
 
         store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
         if store.discarded_bytes:

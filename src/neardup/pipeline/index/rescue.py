@@ -72,7 +72,7 @@ def rescue(
     require_permission(source, disk)
     manifest, losses = _manifest(disk, source)
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
-    own = terms.terms_of(manifest)
+    own = terms.terms_of(source, manifest)
     common = common_of(chosen)
     store = create(
         Path(to),

@@ -1,6 +1,7 @@
 """The terms of an index: its scheme, layout and columns, as its manifest states them."""
 
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -58,15 +59,18 @@ def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
     return Terms(columns, Lookup(keyed, scheme.pooled, design if by_tables else None))
 
 
-def terms_of(manifest: Manifest) -> Terms:
-    """Return what a store must know to read an existing index; its key is not needed for that."""
-    made = scheme_of_keys(manifest)
+def terms_of(folder: Path, manifest: Manifest) -> Terms:
+    """Return what a store must know to read an existing index; its key is not needed for that.
+
+    Raises ``StorageRefused`` if its scheme is not registered.
+    """
+    made = scheme_of_keys(folder, manifest)
     return terms(made, layout_of(made, manifest), columns_of(manifest), chosen=bool(manifest.terms["chosen"]))
 
 
 def opened(folder: Path) -> Store:
     """Open an index to read what needs no key; its candidates are those of its own keys."""
-    return open_(folder, terms_of, Ways("commit", LEAST_OF_INDEX, Disk()), writes=False)
+    return open_(folder, partial(terms_of, folder), Ways("commit", LEAST_OF_INDEX, Disk()), writes=False)
 
 
 def stats_of(store: Store) -> Stats:
@@ -118,7 +122,7 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
     """Return the scheme that a manifest states, or the given *scheme* if it has the same recipe."""
     given, where = manifest.terms, str(folder)
     with understood(folder / MANIFEST):
-        made = scheme_of_keys(manifest)
+        made = scheme_of_keys(folder, manifest)
         layout, whole = layout_of(made, manifest), schemes.is_whole(given["scheme"])
         stated = columns_of(manifest)
         expect(columns(made, stated.fields, texts=stated.texts) == stated, "its columns are not those of its scheme")
@@ -193,9 +197,12 @@ def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | 
     return common
 
 
-def scheme_of_keys(manifest: Manifest) -> Any:
-    """Return the scheme with the keys of the index, without the policy, the key and the weights of the present one."""
-    return schemes.read(manifest.terms["scheme"])
+def scheme_of_keys(folder: Path, manifest: Manifest) -> Any:
+    """Return the scheme with the keys of the index, without the policy, the key and the weights of the present one.
+
+    Raises ``StorageRefused`` if it is not registered.
+    """
+    return schemes.read(manifest.terms["scheme"], where=folder)
 
 
 def layout_of(scheme: Any, manifest: Manifest) -> Any:

@@ -145,7 +145,8 @@ def _of_scheme(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:
     if one["scheme"] != other["scheme"]:
         yield Change("setting", "scheme", one["scheme"], other["scheme"])
         return
-    found = [Change("setting", *each) for each in schemes.differences(schemes.read(one), schemes.read(other))]
+    made = (schemes.read(scheme, where="an earlier run") for scheme in (one, other))
+    found = [Change("setting", *each) for each in schemes.differences(*made)]
     for name in {**one, **other}:  # tables of weights and lists of shingles differ by their identities
         values = one.get(name), other.get(name)
         if values[0] != values[1] and any(isinstance(value, dict) and "identity" in value for value in values):

@@ -102,7 +102,8 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
     """Return the scheme of a run, from its terms and the secret key, or from one *given* with the same settings."""
     terms = _terms(folder)
     with understood(folder.folder / RUN[0], NeardupError):
-        plain: Scheme = schemes.read(terms["changeable"]["scheme"], key) if given is None else given
+        known = terms["changeable"]["scheme"]
+        plain: Scheme = schemes.read(known, key, where=folder.folder) if given is None else given
     scheme = plain.with_common(list_of(folder))
     if terms["recipe"] not in {schemes.without_common(scheme).recipe, scheme.recipe}:
         if scheme.key_identity != terms["key"]:
