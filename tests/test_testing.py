@@ -137,6 +137,75 @@ def test_a_parameter_that_the_recipe_lacks_is_found():
         check_scheme(Incomplete())
 
 
+@dataclass(frozen=True, kw_only=True)
+class Beginning(Smallest):
+    """Reads only the first shingles."""
+
+    most: int = 64
+
+    def _fill(self, values, starts, ends, rows):
+        super()._fill(values, starts, np.minimum(ends, starts + self.most), rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shifted(Smallest):
+    """Adds a number that may be None."""
+
+    shift: int | None = None
+
+    def _fill(self, values, starts, ends, rows):
+        super()._fill(values, starts, ends, rows)
+        rows += np.uint64(self.shift or 0)
+
+
+class Deaf(Smallest):
+    """Compares no pair."""
+
+    floor = 1.5
+
+
+class Shy(neardup.MinHash):
+    """Has one key, which only equal rows share."""
+
+    name = "smallest"
+    key_count = 1
+
+    def keys(self, signatures):
+        require_same_recipe(self.recipe, signatures.recipe)
+        keys = np.zeros((len(signatures), 1), np.uint64)
+        for column in signatures.rows.T:
+            keys[:, 0] = chained(keys[:, 0], column)
+        return keys
+
+    def curves(self, values):
+        return {"match": self.probability(values)}
+
+
+class Strict(neardup.MinHash):
+    """Needs more than the threshold."""
+
+    name = "smallest"
+
+    def _matching(self, one, other, left, right):
+        return self._estimated(one, other, left, right) > self.threshold
+
+
+@pytest.mark.parametrize(
+    ("kind", "promise"),
+    [
+        (Beginning, "most changes the bits of signatures, but not the recipe"),
+        (Shifted, "shift changes the bits of signatures, but not the recipe"),
+        (Deaf, "matching pairs are estimated below its floor"),
+        (Shy, "most matching pairs share no key"),
+        (Strict, "does not decide at a threshold that it equals"),
+    ],
+)
+def test_faults_of_long_and_edited_texts_are_found(kind, promise):
+    registry._KINDS["smallest"] = kind
+    with pytest.raises(AssertionError, match=promise):
+        check_scheme(kind())
+
+
 def test_a_kind_that_is_not_registered_is_found():
     del registry._KINDS["smallest"]
     with pytest.raises(AssertionError, match="its kind is not registered"):

@@ -6,7 +6,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 
-from neardup import Checksum, Combined, MinHash, Sentences
+from neardup import Checksum, Combined, MinHash, Sentences, SimHash
 from neardup.errors import ParameterError
 from neardup.evaluation.plans import plan
 
@@ -163,10 +163,17 @@ def test_numpy_numbers_are_numbers():
 
 def test_the_plan_of_a_combination_names_the_scheme_that_it_leaves_out():
     assert plan(Combined()).notes == [
-        "These are upper bounds, by the first scheme, trials: pairs must match by simhash, too."
+        "These are upper bounds, by the first scheme, trials: pairs must match by simhash, too.",
+        "96 bytes per document, and 15 keys of 8",
     ]
     exact = Combined(MinHash(shingle=2), MinHash(shingle=2, permutations=64))
     assert (plan(exact).limit, plan(MinHash()).limit) == ("", "")
+
+
+def test_the_buckets_of_a_combination_are_those_of_its_first_scheme():
+    first = MinHash(threshold=0.4)
+    assert plan(Combined(first, SimHash()), documents=10**9).crowding == plan(first, documents=10**9).crowding
+    assert plan(Combined(), documents=10**9).answer[0].startswith("These parameters are fine for 1,000,000,000 doc")
 
 
 @pytest.mark.parametrize("name", ["combined", "checksum"])

@@ -83,6 +83,7 @@ class Combined(SchemeDefaults):
     short_threshold = _of_first("short_threshold", "The threshold of pairs with a short document, of the first scheme.")
     floor = _of_first("floor", "The floor of the first scheme.")
     least_estimate = _of_first("least_estimate", "The least estimate of a match by the first scheme.")
+    key_count = _of_first("key_count", "The number of keys of the first scheme.")
     shingling = _of_first("shingling", "How the features for evidence are made: those of the first scheme.")
 
     @classmethod
@@ -163,6 +164,11 @@ class Combined(SchemeDefaults):
         """The numbers in a row, and their type."""
         return _words_of(self.first) + _words_of(self.second), np.dtype(np.uint64)
 
+    @property
+    def stored_bytes(self) -> int:
+        """The bytes of a signature."""
+        return _WORD * int(self.row_format[0])
+
     def _joined(self, first: Signatures, second: Signatures) -> Signatures:
         rows = np.concatenate([_as_words(first.rows), _as_words(second.rows)], axis=1)
         return Signatures(rows, first.present & second.present, self.recipe)
@@ -230,6 +236,16 @@ class Combined(SchemeDefaults):
             return chance
         further = self.second.probability(resemblance)
         return np.minimum(chance, further) if self.first.name == self.second.name else chance * further
+
+    def curves(self, values: Any) -> dict[str, Any]:
+        """Return ``match``, by both schemes, and ``candidate``, by the first one."""
+        curves = self.first.curves(values)
+        return {"match": self.probability(values), "candidate": curves.get("candidate", curves["match"])}
+
+    @property
+    def law_features(self) -> int:
+        """The features of a document from which on both laws hold."""
+        return int(max(self.first.law_features, self.second.law_features))
 
     @property
     def law_limit(self) -> str:

@@ -87,7 +87,8 @@ class SchemeDefaults:
     row_format: Any = (1, np.dtype(np.uint64))  # the numbers in a row of signatures, and their types
     key_count: Any = None  # the number of keys of a document, 8 bytes each; ``None`` if it depends on the documents
     curve_range: Any = (0, 100)  # the range of its measure to draw, in percent
-    law_limit: Any = ""  # a sentence that describes what its law leaves out
+    law_limit: Any = ""  # a sentence that describes what its law leaves out; with it, the law is an upper bound
+    law_features: Any = 1  # the features of a document from which on its law holds
     described_features: Any = ""  # the features of its measure, in words after a space
 
     # Construction.

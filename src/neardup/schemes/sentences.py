@@ -103,6 +103,11 @@ class Sentences(SampleScheme):
         return Shingling(analysis=analysis, size=1, hashing=hashing, common=self.common)
 
     @property
+    def law_features(self) -> int:
+        """The law is that of longer texts than signatures: four times as many sentences."""
+        return 4 * self.size
+
+    @property
     def _of_smaller(self) -> bool:
         return self.relative_to == "smaller"
 
