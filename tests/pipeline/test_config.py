@@ -1,6 +1,7 @@
 import pytest
 
 import neardup
+from neardup import Sentences
 from neardup.model.errors import DataError, InputRefused
 
 FULL = """\
@@ -88,6 +89,11 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
         ('[recipe]\nunit = "page"', r"unit in \[recipe\] must be one of letter, word"),
         ("[policy]\nthreshold = 3.0", r"threshold in \[policy\] must be"),
         ('[policy]\nkeep = "best"', r"keep in \[policy\] must be first, last"),
+        ('[recipe]\nstop_words = ","', r"stop_words in \[recipe\] has no words"),
+        (
+            '[recipe]\nscheme = "sentences"\n[policy]\nrelative_to = "union"\nmeasure = "overlap"',
+            r"relative_to in \[policy\] cannot be used with measure='overlap': it stands for resemblance; leave out",
+        ),
         ('[recipe]\nseed = 1\nkey_file = "key"', r"key_file in \[recipe\] cannot be used with seed"),
         (
             '[policy]\nverify = "estimate"\nshort = 5\nshort_threshold = 0.9',
@@ -114,6 +120,16 @@ def test_stop_words_without_a_comma_are_a_file_beside_the_settings(load, tmp_pat
     (tmp_path / "stopwords").write_text("the\n")
     for written in ('"stopwords"', '"the,"'):
         assert load(f"[recipe]\nstop_words = {written}").scheme.analysis.stop_words == ("the",)
+
+
+def test_a_file_of_stop_words_without_words_is_refused(load, tmp_path):
+    (tmp_path / "stopwords").write_text("\n \n")
+    with pytest.raises(DataError, match="stopwords has no words; write each word on a line of its own"):
+        load('[recipe]\nstop_words = "stopwords"')
+
+
+def test_stems_can_be_switched_off(load):
+    assert load('[recipe]\nscheme = "sentences"\nstem = "none"').scheme == Sentences(stem=None)
 
 
 @pytest.mark.parametrize("line", ["the,a,of", "the a of"])

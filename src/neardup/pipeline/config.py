@@ -9,7 +9,7 @@ from os.path import lexists
 from pathlib import Path
 from typing import Any, Final, get_args
 
-from neardup.model.errors import DataError, InputRefused, ParameterError, require_path
+from neardup.model.errors import DataError, InputRefused, ParameterConflict, ParameterError, require, require_path
 from neardup.model.options import Kind
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
@@ -111,12 +111,14 @@ def scheme_from(settings: Mapping[str, Any]) -> Scheme:
         values["stop_words"] = _words(values["stop_words"])
     if "symbols" in values:
         values["symbols"] = values["symbols"] == "count"
-    if values.get("normalization") == "none":
-        values["normalization"] = None
+    values |= {name: None for name in ("normalization", "stem") if values.get(name) == "none"}
     hashing: dict[str, Any] = {"seed": settings.get("seed", 1)}
     if "key_file" in settings:
         hashing["key"] = key_in(settings["key_file"])
     made = kind.from_options(values, **hashing)
+    if "relative_to" in values and measure in {*made.measures} - {made.rule}:
+        why = f"it stands for {made.rule}; leave out one of the two"
+        raise ParameterConflict("relative_to", values["relative_to"], "measure", measure, why)
     scheme: Scheme = made if measure is None else made.with_measure(measure)
     return scheme
 
@@ -250,8 +252,12 @@ def _placed_words(path: str, described: str) -> str:
 def _words(described: str) -> tuple[str, ...]:
     """Return words from a list with commas, or from a file."""
     if not _names_file(described, Path()):
-        return tuple(filter(None, map(str.strip, described.split(","))))
+        words = tuple(filter(None, map(str.strip, described.split(","))))
+        require(bool(words), "stop_words", described, "has no words")
+        return words
     words = tuple(filter(None, map(str.strip, listed(described))))
+    if not words:
+        raise DataError(described, "has no words; write each word on a line of its own, or leave out the stop words")
     for word in words:
         if "," in word or len(word.split()) > 1:
             raise DataError(described, f"{word[:_SHOWN]!r} is not a word; write each word on a line of its own")

@@ -113,6 +113,16 @@ def test_a_preset_replaces_the_settings_that_it_sets(neardup, files):
             "--preset copies",
             "--preset copies cannot be used with measure cosine in neardup.toml",
         ),
+        (
+            "layout]\nrecall=0.9",
+            "--measure containment",
+            "recall 0.9 in neardup.toml cannot be used with --measure containment, which chooses the scheme frac",
+        ),
+        (
+            "recipe]\nscheme='sentences'\n[policy]\nrelative_to='smaller'",
+            "--measure resemblance",
+            "relative_to smaller in neardup.toml cannot be used with --measure resemblance: it stands for overlap;",
+        ),
         ("recipe]\nbag=true", "--scheme checksum", "bag in neardup.toml cannot be used with --scheme checksum, only"),
     ],
 )

@@ -15,7 +15,7 @@ from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.engine import in_parts
-from neardup.model.errors import is_keyed, require, require_name, require_share
+from neardup.model.errors import ParameterConflict, is_keyed, require, require_name, require_share
 from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
 from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
@@ -67,12 +67,12 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     document; the best-ranked such document is its *representative*. *scheme* is ``MinHash()`` by default; *threshold*
     replaces the scheme's, and *measure* what it verifies: ``"resemblance"``; ``"containment"``, of a document in a
     better-ranked one; ``"overlap"``, of the smaller one; or ``"cosine"``, of weighted features. Without a scheme, it
-    also chooses the scheme: ``FracMinHash`` for containment and overlap, ``SimHash`` for cosines. With
-    *ignore_common*, a share, shingles in more than this share of the different documents do not count: system prompts,
-    licence headers, forms. It may also be a list that was created before (see ``CommonShingles``). *preset* chooses
-    the scheme by name, as ``neardup.preset`` does. See ``Policy`` for
-    *keep*, *verify*, *gather* and *representative*, ``Result`` for the result. *progress* is called with the name of a
-    stage, the number of finished items and the total; ``True`` shows bars on standard error.
+    also chooses the scheme: ``FracMinHash`` for containment and overlap, ``SimHash`` for cosines; a scheme that was
+    created for another measure than its default one is refused. With *ignore_common*, a share, shingles in more than
+    this share of the different documents do not count: system prompts, licence headers, forms. It may also be a list
+    that was created before (see ``CommonShingles``). *preset* chooses the scheme by name, as ``neardup.preset`` does.
+    See ``Policy`` for *keep*, *verify*, *gather* and *representative*, ``Result`` for the result. *progress* is called
+    with the name of a stage, the number of finished items and the total; ``True`` shows bars on standard error.
 
     Empty documents and those without words are kept, except that byte-identical documents that are not blank are exact
     duplicates. The same input and parameters have the same result with any number of *threads* (``None``: every core).
@@ -126,7 +126,10 @@ def chosen_scheme(
     if measure is not None:
         require(preset is None, "measure", measure, "cannot be used with preset: a preset chooses the scheme")
         require_scheme(chosen, "with_measure")
-        chosen = registry.for_measure(measure) if scheme is None else chosen.with_measure(measure)
+        own, chosen = chosen, registry.for_measure(measure) if scheme is None else chosen.with_measure(measure)
+        if scheme is not None and own.rule != measure and own.rule != own.measures[0]:
+            why = f"it was created for {own.rule}; leave out one of the two"
+            raise ParameterConflict("measure", measure, "scheme", own.name, why)
     if preset is not None:
         require(scheme is None, "preset", preset, "cannot be used with scheme: a preset chooses the scheme")
         chosen = preset_scheme(preset)
