@@ -15,6 +15,8 @@ from neardup.text.extraction import Extraction
         ("a.HTML", b"<p>one <b>two</b><script>x</script>", "one two", 0),
         ("a.htm.gz", gzip.compress(b"<p>one", mtime=0), "one", 0),
         ("a.html.txt", b"<p>one", "<p>one", 0),
+        ("a.html", "<p>one".encode("utf-16"), "one", 0),
+        ("a.html.gz", gzip.compress("<p>one".encode("utf-16"), mtime=0), "one", 0),
         ("a", b"", "", 0),
     ],
 )
@@ -22,6 +24,13 @@ def test_a_file_is_a_text(tmp_path, name, content, text, replaced):
     path = tmp_path / name
     path.write_bytes(content)
     assert read_document(str(path), 100, Extraction()) == NamedText(str(path), text, replaced)
+
+
+@pytest.mark.parametrize(("name", "encoding"), [("a.txt", "utf-16"), ("a.html", "utf-16le"), ("a.html", "utf-32")])
+def test_other_encodings_of_unicode_are_refused(tmp_path, name, encoding):
+    (tmp_path / name).write_bytes("<p>one".encode(encoding))
+    with pytest.raises(DataError, match=f"its first bytes are those of UTF-{encoding[4:].upper()} text"):
+        read_document(str(tmp_path / name), 100, Extraction())
 
 
 @pytest.mark.parametrize("name", ["", "gone.txt", "x" * 10_000, "a\0b"])

@@ -71,6 +71,14 @@ def test_text_in_another_encoding_of_unicode_is_rejected_by_its_name(made, encod
     assert (record.reason, record.code) == (f"it is {name} text, not UTF-8", name.lower())
 
 
+@pytest.mark.parametrize("encoding", ["utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be"])
+def test_of_pages_only_utf16_with_a_mark_is_read(made, encoding):
+    page = "<p>One page"
+    got = read([made({"a.html": page.encode(encoding), "b.html": page.encode("utf-16")})])
+    assert (got.ids.to_pylist(), got.texts.to_pylist()) == (["b.html"], ["One page"])
+    assert [record.code for record in got.rejected] == [f"utf-{encoding[4:]}"]
+
+
 def test_what_is_too_large_or_gone_is_rejected(made):
     place = made({"a.txt": b"12345", "b.txt": b"1234"})
     (place / "c.txt").symlink_to(place / "nowhere.txt")

@@ -33,6 +33,7 @@ _ENDS: Final = 1 << 16  # bytes at each end of a file that are digested
 HEAD: Final = 64  # bytes that show the format of a file
 ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
 
+MARKED: Final = "UTF-16 text"  # what ``sniff`` finds at the byte order mark
 _GZIP: Final = b"\x1f\x8b"
 _MAGIC: Final = (
     (_GZIP, "gzip"),
@@ -43,8 +44,8 @@ _MAGIC: Final = (
     (b"PAR1", "Parquet"),
     (b"\xff\xfe\0\0", "UTF-32 text"),
     (b"\0\0\xfe\xff", "UTF-32 text"),
-    (b"\xff\xfe", "UTF-16 text"),
-    (b"\xfe\xff", "UTF-16 text"),
+    (b"\xff\xfe", MARKED),
+    (b"\xfe\xff", MARKED),
 )
 _PADDED: Final = {"gzip", "xz"}  # zero bytes may follow: tapes and some loggers write them
 _REPEATED: Final = 1  # the type of a block that is one byte, repeated
@@ -196,8 +197,8 @@ def _order(head: bytes, size: int) -> str:
     return "LE" if filled[0] else "BE" if filled[-1] else ""
 
 
-def load(path: str, compression: str | None, max_bytes: int) -> Contents:
-    """Return the bytes of a file, or of standard input for ``-``, expanded.
+def load(path: str, compression: str | None, max_bytes: int, *, page: bool = False) -> Contents:
+    """Return the bytes of a file, or of standard input for ``-``, expanded. A *page* may be UTF-16 with a mark.
 
     Raises ``DataError`` if the file cannot be read; if its first bytes contradict its name; if a compressed file is
     incomplete, corrupt, or has other data after its end; and if it expands (or standard input runs) to more than
@@ -209,11 +210,11 @@ def load(path: str, compression: str | None, max_bytes: int) -> Contents:
     with readable(source), Path(path).open("rb") as file:
         about = os.fstat(file.fileno())
         if compression is not None:
-            return _held(source, _expansion(source, file, compression), max_bytes)
+            return _held(source, _expansion(source, file, compression), max_bytes, page=page)
         if stat.S_ISREG(about.st_mode) and about.st_size:
-            check_plain(source, file.read(HEAD))
+            check_plain(source, file.read(HEAD), page=page)
             return Contents(source, _File(source, path, file.fileno()))
-        return _held(source, available(file), max_bytes)
+        return _held(source, available(file), max_bytes, page=page)
 
 
 def identity(path: str) -> list[Any]:
@@ -298,23 +299,26 @@ def _frame_end(file: BinaryIO, begin: int) -> int | None:
     return None
 
 
-def check_plain(source: str, head: bytes) -> None:
-    """Raise ``DataError`` if the first bytes show that this is not UTF-8 text."""
+def check_plain(source: str, head: bytes, *, page: bool = False) -> None:
+    """Raise ``DataError`` if the first bytes show that this is not UTF-8 text.
+
+    A *page* may also be UTF-16 with a byte order mark.
+    """
     found = sniff(head)
-    if found is None:
+    if found is None or (page and found == MARKED):
         return
     code = encoding_code(found) or ("compressed stream" if source == display(STDIN) else "ending")
     code = PACKED if found == "zip" else code
     raise DataError(source, f"it should be plain UTF-8 text, but its first bytes are those of {found}", code)
 
 
-def _held(source: str, chunks: Iterable[bytes], most: int) -> Contents:
-    """Return bytes that are read into memory; they must look like plain text, and be at most this many."""
+def _held(source: str, chunks: Iterable[bytes], most: int, *, page: bool = False) -> Contents:
+    """Return bytes that are read into memory; they must look like plain text or a *page*, and be at most this many."""
     data = bytearray()
     for chunk in chunks:
         data += chunk
         check_size(source, len(data), most)
-    check_plain(source, bytes(data[:HEAD]))
+    check_plain(source, bytes(data[:HEAD]), page=page)
     return Contents(source, memoryview(data))
 
 

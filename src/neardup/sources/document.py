@@ -27,16 +27,17 @@ def read_document(path: str, max_bytes: int, extraction: Extraction) -> NamedTex
     """Read a file of text or HTML, plain or compressed, or standard input for ``-``.
 
     Invalid UTF-8 becomes U+FFFD; pages become text as *extraction* describes. Raises ``InputRefused`` for a path
-    that is not that of a file, and ``DataError`` for a file that is larger than *max_bytes*, also expanded, or
-    cannot be read.
+    that is not that of a file, and ``DataError`` for a file that is larger than *max_bytes*, also expanded, cannot be
+    read, or is UTF-16 or UTF-32, except for pages in UTF-16 with a byte order mark.
     """
     name = display(path)
     require_file(path, max_bytes, or_standard_input=True)
     suffixes = [suffix.lower() for suffix in Path(path).suffixes]
     compression = COMPRESSIONS.get(suffixes[-1]) if suffixes else None
-    data = bytes(load(path, compression, max_bytes).data)
     endings = suffixes[-1 - (compression is not None) :]
-    if any(suffix in HTML for suffix in endings):
+    is_page = any(suffix in HTML for suffix in endings)
+    data = bytes(load(path, compression, max_bytes, page=is_page).data)
+    if is_page:
         page = page_of("".join(endings[:1]), data)
         return NamedText(name, extraction.pages([page]).texts[0], 0)
     text = data.removeprefix(BOM).decode("utf-8", "replace")

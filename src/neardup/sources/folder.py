@@ -7,10 +7,10 @@ files, and those in hidden folders, are only read if a pattern has their dot. Al
 Links to folders are not followed, and links to files outside the folder are not read: a link must not add files from
 elsewhere.
 
-A file is rejected if it is UTF-16 or not valid UTF-8 (with the first invalid line), cannot be read, or is larger than
-the cap. An empty file is a document with an empty text. A folder without a text or HTML file is an error. With several
-folders, the name of the folder precedes each path, so these names must differ. If ``full_names`` are requested, the id
-of a document is its full path.
+A file is rejected if it is UTF-16 (except for pages with a byte order mark), UTF-32 or, of text, not valid UTF-8 (with
+the first invalid line), cannot be read, or is larger than the cap. An empty file is a document with an empty text. A
+folder without a text or HTML file is an error. With several folders, the name of the folder precedes each path, so
+these names must differ. If ``full_names`` are requested, the id of a document is its full path.
 """
 
 import os
@@ -30,7 +30,7 @@ import pyarrow as pa
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError, counted, reason, require
 from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, Advance, Append, InputPiece, Rejected, Request, silent
-from neardup.sources.compression import HEAD, encoding_code, sniff
+from neardup.sources.compression import HEAD, MARKED, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, kind, matches
 from neardup.sources.lines import BOM
@@ -276,12 +276,12 @@ def _read(
     except OSError as error:
         return Rejected(display(str(path)), 1, f"it cannot be read: {reason(error)}", "unreadable")
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
+    form = sniff(data[:HEAD])
+    if (code := encoding_code(form)) and not (is_page and form == MARKED):
+        return Rejected(display(str(path)), 1, f"it is {form}, not UTF-8", code)
     if is_page:
         page = page_of(relative, data)
         return document, request.extraction.decoded(page) if markup else page, fault
-    form = sniff(data[:HEAD])
-    if code := encoding_code(form):
-        return Rejected(display(str(path)), 1, f"it is {form}, not UTF-8", code)
     try:
         return document, data.removeprefix(BOM).decode(), fault
     except UnicodeDecodeError as error:
