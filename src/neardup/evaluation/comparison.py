@@ -58,7 +58,9 @@ class Explanation(Ruling):
 
     *resemblance*, *a_in_b* and *b_in_a* (containment) are exact, on the scheme's own features. *passages*, *only_in_a*,
     *only_in_b* and *run* are as in ``Comparison``; *run* is the length of the scheme's shingles if these are of words.
-    Printed, it is the decision, the result of the signatures alone, and the evidence in brief.
+    They compare words as they are written, by the default ``Analysis``, also for a scheme that stems words, leaves some
+    out or reads no words: texts that match may have no passage that is the same word by word. Printed, it is the
+    decision, the result of the signatures alone, and the evidence in brief.
     """
 
     resemblance: float
@@ -74,6 +76,8 @@ class Explanation(Ruling):
         decided = "dedup, verified" if self.verified else "dedup, not verified"
         value = f"; {_directed(self.measure)} {self.value:.4g}" if self.value is not None else ""
         reason = f"; {self.reason}" if self.reason else ""
+        found = f"shared passages: {len(self.passages):,}, of {words:,} words"
+        shared = found if self.passages else "no passage is the same word by word"
         estimate = self.estimate
         alone = f"; {_directed(estimate.measure)} {estimate.value:.4g}" if estimate.value is not None else ""
         return (
@@ -81,8 +85,7 @@ class Explanation(Ruling):
             f"signatures alone: {_said(estimate.matches)}{alone}; rule: {estimate.rule}\n"
             f"exact resemblance {self.resemblance:.4f};"
             f" {self.a_in_b:.1%} of a is in b, {self.b_in_a:.1%} of b is in a\n"
-            f"shared passages: {len(self.passages):,}, of {words:,} words;"
-            f" stretches only in a: {len(self.only_in_a):,}, only in b: {len(self.only_in_b):,}"
+            f"{shared}; stretches only in a: {len(self.only_in_a):,}, only in b: {len(self.only_in_b):,}"
         )
 
 
@@ -112,8 +115,9 @@ def explain(
 
     By containment, *a* counts as the better-ranked document, so *b* matches if enough of it is in *a*.
     With *signatures* of both, the texts are not signed: use it if more than the texts was signed, or if only parts are
-    compared. Passages are found in the first *most* characters of each text (``None``: all). Raises ``DataError``
-    unless both texts are strings, and ``RecipeMismatch`` for signatures of another recipe.
+    compared. Passages are found in the first *most* characters of each text (``None``: all), of words as they are
+    written, whatever the scheme's ``Analysis`` is. Raises ``DataError`` unless both texts are strings, and
+    ``RecipeMismatch`` for signatures of another recipe.
 
     >>> a = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
     >>> print(explain(a, f"{a} and wine"))
