@@ -92,14 +92,15 @@ def test_shards_are_divided_among_the_fewest_machines(memory):
     for one in plan.designs:
         design = TableDesign(kind=one.kind, distance=3, pieces=one.pieces)
 
-        def size(machines, design=design):
-            shards = -(-number // machines // (1 << 30))
-            each = -(-number // (machines * shards))
-            return shards * each * design.bytes_each(each)
+        def sizes(machines, design=design):
+            part = -(-number // machines)
+            fewest = -(-part // (1 << 30))
+            for shards in range(fewest, 4 * fewest + 1):
+                yield shards, shards * -(-part // shards) * design.bytes_each(-(-part // shards))
 
-        assert size(one.machines) <= memory
-        assert one.machines == 1 or size(one.machines - 1) > memory
-        assert one.shards % one.machines == 0
+        shards = next(shards for shards, size in sizes(one.machines) if size <= memory)
+        assert one.shards == shards * one.machines
+        assert not any(size <= memory for machines in range(1, one.machines) for _, size in sizes(machines))
     assert sum(one.chosen for one in plan.designs) == 1
     with pytest.raises(ParameterError, match="must be at least 44 bytes"):
         plan_tables(number, memory=1)

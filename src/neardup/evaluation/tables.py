@@ -19,6 +19,8 @@ _COLUMNS: Final = (
 _MACHINES: Final = _COLUMNS.index("machines")
 _UNITS: Final = ("B", "kB", "MB", "GB", "TB", "PB", "EB", "ZB")
 _STEP: Final = 1000
+_MORE_SHARDS: Final = 4  # times as many as necessary, if fewer machines have room for these
+_TRIED: Final = 200  # smaller numbers of machines
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +52,9 @@ class DesignPlan:
 class TablePlan(AsDict):
     """The designs for a number of fingerprints within a distance that fit into *memory*, the fastest first.
 
-    If there are more than an index can have, they are divided among as few machines of this *memory* as possible; with
-    ``None``, among the shards of one machine. One design is chosen (``TableDesign.choose``). *left_out* counts those
-    that do not fit. Printed, it is a table.
+    If there are more than an index can have, they are divided among as few machines of this *memory* as possible, each
+    with the fewest shards that have room; with ``None``, among the shards of one machine. One design is chosen
+    (``TableDesign.choose``). *left_out* counts those that do not fit. Printed, it is a table.
     """
 
     fingerprints: int
@@ -101,8 +103,9 @@ def plan_tables(
 
     *distance* is in bits. *memory*, in bytes, excludes larger designs; *costs* are those of another machine
     (``measured_costs`` measures this one's). An index has at most 2**30 fingerprints; more are divided into equal
-    shards, on as few machines with this *memory* as possible. Raises ``ParameterError`` for numbers out of range, and
-    if no design fits.
+    shards, on as few machines with this *memory* as possible, of which each has at most four times as many shards as
+    necessary (directories of smaller ones may take less). Raises ``ParameterError`` for numbers out of range, and if no
+    design fits.
 
     >>> plan = plan_tables(2**34, distance=3)
     >>> [(one.tables, one.leading_bits, one.candidates_a_probe) for one in plan.designs if one.tables in (4, 16, 20)]
@@ -115,8 +118,8 @@ def plan_tables(
     costs = Costs() if costs is None else costs
     require_kind("costs", costs, Costs)
     designs = [*TableDesign.choices(distance)]
-    divided = {design: _machines(design, fingerprints, memory) for design in designs}
-    plans = [_planned(design, fingerprints, number, costs) for design, number in divided.items() if number]
+    divided = {design: _divided(design, fingerprints, memory) for design in designs}
+    plans = [_planned(design, fingerprints, *parts, costs) for design, parts in divided.items() if all(parts)]
     if not plans:
         least = min(design.bytes_each(fitted) * fitted for design in designs for fitted in [_together(fingerprints)])
         raise ParameterError("memory", memory, f"must be at least {least:,.0f} bytes, for the smallest design")
@@ -136,28 +139,35 @@ def _together(fingerprints: int) -> int:
     return fingerprints if fingerprints <= MOST else 1
 
 
-def _machines(design: TableDesign, fingerprints: int, memory: float | None) -> int:
-    """Return the fewest machines of this *memory* that have all fingerprints; 0 if these do not fit."""
+def _divided(design: TableDesign, fingerprints: int, memory: float | None) -> tuple[int, int]:
+    """Return the fewest machines of this *memory* that have all fingerprints, and the shards of each; 0 if none fit."""
 
-    def fits(machines: int) -> bool:
-        shards, size = _shards(fingerprints, machines)
-        return memory is None or shards * size * design.bytes_each(size) <= memory
+    def shards(machines: int) -> int:
+        """Return the fewest shards of a machine that fit: smaller shards may need less memory for their directories."""
+        part = -(-fingerprints // machines)
+        fewest = -(-part // MOST)
+        most = _MORE_SHARDS * fewest if fingerprints > MOST else fewest
+        fitting = (
+            number
+            for number in range(fewest, most + 1)
+            for size in [-(-part // number)]
+            if memory is None or number * size * design.bytes_each(size) <= memory
+        )
+        return next(fitting, 0)
 
     numbers = range(1, -(-fingerprints // _together(fingerprints)) + 1)
-    return numbers[bisect_left(numbers, x=True, key=fits)] if fits(numbers[-1]) else 0
+    if not shards(numbers[-1]):
+        return 0, 0
+    found = numbers[bisect_left(numbers, x=True, key=lambda number: shards(number) > 0)]
+    below = range(found - min(found // 8, _TRIED), found)  # a machine may have room for less if there are more of them
+    machines = next(filter(shards, below), found)
+    return machines, shards(machines)
 
 
-def _shards(fingerprints: int, machines: int) -> tuple[int, int]:
-    """Return the number of shards of each machine, and the fingerprints of a shard."""
-    part = -(-fingerprints // machines)
-    shards = -(-part // MOST)
-    return shards, -(-part // shards)
-
-
-def _planned(design: TableDesign, fingerprints: int, machines: int, costs: Costs) -> DesignPlan:
+def _planned(design: TableDesign, fingerprints: int, machines: int, shards: int, costs: Costs) -> DesignPlan:
     tables = design.tables
     leads = [table.lead for table in tables]
-    shards, size = _shards(fingerprints, machines)
+    size = -(-fingerprints // (machines * shards))
     return DesignPlan(
         kind=design.kind,
         pieces=design.pieces,
