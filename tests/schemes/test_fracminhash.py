@@ -3,6 +3,7 @@ import pytest
 
 from neardup import FracMinHash, Index, NearDuplicates, collapse, compare, dedup
 from neardup.errors import ParameterError
+from neardup.model.arrays import Features
 from neardup.schemes.fracminhash import _least_counts
 from neardup.schemes.laws import binomial_tail
 
@@ -95,6 +96,34 @@ def test_the_samples_of_a_pair_at_the_threshold_rarely_differ_too_much(threshold
         beyond = 1 - binomial_tail(among, int(least[among]) + 1, np.array([threshold]))[0]
         assert below <= 0.001 + 1e-9
         assert beyond > 0.001 - 1e-9 or least[among] == among
+
+
+def drawn(scheme, pairs, left, right, shared):
+    """Return the signatures of pairs of random documents with these numbers of features."""
+    values = np.random.default_rng(5).integers(0, 2**64, (pairs, left + right - shared), np.uint64)
+    sides = np.sort(values[:, :left]), np.sort(values[:, left - shared :])
+    parts = [Features(side.ravel(), np.arange(0, side.size + 1, side.shape[1])) for side in sides]
+    return [scheme.sign(part) for part in parts]
+
+
+@pytest.mark.parametrize(
+    ("measure", "sizes", "mean"),
+    [
+        ("containment", (10, 10, 8), 0.8),
+        ("containment", (10, 2000, 8), 0.58),
+        ("containment", (50, 1000, 40), 0.8),
+        ("overlap", (50, 50, 40), 0.85),
+        ("overlap", (300, 300, 240), 0.83),
+        ("overlap", (2000, 2000, 1600), 0.81),
+        ("overlap", (300, 600, 240), 0.8),
+    ],
+)
+def test_the_mean_of_the_estimates_is_that_of_the_docstring(measure, sizes, mean):
+    scheme = FracMinHash(measure=measure)
+    estimates = scheme.estimate(*drawn(scheme, 1000, *sizes))
+    assert abs(estimates.mean() - mean) < 0.005 + 4 * estimates.std() / 1000**0.5
+    if sizes == (300, 300, 240):
+        assert abs((estimates >= scheme.threshold).mean() - 0.73) < 0.06
 
 
 def test_parameters_are_checked():
