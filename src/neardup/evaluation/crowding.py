@@ -7,7 +7,7 @@ import numpy as np
 
 from neardup.model.arrays import Words
 from neardup.model.candidates import ROOM
-from neardup.model.errors import require, require_share, require_whole
+from neardup.model.errors import require, require_whole
 
 SAMPLE: Final = 1 << 13  # documents; comparing all pairs takes two bytes each
 _HALVINGS: Final = 20
@@ -80,7 +80,6 @@ def background_of(scheme: Any, found: Crowding) -> float:
 def candidates_by_law(scheme: Any, documents: int, background: float) -> Crowding:
     """Return the expected candidates if any two documents have the resemblance *background* in the scheme's measure."""
     documents = require_whole("documents", documents, 1, _MANY)
-    background = require_share("background", background) if background else 0.0
     require(scheme.key_count is not None, "documents", documents, f"requires a scheme with keys, not {scheme.name}")
     curves = scheme.curves(np.array([background]))
     candidates = (documents - 1) * float(curves.get("candidate", curves["match"])[0])

@@ -10,10 +10,11 @@ import numpy.typing as npt
 from neardup.evaluation.crowding import Crowding, candidates_by_law
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.candidates import ROOM
-from neardup.model.errors import ParameterError, counted, require
+from neardup.model.errors import ParameterError, counted, is_number, require
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.model.requirements import Requirements
 from neardup.schemes import registry
+from neardup.schemes.scheme import SHINGLES
 
 _CLASSIC_SCHEME: Final = "trials"
 _CLASSIC: Final = range(10, 21)  # hashes
@@ -40,8 +41,9 @@ class Plan:
     ``Recommendation``); everything else describes the first of these, the cheapest whose buckets do not overflow, and
     ``unreached`` has the best recall of each other scheme. A plan of a scheme for a number of documents has
     ``crowding``, the expected candidates if two unrelated documents have the resemblance ``background``, and if these
-    fill the buckets, ``smaller``: parameters with smaller buckets. Printed, a plan is a table, after the ``answer`` for
-    a number of documents or for recommendations whose buckets all overflow.
+    fill the buckets, ``smaller``: parameters with smaller buckets. ``features`` are what the scheme compares: shingles
+    or sentences. Printed, a plan is a table, after the ``answer`` for a number of documents or for recommendations
+    whose buckets all overflow.
     """
 
     scheme: str
@@ -59,6 +61,7 @@ class Plan:
     crowding: Crowding | None = None
     background: float | None = None
     smaller: Recommendation | None = None
+    features: str = SHINGLES
 
     @property
     def header(self) -> tuple[str, ...]:
@@ -153,7 +156,9 @@ class Plan:
             return [f"These parameters are fine for {number}: {found}.", assumed]
         lines = [f"With these parameters, pairs are missed among {number}: {found}."]
         if self.smaller is None:
-            return [*lines, "Longer shingles help: with them, unrelated documents share less.", assumed]
+            ignored = f"Ignoring common {self.features} helps: unrelated documents share few others."
+            longer = "Longer shingles help: with them, unrelated documents share less."
+            return [*lines, longer if self.features == SHINGLES else ignored, assumed]
         each = amount(self.smaller.bucket)
         own = ""
         if self.signature_bytes is not None and self.keys is not None:
@@ -246,6 +251,10 @@ def _crowded(scheme: Any, documents: int | None = None, background: float = 0.05
     if documents is None:
         return {}
     require_scheme(scheme, "probability")
+    own = scheme.rule == scheme.measure  # otherwise its threshold is one of another measure
+    limit, below = (scheme.threshold, f"the threshold, {scheme.threshold:g}") if own else (1.0, "1")
+    holds = is_number(background) and 0 <= background < limit
+    require(holds, "background", background, f"must be a number of at least 0 and below {below}")
     crowding = candidates_by_law(scheme, documents, background)
     smaller = smaller_buckets(scheme, documents, background) if crowding.overflows else None
     return {"crowding": crowding, "background": background, "smaller": smaller}
@@ -302,6 +311,7 @@ def _drawn(scheme: Any, **more: Any) -> Plan:
         signature_bytes=scheme.stored_bytes,
         keys=scheme.key_count,
         limit=scheme.law_limit,
+        features=scheme.features_in_words,
         curves=tuple(
             curve_of(name, scheme.measure, values, chances) for name, chances in scheme.curves(values).items()
         ),

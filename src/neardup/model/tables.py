@@ -188,7 +188,8 @@ class TableDesign:
         """Return the bytes per fingerprint if all are different: table entries, directories and its position.
 
         Positions and directories take 4 bytes per number, or 8 for more than 2**32 fingerprints. Compressed tables are
-        calculated for random fingerprints; similar ones take less.
+        calculated for random fingerprints; similar ones take less. An index also has 8 bytes for each probe of a query,
+        at most 88 kB for two tables: much more than its fingerprints if these are few.
         """
         bits = self.bucket_bits(fingerprints, compressed=compressed)
         number = 4 if fingerprints <= _NARROW else 8

@@ -84,6 +84,7 @@ class Combined(SchemeDefaults):
     floor = _of_first("floor", "The floor of the first scheme.")
     least_estimate = _of_first("least_estimate", "The least estimate of a match by the first scheme.")
     key_count = _of_first("key_count", "The number of keys of the first scheme.")
+    features_in_words = _of_first("features_in_words", "What the first scheme compares.")
     shingling = _of_first("shingling", "How the features for evidence are made: those of the first scheme.")
 
     @classmethod

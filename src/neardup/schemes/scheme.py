@@ -17,6 +17,7 @@ from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 
 MOST_SHORT: Final = 1 << 31
+SHINGLES: Final = "shingles"
 _COMPARED: Final = 256  # hits that are compared with all better hits at a time
 
 
@@ -75,7 +76,7 @@ class SchemeDefaults:
     signatures_decide: ClassVar[bool] = False  # documents match only if their signatures match, however verified
     measures: ClassVar[tuple[str, ...]] = ()  # what exact verification can compare, the default first
     also: ClassVar[str] = ""
-    features_in_words: ClassVar[str] = "shingles"
+    features_in_words: ClassVar[str] = SHINGLES
     plan_numbers: ClassVar[tuple[str, ...]] = ()
     searched_numbers: ClassVar[tuple[str, ...]] = ()
 

@@ -99,6 +99,7 @@ def test_large_collections_are_warned_of(capsys):
     assert str(better).startswith("These parameters are fine for 40,000,000 documents: ")
     hopeless = plan(neardup.MinHash(threshold=0.3, shingle=1), documents=10**12, background=0.29)
     assert hopeless.answer[1] == "Longer shingles help: with them, unrelated documents share less."
+    assert plan("sentences", documents=10**6).answer[1].startswith("Ignoring common sentences helps: ")
 
 
 def test_parameters_with_full_buckets_are_not_recommended_to_use(capsys):
@@ -228,6 +229,12 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--background", "0.1"], "--background requires --recall or --documents"),
         (["--documents", "0"], "--documents 0: the value must be an integer from 1"),
         (["--documents", "5", "--background", "2"], "--background 2"),
+        (
+            ["--documents", "5", "--background", "0.6"],
+            "--background 0.6: the value must be a number of at least 0 and below the threshold, 0.6",
+        ),
+        (["--documents", "5", "--background", "-1"], "--background -1: the value must be a number of at least 0"),
+        (["--scheme", "simhash", "--documents", "5", "--background", "1"], "below 1\n"),
         (["--force"], "--force requires --svg"),
     ],
 )

@@ -19,6 +19,7 @@ from neardup.model.errors import FULL, StorageFailed
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import UNITS
 from neardup.pipeline.spilled.signed import Signed
+from neardup.schemes.scheme import SHINGLES
 from neardup.sources.formats import Kind
 from neardup.sources.shards import Shards
 
@@ -110,7 +111,9 @@ def warn_of_full_buckets(job: Job, signed: Signed, documents: int) -> None:
         return
     better = smaller_buckets(scheme, documents, background_of(scheme, found))
     numbers = "" if better is None else ", ".join(f"{name} {value:g}" for name, value in better.parameters.items())
-    way_out = f"better: {better.scheme} with {numbers}" if better else "longer shingles have fewer of them"
+    features = scheme.features_in_words
+    way_out = "longer shingles have fewer of them" if features == SHINGLES else f"ignoring common {features} helps"
+    way_out = f"better: {better.scheme} with {numbers}" if better else way_out
     warnings.warn(
         f"among {documents:,} documents like the first, each bucket would have about {found.bucket:,.0f} unrelated"
         f" documents; it has room for {ROOM}, so pairs would be missed; {way_out}",
