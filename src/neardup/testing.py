@@ -234,7 +234,7 @@ def _check_probability(scheme: Any) -> None:
 
 
 def _check_edits(scheme: Any) -> None:
-    """Check the matches, keys and estimates of texts of which some words were changed."""
+    """Check the matches, keys and estimates of texts and copies with some other words."""
     random = np.random.default_rng(7)
     words = max(_WORDS, scheme.law_features)
     number = max(_PAIRS * _WORDS // words, 10)

@@ -116,7 +116,7 @@ def explain(
     By containment, *a* counts as the better-ranked document, so *b* matches if enough of it is in *a*.
     With *signatures* of both, the texts are not signed: use it if more than the texts was signed, or if only parts are
     compared. Passages are found in the first *most* characters of each text (``None``: all), of words as they are
-    written, whatever the scheme's ``Analysis`` is. Raises ``DataError`` unless both texts are strings, and
+    written, for every ``Analysis`` of the scheme. Raises ``DataError`` unless both texts are strings, and
     ``RecipeMismatch`` for signatures of another recipe.
 
     >>> a = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"

@@ -103,8 +103,8 @@ def plan_tables(
 
     *distance* is in bits. *memory*, in bytes, excludes larger designs; *costs* are those of another machine
     (``measured_costs`` measures this one's). An index has at most 2**30 fingerprints; more are divided into equal
-    shards, on as few machines with this *memory* as possible, of which each has at most four times as many shards as
-    necessary (directories of smaller ones may take less). Raises ``ParameterError`` for numbers out of range, and if no
+    shards, on as few machines with this *memory* as possible. Each has at most four times as many shards as necessary,
+    because directories of smaller shards may take less. Raises ``ParameterError`` for numbers out of range, and if no
     design fits.
 
     >>> plan = plan_tables(2**34, distance=3)
