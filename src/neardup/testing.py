@@ -36,7 +36,7 @@ _MEASURES: Final = {"resemblance", "containment", "overlap", "cosine"}
 _PAIRS: Final = 250  # for the law, for each share of changed words
 _WORDS: Final = 240
 _LONG: Final = (12, 4096)  # texts, and their words, to find parameters that the recipe lacks
-_ENOUGH: Final = 0.95  # of the matching pairs must have an estimate above the floor
+_ENOUGH: Final = 0.8  # of the matching pairs must not be estimated below the floor
 _SLACK: Final = 0.05  # laws hold for long texts
 _OTHERS: Final[dict[type, Callable[[Any], tuple[Any, ...]]]] = {  # other values of parameters
     bool: lambda value: (not value,),

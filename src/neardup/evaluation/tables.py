@@ -159,7 +159,7 @@ def _divided(design: TableDesign, fingerprints: int, memory: float | None) -> tu
     if not shards(numbers[-1]):
         return 0, 0
     found = numbers[bisect_left(numbers, x=True, key=lambda number: shards(number) > 0)]
-    below = range(found - min(found // 8, _TRIED), found)  # a machine may have room for less if there are more of them
+    below = range(found - min(found // 8, _TRIED), found)  # more machines do not always need less memory each
     machines = next(filter(shards, below), found)
     return machines, shards(machines)
 

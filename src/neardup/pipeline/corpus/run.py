@@ -67,12 +67,12 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     document; the best-ranked such document is its *representative*. *scheme* is ``MinHash()`` by default; *threshold*
     replaces the scheme's, and *measure* what it verifies: ``"resemblance"``; ``"containment"``, of a document in a
     better-ranked one; ``"overlap"``, of the smaller one; or ``"cosine"``, of weighted features. Without a scheme, it
-    also chooses the scheme: ``FracMinHash`` for containment and overlap, ``SimHash`` for cosines; a scheme that was
-    created for another measure than its default one is refused. With *ignore_common*, a share, shingles in more than
-    this share of the different documents do not count: system prompts, licence headers, forms. It may also be a list
-    that was created before (see ``CommonShingles``). *preset* chooses the scheme by name, as ``neardup.preset`` does.
-    See ``Policy`` for *keep*, *verify*, *gather* and *representative*, ``Result`` for the result. *progress* is called
-    with the name of a stage, the number of finished items and the total; ``True`` shows bars on standard error.
+    also chooses the scheme: ``FracMinHash`` for containment and overlap, ``SimHash`` for cosines. A scheme that was
+    created for another measure, which is not its default, is refused. With *ignore_common*, a share, shingles in more
+    than this share of the different documents do not count: system prompts, licence headers, forms. It may also be a
+    list that was created before (see ``CommonShingles``). *preset* chooses the scheme by name, as ``neardup.preset``
+    does. See ``Policy`` for *keep*, *verify*, *gather* and *representative*, ``Result`` for the result. *progress* is
+    called with the name of a stage, the number of finished items and the total; ``True`` shows bars on standard error.
 
     Empty documents and those without words are kept, except that byte-identical documents that are not blank are exact
     duplicates. The same input and parameters have the same result with any number of *threads* (``None``: every core).
