@@ -202,7 +202,7 @@ def test_what_a_state_has_recorded_is_left_out(neardup, pages, tmp_path):
     (tmp_path / "key").write_text("00" * 16)
     neardup("dedup", pages, "--state", "crawls", "--out", "kept.jsonl", "--key-file", "key", "--keep", "longest")
     shown = neardup("audit", pages, "--of", "crawls", code=2).err
-    assert shown.endswith("the same key is needed; name the file of its key with --key-file\n")
+    assert shown.endswith("open it with the same key; name the file of its key with --key-file\n")
     keyed = ("audit", pages, "--of", "crawls", "--key-file", "key")
     assert "recall 100 %" in neardup(*keyed).out
     assert "--keep first is not that of the runs" in neardup(*keyed, "--keep", "first", code=2).err

@@ -36,8 +36,9 @@ from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, require_texts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.recorded_decisions import StateDecisions, work_decisions
-from neardup.pipeline.spilled.state import UNRECORDED, State, as_recorded, differing, is_state
+from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
+from neardup.schemes.recorded import UNRECORDED, as_recorded, differing
 from neardup.sources.collection import Collection, InputPiece, Rejected
 from neardup.sources.fields import joined
 from neardup.sources.formats import display

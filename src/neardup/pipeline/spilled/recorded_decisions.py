@@ -17,7 +17,7 @@ from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import require_version
 from neardup.index.disk.arrays import understood
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, StorageRefused, is_keyed, require
+from neardup.model.errors import DataError, StorageRefused, require
 from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -28,8 +28,9 @@ from neardup.pipeline.spilled.heads import ranked
 from neardup.pipeline.spilled.records import records_in
 from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.signed import equal_digests
-from neardup.pipeline.spilled.state import State, as_recorded, differing
+from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.workers import job_of, scheme_of
+from neardup.schemes.recorded import RecordedScheme, as_recorded, differing
 from neardup.schemes.terms import common_of, written
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.formats import display
@@ -54,10 +55,9 @@ class StateDecisions:
         were ranked in another way, and the errors of ``State.earlier``.
         """
         self._name = str(state.folder)
-        known = state.header.key or ""
-        if is_keyed(known) and known != scheme.key_identity:
-            raise StorageRefused(self._name, "the state has a secret key: the same key is needed", "key needed")
-        if changes := state.differences(scheme):
+        recorded = state.header.recorded
+        recorded.require_key(self._name, scheme)
+        if changes := recorded.changes(RecordedScheme.of(scheme)):
             rule = f"its documents were added with other settings: {as_recorded(changes, 'the state')}"
             raise StorageRefused(self._name, rule, "other terms")
         self._policy, self._scheme = state.header.policy, scheme
