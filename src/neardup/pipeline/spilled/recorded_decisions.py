@@ -22,12 +22,12 @@ from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import UNVERIFIED
+from neardup.pipeline.digests import equals
 from neardup.pipeline.spilled.common_shingles import list_of
 from neardup.pipeline.spilled.earlier import stored_rows
 from neardup.pipeline.spilled.heads import ranked
 from neardup.pipeline.spilled.records import records_in
 from neardup.pipeline.spilled.run import result_of
-from neardup.pipeline.spilled.signed import equal_digests
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.workers import job_of, scheme_of
 from neardup.schemes.recorded import RecordedScheme, as_recorded, differing
@@ -35,6 +35,7 @@ from neardup.schemes.terms import common_of, written
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.formats import display
 from neardup.sources.shards import is_distant
+from neardup.text.columns import batches
 
 _NOBODY: Final = -1  # represents a kept document
 _LISTED: Final = 5  # paths that a message names
@@ -133,7 +134,8 @@ class StateDecisions:
         """Return the number of the leader that each document equals, or -1 for documents that can equal none."""
         known = np.stack([self._earlier.column(name, np.uint64) for name in ("equal", "equal_high")], axis=1)
         pieces = filter(len, self.collections())
-        found = (equal_digests(piece.texts, self._scheme.shingling, self._salt) for piece in pieces)
+        every = (batch for piece in pieces for batch in batches(piece.texts))
+        found = (equals(batch, self._scheme.shingling.batch_features(batch), self._salt) for batch in every)
         digests = np.concatenate([np.empty((0, 2), np.uint64), *found])
         places = pc.index_in(stored_rows(digests), value_set=stored_rows(known))
         leaders: Positions = pc.fill_null(places, -1).to_numpy().astype(np.int64)
