@@ -98,8 +98,10 @@ def test_seeds_are_settings():
 
 def test_what_is_not_recorded_cannot_be_left_out():
     plain, listed = (
-        as_recorded(RecordedScheme.of(MinHash()).changes(RecordedScheme.of(now)), "the state")
-        for now in (MinHash(seed=2), LISTED)
+        as_recorded(RecordedScheme.of(MinHash()).changes(RecordedScheme.of(now))) for now in (MinHash(seed=2), LISTED)
     )
-    assert plain == "seed was 1 and is 2; use the same, or leave them out, as the state has recorded them"
+    assert (
+        plain
+        == "was created with other settings: seed was 1 and is 2; use the same, or leave them out, as they are recorded"
+    )
     assert listed.endswith("; use the same")

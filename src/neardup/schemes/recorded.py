@@ -1,6 +1,6 @@
 """The scheme that a run, a state or an index has recorded, and what another scheme has different."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Self
 
 from neardup.model.errors import Change, ParameterError, StorageRefused, is_keyed
@@ -67,11 +67,15 @@ def differing(before: Mapping[str, Any], now: Mapping[str, Any], *, in_recipe: b
             yield Change("setting", name, one, other)
 
 
-def as_recorded(changes: Sequence[Change], place: str) -> str:
-    """Describe other settings than those of a run, and what to do; a *place* has recorded all but ``UNRECORDED``."""
-    words = "; ".join(change.words() for change in changes)
+def other_settings(changes: Iterable[Change]) -> str:
+    """Return the rule of an error about other settings than something was created with."""
+    return f"was created with other settings: {'; '.join(change.words() for change in changes)}"
+
+
+def as_recorded(changes: Sequence[Change]) -> str:
+    """Return the same rule, and what to do about settings that are recorded, unless they are in ``UNRECORDED``."""
     lacks = UNRECORDED & {change.name for change in changes}
-    return f"{words}; use the same{'' if lacks else f', or leave them out, as {place} has recorded them'}"
+    return f"{other_settings(changes)}; use the same{'' if lacks else ', or leave them out, as they are recorded'}"
 
 
 def _is_policy(settings: Mapping[str, Any], name: str, value: Any) -> bool:

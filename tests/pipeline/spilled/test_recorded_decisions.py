@@ -220,7 +220,9 @@ def test_other_inputs_and_settings_are_refused(files, tmp_path):
         audit_files(files[:1], work)
     with pytest.raises(ParameterError, match="is not that of the run, which has recorded 'last'"):
         audit_files(files, work, keep="first")
-    with pytest.raises(StorageRefused, match="its run has other settings: scheme was minhash and is simhash; use the"):
+    with pytest.raises(
+        StorageRefused, match="was created with other settings: scheme was minhash and is simhash; use the"
+    ):
         audit_files(files, work, scheme=SimHash())
     files[1].write_text("".join(line + "\n" for line in files[1].read_text().splitlines()[:-1]))
     with pytest.raises(DataError, match=r"b.jsonl: it was changed after the run had begun"):

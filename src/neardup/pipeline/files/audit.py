@@ -175,8 +175,7 @@ def _as_recorded(
         raise DataError(name, rule, "other terms") from error
     changes = [one for one in differing(known["scheme"], schemes.written(found)) if one.name not in UNRECORDED]
     if scheme is not None and changes:
-        rule = f"its run had other settings: {as_recorded(changes, 'the report')}"
-        raise InputRefused(name, rule, "other terms")
+        raise InputRefused(name, as_recorded(changes), "other terms")
     if found.recipe != known["recipe"]:
         lacking = "a secret key, a list of common shingles or a table of weights"
         rule = f"its run had {lacking}, which a report does not record; repeat all options of the run"

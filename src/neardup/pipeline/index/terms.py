@@ -22,7 +22,7 @@ from neardup.model.seen import Stats
 from neardup.model.tables import TableDesign
 from neardup.pipeline.index.fields import field_kinds
 from neardup.schemes import terms as schemes
-from neardup.schemes.recorded import RecordedScheme
+from neardup.schemes.recorded import RecordedScheme, other_settings
 from neardup.schemes.thresholds import require_texts
 from neardup.text.common_shingles import CommonShingles
 
@@ -142,8 +142,8 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
     if not stated.texts:
         require_texts(own)
     if own.recipe != recorded.recipe:
-        words = "; ".join(change.words() for change in recorded.changes(RecordedScheme.of(own), in_recipe=True))
-        raise StorageRefused(where, f"was created with other settings: {words}", "other settings")
+        changes = recorded.changes(RecordedScheme.of(own), in_recipe=True)
+        raise StorageRefused(where, other_settings(changes), "other settings")
     lacks = made.keys_lack(own, chosen=chosen)
     if lacks is not None:
         raise StorageRefused(where, lacks, "too few keys")

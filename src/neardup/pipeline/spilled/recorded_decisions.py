@@ -59,8 +59,7 @@ class StateDecisions:
         recorded = state.header.recorded
         recorded.require_key(self._name, scheme)
         if changes := recorded.changes(RecordedScheme.of(scheme)):
-            rule = f"its documents were added with other settings: {as_recorded(changes, 'the state')}"
-            raise StorageRefused(self._name, rule, "other terms")
+            raise StorageRefused(self._name, as_recorded(changes), "other terms")
         self._policy, self._scheme = state.header.policy, scheme
         self._salt: Words = np.frombuffer(bytes.fromhex(state.header.salt), np.uint64)
         earlier = state.earlier()
@@ -217,8 +216,7 @@ def work_decisions(path: Path, scheme: Scheme | None, key: bytes | None, keep: s
             same_list = common_of(scheme) in {None, list_of(folder)}
             changes = differing(recorded["scheme"], written(scheme))
             if others := [change for change in changes if not (same_list and change.name == "common")]:
-                rule = f"its run has other settings: {as_recorded(others, 'the work folder')}"
-                raise StorageRefused(str(path), rule, "other terms")
+                raise StorageRefused(str(path), as_recorded(others), "other terms")
         yield WorkDecisions(folder, scheme_of(folder, key, scheme), keep)
 
 

@@ -46,7 +46,7 @@ from neardup.pipeline.spilled.earlier import (
     check_segments,
 )
 from neardup.schemes import terms
-from neardup.schemes.recorded import RecordedScheme, differing
+from neardup.schemes.recorded import RecordedScheme, differing, other_settings
 from neardup.sources.formats import local_folder
 from neardup.sources.output_places import require_outside
 from neardup.text.extraction import Extraction, other_extraction
@@ -181,8 +181,7 @@ class State(AbstractContextManager["State"]):
         if policy is not None:
             changes += differing(header.policy, _rules(policy))
         if changes:
-            words = "; ".join(change.words() for change in changes)
-            rule = f"its documents were added with other settings: {words}; use the same, or another state"
+            rule = f"{other_settings(changes)}; use the same, or another state"
             raise StorageRefused(str(self.folder), rule, "other terms")
         rule = "cannot be used with this state, whose first run was without it; leave it out, or make another state"
         require(header.for_index or not for_index, "for_index", for_index, rule)
