@@ -27,7 +27,7 @@ class RecordedScheme(NamedTuple):
         if before == now:
             return
         if is_keyed(before) and is_keyed(now):
-            raise StorageRefused(where, "was created with another key", "other key")
+            raise StorageRefused(where, "was created with another key; open it with its own", "other key")
         if is_keyed(before):
             raise StorageRefused(where, "was created with a key; open it with the same key", "key needed")
         if is_keyed(now):

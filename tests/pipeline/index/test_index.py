@@ -95,7 +95,7 @@ def test_an_index_is_opened_by_whoever_has_its_key(folder, name, key):
     if key is not None:
         for own, reason in (
             (None, "was created with a key; open it with the same key"),
-            (bytes(16), "was created with another key"),
+            (bytes(16), "was created with another key; open it with its own"),
         ):
             for mode in ("r", "w"):
                 with pytest.raises(StorageRefused) as refused:
