@@ -3,6 +3,7 @@ import json
 import os
 import re
 import sys
+import warnings
 from dataclasses import replace
 from errno import EIO, ENOSPC
 from functools import partial
@@ -428,6 +429,38 @@ def test_what_does_not_fit_into_memory_is_run_in_pieces(tmp_path, sources, monke
     assert [path.name for path in tmp_path.glob("*work*")] == []
     monkeypatch.setattr(files, "available_memory", lambda: None)
     dedup_files(sources, tmp_path / "other.jsonl")
+
+
+def test_short_texts_need_more_memory_than_long_ones_of_the_same_size(tmp_path, monkeypatch):
+    from neardup.pipeline.files import dedup as files
+
+    asked = []
+    monkeypatch.setattr(files, "_LARGE", 0)
+    monkeypatch.setattr(files, "_LOADED", 0)
+    monkeypatch.setattr(files, "available_memory", lambda: asked.append(1) or 20 * size)
+    for name, words, in_pieces in (("long", 2_000, False), ("short", 3, True)):
+        source = tmp_path / f"{name}.jsonl"
+        texts = [" ".join(f"{name}{(n * 7 + m) % 999}" for m in range(words)) for n in range(600_000 // words)]
+        source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+        size = source.stat().st_size
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("always")
+            dedup_files([source], tmp_path / f"{name}-out.jsonl")
+        assert any("intermediate files are kept" in str(one.message) for one in shown) == in_pieces
+    assert asked == [1, 1]
+    with pytest.warns(RuntimeWarning) as noted:
+        dedup_files([source], report=tmp_path / "why.jsonl")
+    assert "why.jsonl.neardup-work" in str(noted[0].message)
+
+
+def test_an_error_in_what_does_not_fit_is_that_of_the_run(tmp_path, monkeypatch):
+    from neardup.pipeline.files import dedup as files
+
+    monkeypatch.setattr(files, "_LARGE", 0)
+    monkeypatch.setattr(files, "available_memory", lambda: 0)
+    (tmp_path / "x.jsonl.gz").write_bytes(b"one")
+    with pytest.raises(DataError, match="its first bytes are not those of gzip"):
+        dedup_files([tmp_path / "x.jsonl.gz"], tmp_path / "out.jsonl")
 
 
 @pytest.mark.parametrize("number", [ENOSPC, EIO])
