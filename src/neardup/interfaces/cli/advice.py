@@ -3,7 +3,7 @@
 import argparse
 import shlex
 from collections.abc import Mapping, Sequence
-from glob import glob
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -469,12 +469,19 @@ def _about_separator(header: str) -> str:
 
 
 def _patterns_of(folder: str) -> tuple[str, str]:
-    """Return a pattern of the tables in a folder, or in folders below it, and one of the names of its texts."""
-    from neardup.sources.formats import DOCUMENTS, FORMATS
+    """Return a pattern of the tables in a folder, with those below it if there are some, and one of names of texts."""
+    from neardup.sources.formats import DOCUMENTS, FORMATS, expand
 
-    def first(patterns: list[str]) -> str:
-        return next((one for one in patterns if glob(one, recursive=True)), patterns[0])  # noqa: PTH207 - a pattern
+    def found(pattern: str) -> tuple[str, ...]:
+        try:
+            return expand([pattern])
+        except NeardupError:
+            return ()
 
-    endings = [f"{ending}{packed}" for packed in ("", ".*") for ending in FORMATS]
-    tables = first([str(Path(folder, below, f"*{ending}")) for below in ("", "**") for ending in endings])
-    return tables, Path(first([str(Path(folder, "**", f"*{ending}")) for ending in sorted(DOCUMENTS)])).name
+    endings = [f"*{ending}{packed}" for packed in ("", ".*") for ending in FORMATS]
+    place = Path(escape(folder))
+    ending = next((one for one in endings if found(str(place / "**" / one))), endings[0])
+    below = len(found(str(place / "**" / ending))) > len(found(str(place / ending)))
+    texts = [f"*{one}" for one in sorted(DOCUMENTS)]
+    text = next((one for one in texts if found(str(place / "**" / one))), texts[0])
+    return str(place / "**" / ending if below else place / ending), text
