@@ -453,6 +453,13 @@ def test_short_texts_need_more_memory_than_long_ones_of_the_same_size(tmp_path, 
     assert "why.jsonl.neardup-work" in str(noted[0].message)
 
 
+def test_a_run_in_pieces_reports_what_it_needs_once(tmp_path, sources):
+    found = []
+    dedup_files(sources, work=tmp_path / "w", forecast=found.append)
+    assert [one.documents for one in found] == [260]
+    dedup_files(sources, forecast=pytest.fail)
+
+
 def test_an_error_in_what_does_not_fit_is_that_of_the_run(tmp_path, monkeypatch):
     from neardup.pipeline.files import dedup as files
 

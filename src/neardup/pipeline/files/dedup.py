@@ -140,6 +140,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     for_index: bool = False,
     against: AnyPath | Sequence[AnyPath] | None = None,
     executors: Executors | None = None,
+    forecast: "Callable[[Forecast], None] | None" = None,
     progress: bool | Progress | None = None,
 ) -> FilesResult:
     """Deduplicate files: write the kept records to *out*, in the inputs' columns and order; return a ``FilesResult``.
@@ -183,8 +184,10 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     continued does not learn again.
 
     *executors*, such as those of ``neardup.spark``, do most tasks of a run in pieces, in processes of their own.
-    Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``, ``DataError``,
-    ``OutputError`` and ``ExtraMissing``; with *work*, *state* or *against* also ``StorageError``.
+    *forecast* is called by a run in pieces, after its first shards, with what the whole run needs: its ``documents``,
+    bytes of ``disk`` in the work folder, and ``seconds``. A run that was not asked to be one in pieces warns instead
+    (``RuntimeWarning``). Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``,
+    ``DataError``, ``OutputError`` and ``ExtraMissing``; with *work*, *state* or *against* also ``StorageError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     require_other_fields(text, id=id)
@@ -237,7 +240,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             request=replace(settings.request, processes=processes),
             work=local_folder("work", folder),
             page=None if page is None else lambda done: page(_stored(done)),
-            announce=_announce if unasked else lambda _: None,
+            announce=_announce if unasked else forecast or (lambda _: None),
         )
         return _in_pieces(inputs, settings, engine, follow)
 
@@ -376,16 +379,8 @@ def _size_of(path: str, globs: Sequence[str]) -> int:
 
 
 def _announce(found: "Forecast") -> None:
-    """Report what a run that was not asked to be one in pieces needs."""
-    from neardup.pipeline.spilled.forecast import amount
-
-    minutes = f"{max(1, found.seconds / 60):,.0f} min"
-    warnings.warn(
-        f"this run of about {found.documents:,} documents needs about {amount(found.disk)} of disk and {minutes};"
-        " more disk if more documents have similar ones",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+    """Warn of what a run that was not asked to be one in pieces needs."""
+    warnings.warn(str(found), RuntimeWarning, stacklevel=2)
 
 
 def _earlier(
