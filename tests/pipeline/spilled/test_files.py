@@ -17,6 +17,7 @@ import pytest
 from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, Trials, dedup_files
 from neardup.errors import DataError, OutputError, ParameterError
 from neardup.model.errors import FieldMissing, RunChanged, StorageFailed
+from neardup.model.memory import LEAST_OF_RUN
 from neardup.pipeline.spilled import common_shingles as stages
 from neardup.pipeline.spilled import run
 from neardup.sources.shards import Shards
@@ -458,6 +459,38 @@ def test_a_run_in_pieces_reports_what_it_needs_once(tmp_path, sources):
     dedup_files(sources, work=tmp_path / "w", forecast=found.append)
     assert [one.documents for one in found] == [260]
     dedup_files(sources, forecast=pytest.fail)
+
+
+def test_folders_and_links_count_as_what_they_hold(tmp_path, monkeypatch):
+    from neardup.pipeline.files import dedup as files
+
+    monkeypatch.setattr(files, "_LARGE", 40_000)
+    monkeypatch.setattr(files, "available_memory", lambda: 1000)
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("one two three four " * 3_000)
+    (tmp_path / "b.jsonl").write_text(json.dumps({"text": "one two three four " * 3_000}))
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "b.jsonl")
+    for source, out in (("texts", "kept"), ("link.jsonl", "kept.jsonl")):
+        with pytest.warns(RuntimeWarning) as shown:
+            done = dedup_files([tmp_path / source], tmp_path / out)
+        assert "intermediate files are kept in" in str(shown[0].message)
+        assert len(done.documents) == 1
+
+
+@pytest.mark.parametrize(
+    ("there", "memory"), [(1000, LEAST_OF_RUN), (600_000_000, 100_000_000), (1_400_000_000, 500_000_000)]
+)
+def test_a_run_in_pieces_that_was_not_asked_for_fits_into_the_available_memory(tmp_path, monkeypatch, there, memory):
+    from neardup.pipeline.files import dedup as files
+
+    found = []
+    monkeypatch.setattr(files, "_LARGE", 0)
+    monkeypatch.setattr(files, "_needed_memory", lambda *_: there + 1)
+    monkeypatch.setattr(files, "available_memory", lambda: there)
+    monkeypatch.setattr(files, "_in_pieces", lambda _, settings, *__: found.append(settings.memory))
+    with pytest.warns(RuntimeWarning):
+        dedup_files([tmp_path / "x.jsonl"], tmp_path / "out.jsonl", memory=500_000_000)
+    assert found == [memory]
 
 
 def test_an_error_in_what_does_not_fit_is_that_of_the_run(tmp_path, monkeypatch):

@@ -45,7 +45,6 @@ from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.schemes.thresholds import require_policy
 from neardup.sources.collection import Quoting, Rejected, WholeInputs
 from neardup.sources.first_records import first_records
-from neardup.sources.folder import documents_in, state_of
 from neardup.sources.formats import (
     STDIN,
     WARC,
@@ -74,6 +73,7 @@ if TYPE_CHECKING:  # runs in pieces are loaded when there is one
 _WORK: Final = ".neardup-work"
 _LARGE: Final = 1 << 24  # bytes of inputs: smaller ones always fit
 _LOADED: Final = 10**8  # bytes of the libraries and kernels that a run loads
+_OF_PIECES: Final = 4 * 10**8  # bytes that a run in pieces needs in any case
 _PLACE: Final = 16  # bytes: where a record is in its file
 
 
@@ -338,7 +338,7 @@ def _work_if_large(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Pa
         return None
     try:
         needed = _needed_memory(inputs, settings)
-    except NeardupError:
+    except (NeardupError, OSError):
         return None
     if needed <= there:
         return None
@@ -348,13 +348,13 @@ def _work_if_large(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Pa
         RuntimeWarning,
         stacklevel=3,
     )
-    return folder, max(LEAST_OF_RUN, min(settings.memory, there // 2))
+    return folder, max(LEAST_OF_RUN, min(settings.memory, (there - _OF_PIECES) // 2))
 
 
 def _needed_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int:
     """Return about how many bytes a run in memory needs with its documents, by the first records of each format."""
     paths, request = expand(inputs), settings.request
-    sizes = {path: _size_of(path, request.globs) for path in paths if path != STDIN and not is_url(path)}
+    sizes = {path: _size_of(path) for path in paths if path != STDIN and not is_url(path)}
     if STDIN in paths or sum(sizes.values()) < _LARGE:
         return 0
     kinds: dict[Kind, list[str]] = {}
@@ -371,10 +371,10 @@ def _needed_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int:
     return needed
 
 
-def _size_of(path: str, globs: Sequence[str]) -> int:
-    """Return the bytes of a file, or of the documents of a folder."""
+def _size_of(path: str) -> int:
+    """Return the bytes of a file, or of all files in a folder."""
     if Path(path).is_dir():
-        return sum(state_of(path, documents_in(path, globs)[0])[0])
+        return sum(Path(folder, name).lstat().st_size for folder, _, names in os.walk(path) for name in names)
     return Path(path).stat().st_size
 
 
