@@ -99,7 +99,7 @@ def test_broken_lines_are_answered_and_counted(seen, asked):
         seen, b'{"id":\n' + line(id="a", text=STORM) + b"\n" + line(text="x").rstrip(), "--admit", code=1
     )
     assert [answer.get("error", answer.get("verdict")) for answer in answers] == [
-        "incomplete JSON: the line ends inside a value",
+        "it is incomplete JSON: it ends too early",
         "new",
         "it has neither 'url' nor 'id'",
     ]

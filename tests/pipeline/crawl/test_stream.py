@@ -9,6 +9,7 @@ from neardup.pipeline.crawl.stream import Answering
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
+HALF = "it has half a surrogate pair at byte {}; write both halves, such as \\ud83d\\ude00"
 
 
 @pytest.fixture
@@ -73,17 +74,17 @@ def require_answer(index, broken, expected):
 @pytest.mark.parametrize(
     ("broken", "complaint"),
     [
-        (b"{", "incomplete JSON: the line ends inside a value"),
+        (b"{", "it is incomplete JSON: it ends too early"),
         (b"[]", "it must be an object, not a list"),
         (b'{"text": "\xff"}', "it is not valid UTF-8"),
-        (b'{"id": "a", "text": "\\ud800"}', "an escape in it is half a surrogate pair"),
-        (b'{"id": "\\ud800", "text": "a"}', "an escape in it is half a surrogate pair"),
+        (b'{"id": "a", "text": "\\ud800"}', HALF.format(22)),
+        (b'{"id": "\\ud800", "text": "a"}', HALF.format(9)),
         (None, "it has more than 67,108,864 bytes"),
         (line(text=STORM), "it has neither 'url' nor 'id'"),
         (line(url="", id="", text=STORM), "it has neither 'url' nor 'id'"),
         (line(id=[1], text=STORM), "its 'id' must be a string or a number, not a list"),
         (line(id="ä" * 600, text=STORM), "its id has 1,200 bytes; at most 1,024 are allowed"),
-        (line(id=[1], text=7), "its 'text' must be a string, not a number"),
+        (line(id=[1], text=7), "its 'text' must be a string, not an integer"),
     ],
 )
 def test_broken_lines_are_answered_too(index, broken, complaint):
@@ -93,7 +94,7 @@ def test_broken_lines_are_answered_too(index, broken, complaint):
 @pytest.mark.parametrize(
     ("broken", "complaint"),
     [
-        (line(id="a", text=7), "its 'text' must be a string, not a number"),
+        (line(id="a", text=7), "its 'text' must be a string, not an integer"),
         (line(id="a", text={}), "its 'text' must be a string, not an object"),
         (b'{"id": "a", "text": 1e999}', "its 'text' must be a string, not a number"),
         (line(id="a"), "its 'text' is missing or null"),
