@@ -1,6 +1,7 @@
 """One JSON record: decoding the requested fields, and describing errors."""
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +16,7 @@ _SHOWN: Final = 40  # characters of a name in a message
 _STARTS: Final = {b"[": "a list", b"{": "an object", b"t": "true or false", b"f": "true or false"}
 
 
+@lru_cache(64)  # streams decode some lines at a time
 def decoder(text: str | None, names: tuple[str, ...]) -> Decode:
     """Return a decoder of the requested fields: ``f0`` the text, if requested, ``f1``... the others, undecoded.
 
