@@ -72,6 +72,11 @@ class PlausiblePairs:
     @cached_property
     def _met(self) -> Flags:
         """Which documents have a key that others have, in any column."""
-        keys = np.sort(self._keys, axis=1)
-        ordered = np.sort(np.concatenate([keys[:, 0], keys[:, 1:][keys[:, 1:] != keys[:, :-1]]]))
-        return np.asarray(np.isin(self._keys, ordered[1:][ordered[1:] == ordered[:-1]]).any(axis=1))
+        own = self._keys != self._keys[:, :1]  # a row with fewer keys repeats its first key
+        own[:, 0] = True
+        rows, keys = own.nonzero()[0], self._keys[own]
+        order = np.argsort(keys)
+        (equal,) = np.nonzero(keys[order[1:]] == keys[order[:-1]])
+        met = np.zeros(len(own), np.bool_)
+        met[rows[order[equal]]] = met[rows[order[equal + 1]]] = True
+        return met

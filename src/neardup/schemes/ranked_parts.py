@@ -36,7 +36,7 @@ def pairs_of(hits: Positions, before: Positions, tests: Sequence[PairTest]) -> t
 
 
 def _places(rows: int, before: int) -> tuple[Positions, Positions]:
-    """Return the places of pairs: some rows, the first of which has this number of columns, and each next one more."""
+    """Return the places of pairs: the first of some rows has this number of columns, and each next row one more."""
     return np.tril_indices(rows, before - 1, rows + before) if before else _first_places(rows)
 
 
