@@ -349,3 +349,23 @@ def test_pages_in_lines_need_no_url_for_their_templates(tmp_path):
         assert [one["verdict"] for one in answered(answering, [line(id="a", page=page)])] == ["new"]
         answers = answered(answering, [line(url="http://a.example/", page=page), line(id="c", page=page), line(id="d")])
         assert [one.get("verdict") for one in answers] == ["exact duplicate", "exact duplicate", None]
+
+
+def test_a_host_that_other_lines_name_is_that_of_their_url(index):
+    lines = [line(url="http://a.example/", text=STORM, host="h.example"), line(url="http://b.example/", text=BAKER)]
+    answered(FileAnswers(index, admit=True), lines)
+    own = [document.fields["host"] for document in index.get(["http://a.example/", "http://b.example/"])]
+    assert own == ["h.example", "b.example"]
+
+
+@pytest.mark.parametrize(
+    ("broken", "own"),
+    [
+        (line(url="HTTP://a.example", id="a", text=7), "http://a.example/"),
+        (line(url="http://a.example/", id=[], text=STORM), None),
+        (b'{"id": "a", "text": 7, "title": "\\ud800"}', None),
+    ],
+)
+def test_the_id_of_a_line_of_wrong_types_is_known_if_it_is_valid(index, broken, own):
+    [answer] = answered(FileAnswers(index), [broken])
+    assert (answer["id"], "error" in answer) == (own, True)

@@ -20,7 +20,7 @@ from neardup.model.verdicts import as_record
 from neardup.pipeline.index.fields import ARROW, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
-from neardup.pipeline.index.records import NamedRecords, fields_of, named, site_field
+from neardup.pipeline.index.records import NamedRecords, address_fields, fields_of, named, site_field
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -144,9 +144,10 @@ class FileAnswers:
         """Return the id of a line whose text has a wrong type; ``None`` if it has no valid one."""
         try:
             url, own = (bytes(decoder(None, (name,))(line).f1) for name in (self._url, self._request.id))
-            return self._addresses.id_of(address) if (address := literal_of(url) or "").strip() else id_of(own)
-        except (msgspec.ValidationError, TypeError):
+            address, name = literal_of(url), id_of(own)
+        except (msgspec.MsgspecError, RecursionError, TypeError):
             return None
+        return self._addresses.id_of(address) if address and address.strip() else name
 
     def _require_fields(self, piece: InputPiece) -> None:
         """Raise ``FieldMissing`` if a piece lacks the text, or a field that was requested by name."""
@@ -188,8 +189,10 @@ class FileAnswers:
         columns: dict[str, Any] = dict(zip(found.table.column_names, found.table.columns, strict=True))
         nothing = pa.nulls(len(piece), ARROW[STRING])
         columns |= {name: nothing for name in found.missing if name in signed and name != BODY}
-        if alone and BODY in signed and BODY in columns:
-            columns[BODY] = pc.coalesce(columns[BODY], piece.texts)
+        if alone:
+            made = pa.table({BODY: piece.texts} if BODY in signed else {})
+            made = made if urls is None else address_fields(self._index.fields, urls, made)
+            columns |= {name: pc.coalesce(columns[name], made[name]) for name in made.column_names if name in columns}
         if has_sites(self._index.store):
             columns |= site_field(piece)
         records = NamedRecords(piece.texts, ids, urls, pa.table(columns))
