@@ -424,10 +424,10 @@ def test_the_sample_collection_is_judged_as_its_truth_says(run, tmp_path):
     ("line", "reason"),
     [
         (b'{"text": "x", broken', "it is not valid JSON"),
-        (b'{"text": 5}', "its 'text' must be a string, not a number"),
+        (b'{"text": 5}', "its 'text' must be a string, not an integer"),
         (b'{"text": ["a"]}', "its 'text' must be a string, not a list"),
         (b'{"text": "a", "id": {"x": 1}}', "its 'id' must be a string or a number, not an object"),
-        (b'{"text": "a", "id": NaN}', "it holds NaN, which JSON does not have; write null"),
+        (b'{"text": "a", "id": NaN}', "it has NaN at byte 21, which JSON does not have; write null"),
         (b'["a"]', "it must be an object, not a list"),
         (b'{"text": "\xff\xfe"}', "it is not valid UTF-8"),
         (b'{"text": "\\ud800"}', "half a surrogate pair"),
@@ -457,7 +457,7 @@ def test_a_broken_line_is_rejected_with_its_place_and_strict_stops_there(run, tm
 def test_a_truncated_last_line_and_many_broken_ones(run, tmp_path):
     source = tmp_path / "in.jsonl"
     source.write_bytes(b'{"text": "whole"}\n' + b'{"text": "cut')
-    assert f"{source}:2: incomplete JSON: the line ends inside a value" in run(source, "--dry-run", code=1).out
+    assert f"{source}:2: it is incomplete JSON: it ends too early" in run(source, "--dry-run", code=1).out
     source.write_bytes(b'{"text": "whole"}\n' + b"broken\n" * 10)
     shown = run(source, "--out", "kept.jsonl", code=1)
     assert (tmp_path / "kept.jsonl").read_bytes() == b'{"text": "whole"}\n'
