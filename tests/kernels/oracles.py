@@ -89,23 +89,39 @@ def begins_line(visible, place):
     return True
 
 
+OPERATORS = re.compile("[\xb1\xd7\xf7\u2190-\u22ff\u27c0-\u27ff\u2900-\u2aff\uff0a\uff0b\uff0f\uff1c-\uff1e]")
+CLOSING_BRACKETS = re.compile("[\uff09\uff3d\uff5d\u3009\u300b\u300d\u300f\u3011\u3015\u3017\u3019\u301b]")
+
+
+def is_unit(letter):
+    known = (is_unspaced(letter) and is_word(letter)) or is_symbol(letter)
+    return known and not letter.isascii() and not is_digit(letter) and not OPERATORS.match(letter)
+
+
 def is_minus(letters, place):
     before, behind, after = letters[place - 1], letters[place + 1], letters[place + 2]
     leads = behind in ".$" or (not behind.isascii() and is_symbol(behind))
     if is_digit(behind) or (leads and is_digit(after)):
-        apart = not before.isascii() and not is_word(before) and not is_symbol(before)
-        apart = apart or (is_unspaced(before) and is_word(before) and not is_digit(before))
-        return before in WHITE or before in "([{<=>+*/^|~:,;%&!\"'" or apart
+        if before in WHITE or before in "([{<=>+*/^|~:,;&!" or OPERATORS.match(before):
+            return True
+        if not before.isascii() and not is_word(before) and not is_symbol(before):
+            return not CLOSING_BRACKETS.match(before)
+        if before in "%$\"'":
+            return not is_digit(letters[place - 2])
+        units = list(itertools.takewhile(is_unit, reversed(letters[:place])))
+        ahead = letters[place - 1 - len(units)]
+        return bool(units) and not (len(units) <= 3 and is_digit(ahead))
+    blank = {letter for letter in WHITE if not re.fullmatch(LINE_ENDS, letter)}
     if is_word(behind):
-        return before in "([{=^*/<>+," or (before == " " and letters[place - 2] == "=")
-    return before == behind == " " and is_digit(letters[place - 2]) and is_digit(after)
+        return before in "([{=^*/<>+," or (before in blank and letters[place - 2] == "=")
+    return before in blank and behind in blank and is_digit(letters[place - 2]) and is_digit(after)
 
 
 def separates(letter):
     return letter in WHITE or not (letter.isascii() or is_word(letter) or is_symbol(letter))
 
 
-def symbol_counts(visible, place):  # noqa: C901, PLR0911 - one rule each
+def symbol_counts(visible, place):  # noqa: C901, PLR0911, PLR0912 - one rule each
     """The rules of ``neardup.kernels.symbols``, on the visible characters of a text."""
     letters = [" ", " ", *(letter for letter, _ in visible), " ", " ", " "]
     place += 2
@@ -135,11 +151,14 @@ def symbol_counts(visible, place):  # noqa: C901, PLR0911 - one rule each
             possessive = behind == "'" and is_word(before) and not is_digit(before)
             ascii_closes = behind in ".,;:!?)]}\"'" and (possessive or behind not in ".\"'" or not inside)
             ends_word = is_word(before) or before in ".,;:!?)]}\"'" or separates(before)
-            return separates(before) == (ends_word and (separates(behind) or ascii_closes))
+            opens = separates(before) and not CLOSING_BRACKETS.match(before)
+            return opens == (ends_word and (separates(behind) or ascii_closes))
         case "|":
             return length > 1 or (edges == 0 and not (before in "-:" and behind in "-:"))
         case "/":
             return edges == 2 or (edges == 0 and (is_digit(before) or is_digit(behind)))
+        case "~":
+            return not is_digit(before) and (before.isascii() or not is_word(before))
         case "!":
             negates = (is_word(behind) and not is_digit(behind)) or behind == "("
             return length == 1 and negates and not (is_word(before) or before == "?")

@@ -153,13 +153,6 @@ def test_sentences_of_one_bit_are_not_overlooked(of_smaller):
     assert of == [-1, 0, -1]
 
 
-@given(asked())
-def test_pairs(case):
-    rng, number, *_ = case
-    rows = rng.random((number, number)) < 0.1
-    assert run(collapse.by_pairs, rows, [0], case) == expected(case, lambda better, hit: rows[hit, better])
-
-
 @given(asked(), st.booleans(), st.sampled_from([0.3, 0.5, 1.0]), st.sampled_from([0, 9, 1 << 40]), st.integers(1, 40))
 def test_sets(case, of_smaller, threshold, most, together):
     """Pairs of the list are measured while values are left and where both sets are known; else the estimate counts.

@@ -56,7 +56,16 @@ from test_folding import folded, split
             "\uff13\uff0a\uff14, \uff13\uff0f\uff14 \u6771\uff0f\u5927",
             "\uff13 \uff0a \uff14 \uff13 \uff0f \uff14 \u6771 \u5927",
         ),
-        ("10\uff5e12, 10\u301c12", "10 12 10 12"),
+        ("10\uff5e12, 10\u301c12, 10~12, \uc2dc~\uc624, ~x", "10 12 10 12 10 12 \uc2dc \uc624 ~ x"),
+        (
+            "9\u6642-17\u6642, 10%-15%, 5\u2103-9, 20\u0e1a\u0e32\u0e17-30",
+            "9 \u6642 17 \u6642 10 % 15 % 5 \u2103 9 20 \u0e1a \u0e32 \u0e17 30",
+        ),
+        (
+            "\u2264-5, 3\u00d7-2, \uffe5-5, $-5, \uff0810\uff09-5, 5\u3000-\u30003",
+            "\u2264 - 5 3 \u00d7 - 2 \uffe5 - 5 $ - 5 10 5 5 - 3",
+        ),
+        ("\uff08a+b\uff09*c", "a + b * c"),
         ("balance -\u0e3f500, -\u221a5", "balance - \u0e3f 500 - \u221a 5"),
         (
             "\u9019**\u91cd\u9ede**\u5167, **\uace0\uc131**\uc744, \u9577*\u5bec, x**2",

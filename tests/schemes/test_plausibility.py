@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import Combined, MinHash, Sentences, SimHash, Trials
-from neardup.schemes import plausibility
 from neardup.schemes.plausibility import PlausiblePairs, plausible_tests, share_a_key
 
 KEYS = st.integers(1, 3).flatmap(
@@ -37,9 +36,8 @@ def test_a_key_is_shared_in_one_column_or_pooled_in_any(rows, pooled, shuffled):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
-@pytest.mark.parametrize("together", [1, 3, 256])
-@given(texts=st.lists(WORDS, max_size=9), entered=st.sets(st.integers(0, 8)))
-def test_plausible_pairs_are_signed_pass_every_test_and_share_a_key(scheme, together, texts, entered):
+@given(texts=st.lists(WORDS, max_size=9), before=st.sets(st.integers(0, 8)), begin=st.integers(0, 9))
+def test_plausible_pairs_are_signed_pass_every_test_and_share_a_key(scheme, texts, before, begin):
     signed = scheme.sign(texts)
     keys = scheme.keys(signed).tolist()
 
@@ -50,15 +48,11 @@ def test_plausible_pairs_are_signed_pass_every_test_and_share_a_key(scheme, toge
         tests = plausible_tests(scheme, signed)
         return all(signed.present[[later, better]]) and all(test(*pair)[0] for test in tests) and bool(shared)
 
-    found = []
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(plausibility, "_TOGETHER", together)
-        pairs = PlausiblePairs(scheme, signed)
-        for begin, end in pairs.parts():
-            found += zip(*(side.tolist() for side in pairs.of(begin, end)), strict=True)
-            pairs.enter(np.array([rank for rank in range(begin, end) if rank in entered], np.int64))
-    expected = [(one, other) for one in range(len(texts)) for other in range(one) if plausible(one, other)]
-    assert found == [pair for pair in expected if pair[1] in entered or pair[0] // together == pair[1] // together]
+    documents, known = range(begin, len(texts)), sorted(own for own in before if own < min(begin, len(texts)))
+    given = (np.array(own, np.int64) for own in (documents, known))
+    found = zip(*(side.tolist() for side in PlausiblePairs(scheme, signed).of(*given)), strict=True)
+    pairs = [(one, other) for one in documents for other in (*known, *range(begin, one))]
+    assert [*found] == [pair for pair in pairs if plausible(*pair)]
 
 
 def test_without_the_estimate_only_filters_are_asked():

@@ -314,6 +314,7 @@ def test_patterns_choose_the_files(made):
     assert read([place], glob=["*.py"]).ids.to_pylist() == ["a.py", "sub/b.py"]
     assert read([place], glob=["sub/*", "LICENSE"]).ids.to_pylist() == ["LICENSE", "sub/b.py", "sub/c.PY"]
     assert read([place], glob=["*.html"]).texts.to_pylist() == ["e"]
+    assert read([place], glob=["**/*.py"]).ids.to_pylist() == ["a.py", "sub/b.py"]
     assert read([place], glob=["*.py"]).ignored == 4
     got = read([place], glob=["*.py"])
     got.write(place.with_name("out"), np.array([1]))
@@ -355,6 +356,11 @@ def test_tables_are_not_read_as_texts_even_if_a_pattern_chooses_them(tmp_path):
     with pytest.raises(DataError, match=r"the files of this folder that match \*.jsonl are tables or archives"):
         read([tmp_path], glob=["*.jsonl"])
     assert read([tmp_path], glob=["*"]).ids.to_pylist() == ["a.jsonl", "b.py"]
+
+
+def test_hidden_tables_next_to_texts_do_not_count(made):
+    place = made({"a.txt": b"a", "_temporary/b.csv": b"text\n", "_c.csv": b"text\n"})
+    assert read([place]).ids.to_pylist() == ["a.txt"]
 
 
 def test_hidden_files_are_read_only_if_a_pattern_has_their_dot(tmp_path):

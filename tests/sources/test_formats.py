@@ -4,7 +4,17 @@ from pathlib import Path
 import pytest
 
 from neardup.model.errors import DataError, InputRefused, ParameterError, StorageRefused
-from neardup.sources.formats import Kind, common_format, display, expand, input_kind, kind, local_folder, require_once
+from neardup.sources.formats import (
+    Kind,
+    common_format,
+    display,
+    expand,
+    input_kind,
+    kind,
+    local_folder,
+    matches,
+    require_once,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,6 +61,47 @@ def test_a_folder_that_a_pattern_cannot_look_into_is_an_error(tmp_path, pattern,
     finally:
         (tmp_path / "locked").chmod(0o700)
     assert str(tmp_path / "locked" / "a.jsonl") in expand([tmp_path / "**/*.jsonl"])
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("*.py", ["a.py", "s/b.py", "s/t/c.py"]),
+        ("**/*.py", ["a.py", "s/b.py", "s/t/c.py"]),
+        ("s/**/*.py", ["s/b.py", "s/t/c.py"]),
+        ("s/*", ["s/b.py"]),
+        ("*/*.py", ["s/b.py"]),
+        ("s/**", ["s/b.py", "s/t/c.py"]),
+        ("**/t/**/c.*", ["s/t/c.py"]),
+        ("**/**/a.py", ["a.py"]),
+        ("[st]/?.py", ["s/b.py"]),
+        ("s/", []),
+        ("t/*", []),
+    ],
+)
+def test_a_pattern_chooses_the_same_files_in_a_folder_as_as_an_input(tmp_path, monkeypatch, pattern, expected):
+    monkeypatch.chdir(tmp_path)
+    names = ["a.py", "s/b.py", "s/t/c.py"]
+    for name in names:
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+    assert [name for name in names if matches(name, [pattern])] == expected
+    if pattern != "*.py" and expected:
+        assert [path for path in expand([pattern]) if Path(path).is_file()] == expected
+
+
+def test_patterns_match_tables_hidden_by_an_underscore_only_if_they_have_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("ds/a.csv", "ds/_b.csv", "ds/_temporary/c.csv", "ds/sub/d.csv", "ds/_drafts/e.txt", "_staging/f.csv"):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).touch()
+    assert expand(["ds/**/*.csv"]) == ("ds/a.csv", "ds/sub/d.csv")
+    assert expand(["ds/*"]) == ("ds/_drafts", "ds/a.csv", "ds/sub")
+    assert expand(["ds/**/*.txt"]) == ("ds/_drafts/e.txt",)
+    assert expand(["ds/_*/*.csv"]) == expand(["ds/_temporary/*.csv"]) == ("ds/_temporary/c.csv",)
+    assert expand(["_staging/*.csv", "ds/_b.csv"]) == ("_staging/f.csv", "ds/_b.csv")
+    with pytest.raises(InputRefused, match=r"names or folders begin with _ \(1 here\) need a pattern with this _"):
+        expand(["ds/[_]b.csv"])
 
 
 def test_an_existing_path_is_no_pattern(tmp_path):

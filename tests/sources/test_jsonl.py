@@ -13,6 +13,7 @@ from neardup.model.errors import DataError, ParameterError
 from neardup.sources import jsonl
 from neardup.sources.read import read
 
+HALF = "it has half a surrogate pair at byte {}; write both halves, such as \\ud83d\\ude00"
 DEEP = 200_000
 
 
@@ -108,28 +109,28 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
         (b'{"text": "a\xff"}', "it is not valid UTF-8"),
         (b'{"text": "a", "other": "\xc3"}', "it is not valid UTF-8"),
         (b'{"text": "\xed\xa0\x80"}', "it is not valid UTF-8"),
-        (b'{"text": "\\ud800"}', "an escape in it is half a surrogate pair"),
-        (b'{"text": "\\ude00 a"}', "an escape in it is half a surrogate pair"),
-        (b'{"text": "a", "other": "\\uD800 b"}', "an escape in it is half a surrogate pair"),
-        (b'{"text": "a\x00"}', "it is not valid JSON: invalid character at byte 12 of the line"),
-        (b'{"text": "a", "x": NaN}', "it holds NaN, which JSON does not have; write null"),
-        (b'{"text": "a", "x": [1, -Infinity]}', "it holds -Infinity, which JSON does not have; write null"),
-        (b'{"text": "a", "id": NaN, }', "it is not valid JSON: invalid character at byte 21 of the line"),
-        (b'{"text": "a"', "incomplete JSON: the line ends inside a value"),
+        (b'{"text": "\\ud800"}', HALF.format(11)),
+        (b'{"text": "\\ude00 a"}', HALF.format(11)),
+        (b'{"text": "a", "other": "\\uD800 b"}', HALF.format(25)),
+        (b'{"text": "a\x00"}', "it is not valid JSON: invalid character at byte 12"),
+        (b'{"text": "a", "x": NaN}', "it has NaN at byte 20, which JSON does not have; write null"),
+        (b'{"text": "a", "x": [1, -Infinity]}', "it has -Infinity at byte 24, which JSON does not have; write null"),
+        (b'{"text": "a", "id": NaN, }', "it has NaN at byte 21, which JSON does not have; write null"),
+        (b'{"text": "a"', "it is incomplete JSON: it ends too early"),
         (
             b'{"text": "a"} {}',
-            "it is not valid JSON: trailing characters at byte 15 of the line; write each object on a line of its own",
+            "it is not valid JSON: trailing characters at byte 15; only one object is allowed",
         ),
         (
             b"{'text': 'a'}",
-            "it is not valid JSON: object keys must be strings at byte 2 of the line; write strings in double quotes",
+            "it is not valid JSON: object keys must be strings at byte 2; write strings in double quotes",
         ),
-        (b"oops", "it is not valid JSON: invalid character at byte 1 of the line; a record begins with {"),
-        (b'{{"text": "a"}}', "it is not valid JSON: object keys must be strings at byte 2 of the line"),
-        (b'{"text": "a"}, ', "it is not valid JSON: trailing characters at byte 14 of the line"),
+        (b"oops", "it is not valid JSON: invalid character at byte 1; begin with {"),
+        (b'{{"text": "a"}}', "it is not valid JSON: object keys must be strings at byte 2"),
+        (b'{"text": "a"}, ', "it is not valid JSON: trailing characters at byte 14"),
         (
             b"{\"text\": 'a'}",
-            "it is not valid JSON: invalid character at byte 10 of the line; write strings in double quotes",
+            "it is not valid JSON: invalid character at byte 10; write strings in double quotes",
         ),
         (b'["text"]', "it must be an object, not a list"),
         (b'"text"', "it must be an object, not a string"),
@@ -137,14 +138,14 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
         (b"[" * DEEP, "it must be an object, not a list"),
         (b'{"text": "a", "x": ' + b"[" * DEEP + b"]" * DEEP + b"}", "it is nested too deeply"),
         (b'{"text": "a", "id": ' + b'{"x":' * DEEP, "it is nested too deeply"),
-        (b'{"text": 3}', "its 'text' must be a string, not a number"),
+        (b'{"text": 3}', "its 'text' must be a string, not an integer"),
         (b'{"text": 3.5}', "its 'text' must be a string, not a number"),
         (b'{"text": 1e400}', "its 'text' must be a string, not a number"),
         (b"1e400", "it must be an object, not a number"),
         (b'{"text": true}', "its 'text' must be a string, not true or false"),
         (b'{"text": ["a"]}', "its 'text' must be a string, not a list"),
         (b'{"text": {"a": 1}}', "its 'text' must be a string, not an object"),
-        (b'{"text": "a", "text": 3}', "its 'text' must be a string, not a number"),
+        (b'{"text": "a", "text": 3}', "its 'text' must be a string, not an integer"),
         (b'{"text": "a", "id": [1]}', "its 'id' must be a string or a number, not a list"),
         (b'{"text": "a", "id": {"$oid": 1}}', "its 'id' must be a string or a number, not an object"),
         (b'{"text": "a", "id": false}', "its 'id' must be a string or a number, not true or false"),
@@ -213,7 +214,7 @@ def test_a_truncated_last_line_is_rejected(tmp_path):
     got = read([tmp_path / "x.jsonl"])
     assert got.texts.to_pylist() == ["a"]
     assert [(record.position, record.reason) for record in got.rejected] == [
-        (2, "incomplete JSON: the line ends inside a value")
+        (2, "it is incomplete JSON: it ends too early")
     ]
 
 
@@ -256,7 +257,7 @@ def test_standard_input_is_json_lines(monkeypatch, tmp_path):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"text": "a"}\n{"text": "b"}\n3\n')))
     got = read(["-"])
     assert (got.names, got.ids.to_pylist()) == (("<stdin>",), ["<stdin>:1", "<stdin>:2"])
-    assert str(got.rejected[0]) == "<stdin>:3: it must be an object, not a number"
+    assert str(got.rejected[0]) == "<stdin>:3: it must be an object, not an integer"
     got.write(tmp_path / "out.jsonl", np.array([1]))
     assert (tmp_path / "out.jsonl").read_bytes() == b'{"text": "b"}\n'
 
@@ -425,7 +426,7 @@ def test_a_nested_value_of_another_type_is_rejected(collection):
         b'{"a": {"b": 3}}', b'{"a": {"b": "x", "c": {}}}', b'{"a": {"b": "y", "c": 1}}', text="a.b", id="a.c"
     )
     assert [str(one).partition("x.jsonl:")[2] for one in got.rejected] == [
-        "1: its 'a.b' must be a string, not a number",
+        "1: its 'a.b' must be a string, not an integer",
         "2: its 'a.c' must be a string or a number, not an object",
     ]
 

@@ -76,7 +76,7 @@ def test_files_of_other_programs(path):
         (b'{"a": "1", "b": "2", "label": "same", "weight": NaN}', "not a labelled pair"),
         (b'{"a": "\xff", "b": "2", "label": "same"}', "not a labelled pair: it is not valid UTF-8"),
         (b'{"a": ' + b"[" * 200_000, "not a labelled pair: it is nested too deeply"),
-        (b'{"a": "\\ud800", "b": "2"}', "not a labelled pair: an escape in it is half a surrogate pair"),
+        (b'{"a": "\\ud800", "b": "2"}', "not a labelled pair: it has half a surrogate pair at byte"),
         (b"some notes", "not a labelled pair"),
     ],
 )

@@ -38,6 +38,16 @@ def test_urls_are_files_patterns_and_folders(memory):
             remote.found(f"memory://{url}")
 
 
+def test_hidden_files_at_urls_need_a_pattern_with_their_mark(memory):
+    for name in ("_temporary/a.jsonl", "_b.jsonl", ".c.jsonl", "sub/d.jsonl", "_e.txt"):
+        memory.pipe(f"/ds/{name}", LINES)
+    assert remote.found("memory://ds") == remote.found("memory://ds/**/*.jsonl") == ["memory:///ds/sub/d.jsonl"]
+    assert remote.found("memory://ds/_*/*.jsonl") == ["memory:///ds/_temporary/a.jsonl"]
+    assert remote.found("memory://ds/_temporary/*") == remote.found("memory://ds/_temporary")
+    assert remote.found("memory://ds/.*") == ["memory:///ds/.c.jsonl"]
+    assert remote.found("memory://ds/*.txt") == ["memory:///ds/_e.txt"]
+
+
 def test_urls_with_an_ending_are_not_looked_up_for_their_format(monkeypatch):
     monkeypatch.setattr(remote, "found", pytest.fail)
     for url, archive in (("in/*.warc.gz", True), ("in/a.warc", True), ("in/*.wet", True), ("in/a.jsonl", False)):

@@ -7,13 +7,15 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels.collapse import BEGINS, BY, HEADS, MEMBERS, OF, RANKS, ROWS, by_pairs
+from neardup.kernels.collapse import BEGINS, BY, HEADS, MEMBERS, OF, RANKS, ROWS, by_fingerprints
 from neardup.model.arrays import Flags, Positions
 from neardup.model.protocols import RankedRule
 
 STAYS: Final = -1
 _NO_CODES: Final = np.empty((1, 0), np.int64)
-_NO_RULE: Final = RankedRule(by_pairs, np.zeros((0, 0), np.bool_), np.zeros(1, np.int64))
+_NO_ROWS: Final = np.zeros((0, 0), np.uint64)
+_NO_ROWS.flags.writeable = False  # as those of signatures
+_NO_RULE: Final = RankedRule(by_fingerprints, _NO_ROWS, np.zeros(1, np.int64))
 
 
 class Collapse:

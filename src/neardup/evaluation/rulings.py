@@ -79,7 +79,8 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
     value, smaller = _measured(scheme, scheme.shingling.batch_features(both))
     least = float(thresholds_of(scheme).of(*np.array([[0], [1], [smaller]]))[0])
     equal = reason is not None and a == b and not _is_blank(both)
-    plausible = reason is None and len(PlausiblePairs(scheme, signed).of(0, 2)[0]) > 0
+    pairs, _ = PlausiblePairs(scheme, signed).of(np.arange(2), np.arange(0))
+    plausible = reason is None and len(pairs) > 0
     enough = value >= least
     return Ruling(
         scheme=scheme.name,

@@ -32,6 +32,7 @@ _ROUNDING: Final = 1e-9
 _FINDS_NOTHING: Final = -3.0  # the score of what finds no pair that is the same, below all others
 _RANDOM: Final = 0.01  # the share of random pairs that may match by a rule
 _UNUSABLE: Final = 3.0  # more than scores differ
+_SHOWN: Final = 3  # digits of shares
 
 
 class Goal(NamedTuple):
@@ -67,11 +68,19 @@ class Goal(NamedTuple):
 
         Where no pair that is the same matches, the score is the lowest, although the precision may be 1 there.
         """
+        scores = self._of_parts(found.precision, found.recall, found.f1)
+        return scores if self.value is None else np.asarray(np.where(found.true > 0, scores, _FINDS_NOTHING))
+
+    def score_of(self, shares: "Shares") -> float:
+        """Return how well shares, rounded as they are shown, reach the goal; negative if they do not."""
+        every = (shares.precision, shares.recall, shares.f1)
+        return float(self._of_parts(*(round(one.value, _SHOWN) for one in every)))
+
+    def _of_parts(self, precision: Any, recall: Any, f1: Any) -> Values:
         if self.value is None:
-            return found.f1
-        wanted, other = (found.precision, found.recall) if self.part == "precision" else (found.recall, found.precision)
-        reached = np.where(wanted >= self.value - _ROUNDING, other, wanted - 1.0 - _ROUNDING)
-        return np.asarray(np.where(found.true > 0, reached, _FINDS_NOTHING))
+            return np.asarray(f1)
+        wanted, other = (precision, recall) if self.part == "precision" else (recall, precision)
+        return np.asarray(np.where(wanted >= self.value - _ROUNDING, other, wanted - 1.0 - _ROUNDING))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,13 +135,14 @@ class TunedRule(AsDict):
 class Tuning(AsDict):
     """The rules that fit *labels* labelled pairs, the best one for the *goal* first, indiscriminate ones last.
 
-    *same* of the pairs are the same; *unsure* more were left out. *expected* are the shares of the recommended rule on
-    other labels: corrected for the choice of its threshold, by cross-validation, and of the rule, by samples of the
-    labels; those in the table of rules are higher, as the same labels compare the rules. *reaches* is whether they
-    reach the goal, and *certain* whether their interval does. *default* is the default rule with its default threshold.
-    *needed* is about how many labels would narrow the interval of F1, or of what the goal is about, to 0.02 on each
-    side. *thresholds*, *precision*, *recall* and *f1* are the curve of the first rule, by all labels. *expected_same*
-    is the share of all pairs that are the same by the weights of the labels.
+    *same* of the pairs are the same; *unsure* more were left out. *default* is the default rule with its default
+    threshold; if no rule is expected to be better, it is also the first rule. *expected* are the shares of the
+    recommended rule on other labels: corrected for the choice of its threshold, by cross-validation, and of the rule,
+    by samples of the labels; those in the table of rules are higher, as the same labels compare the rules. Those of the
+    default need no correction, as no label has chosen it. *reaches* is whether they reach the goal, and *certain*
+    whether their interval does. *needed* is about how many labels would narrow the interval of F1, or of what the goal
+    is about, to 0.02 on each side. *thresholds*, *precision*, *recall* and *f1* are the curve of the first rule, by all
+    labels. *expected_same* is the share of all pairs that are the same by the weights of the labels.
     """
 
     goal: str
@@ -155,6 +165,11 @@ class Tuning(AsDict):
     def indiscriminate(self) -> bool:
         """Whether the recommended rule matches many more random pairs than are the same by the labels: all rules do."""
         return bool(_indiscriminate(np.float64(self.chosen.unlabelled), self.expected_same))
+
+    @property
+    def keeps_default(self) -> bool:
+        """Whether the recommended rule is the default one with its default threshold."""
+        return self.chosen is self.default
 
     @property
     def chosen(self) -> TunedRule:
@@ -319,7 +334,8 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
     for each of its variants. The best rule reaches the goal best by cross-validation; of equally good ones it is the
     first, and one with variants must be clearly better. *random* has the scores of random pairs of documents. Labels
     show little about these, so rules and thresholds by which many more of them match than are the same by the labels
-    are only chosen if there are no others. Both kinds of labels, and two groups of pairs, are needed. Raises
+    are only chosen if there are no others. The default rule with its default threshold stays unless the best rule is
+    expected to be better on other labels. Both kinds of labels, and two groups of pairs, are needed. Raises
     ``DataError`` if the best rule matches none of the pairs that are the same.
     """
     wanted = Goal.of(goal)
@@ -351,29 +367,43 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
         raise DataError("the labels", rule, "nothing found")
     best = [_best(matched, varied, barred, labels.times(sample), wanted)[0] for sample in samples]
     expected = _shares(matched[best], labels, samples)
+    table, shown = [found[number] for number in order], scores[order[0]][choices[order[0]].variant]
+    default = _default(rules[0], scores[0], random[0], labels, samples)
+    is_usable = barred[order[0]] or not _indiscriminate(default.unlabelled, expected_same)
+    if is_usable and default.shares.recall.value > 0 and wanted.score_of(default.shares) >= wanted.score_of(expected):
+        table, expected, shown = [default, *table], default.shares, scores[0][0]
     about: Estimated = getattr(expected, wanted.part)
-    curve = labels.counts(scores[order[0]][choices[order[0]].variant], GRID)
-    name, settings = rules[0]
-    usual = settings(None)
-    decided = Choice(0, usual["threshold"]).decides(scores[0]).astype(np.float64)
+    curve = labels.counts(shown, GRID)
     return Tuning(
         goal=goal,
         labels=len(labels.same),
         same=int(labels.same.sum()),
         unsure=unsure,
-        rules=tuple(found[number] for number in order),
+        rules=tuple(table),
         expected=expected,
         reaches=wanted.value is None or (about.value or 0.0) >= wanted.value - _ROUNDING,
         certain=wanted.value is None or about.low >= wanted.value - _ROUNDING,
-        default=TunedRule(
-            name=name, settings=usual, threshold=usual["threshold"], shares=_shares(decided, labels, samples)
-        ),
+        default=default,
         needed=max(len(labels.same), ceil(len(labels.same) * (about.width / NARROW) ** 2)),
         thresholds=tuple(GRID.tolist()),
         precision=tuple(curve.precision.tolist()),
         recall=tuple(curve.recall.tolist()),
         f1=tuple(curve.f1.tolist()),
         expected_same=expected_same,
+    )
+
+
+def _default(rule: tuple[str, Any], scores: Values, random: Values, labels: Labels, samples: Values) -> TunedRule:
+    """Return a rule with its default threshold, which no label has chosen: all of them judge it."""
+    name, settings = rule
+    usual = settings(None)
+    choice = Choice(0, usual["threshold"])
+    return TunedRule(
+        name=name,
+        settings=usual,
+        threshold=choice.threshold,
+        shares=_shares(choice.decides(scores).astype(np.float64), labels, samples),
+        unlabelled=float(choice.decides(random).mean()),
     )
 
 

@@ -28,7 +28,9 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
         f"F1 {_estimate(expected.f1)}, expected on other labels",
         f"precision {_estimate(expected.precision)}: the share of the dropped pairs that are the same",
         f"recall {_estimate(expected.recall)}: the share of the pairs that are the same that are dropped",
-        f"the default rule, with threshold {tuning.default.threshold:g}: F1 {_estimate(tuning.default.shares.f1)}",
+        "this is the default rule: no other one is expected to be better on other labels"
+        if tuning.keeps_default
+        else f"the default rule, with threshold {tuning.default.threshold:g}: F1 {_estimate(tuning.default.shares.f1)}",
     ]
     if tuning.reaches and not tuning.certain:
         lines.append(f"the labels do not yet prove {tuning.goal}: its interval begins below that")
@@ -47,7 +49,8 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
 def rule_rows(tuning: "Tuning") -> list[tuple[str, ...]]:
     """Return the best rules and the default one, with a head."""
     rows: list[tuple[str, ...]] = [("rule", "from", "F1", "precision", "recall")]
-    rows += [_row(rule, rule.name) for rule in tuning.rules[:_LISTED]]
+    others = [rule for rule in tuning.rules if rule is not tuning.default]
+    rows += [_row(rule, rule.name) for rule in others[:_LISTED]]
     return [*rows, _row(tuning.default, f"{tuning.default.name}, by default")]
 
 

@@ -5,14 +5,12 @@ A rank is a document's place from best to worst, so in every bucket the better d
 
 import numpy as np
 
-from neardup.kernels.ascending import merge_runs, sort
-from neardup.kernels.compile import fetch_ahead, kernel, njit
-from neardup.kernels.sets import first_place, place_in, places_for
+from neardup.kernels.ascending import merge_runs
+from neardup.kernels.compile import fetch_ahead, kernel
+from neardup.kernels.sets import place_in, places_for
 
 _AHEAD = 16  # entries whose memory is fetched before they are read
 SPREAD_BITS = 3  # eight places in a filter for each key
-
-_COLUMN = np.uint64(0x9E3779B97F4A7C15)  # so that equal keys in different columns are in different chains
 
 
 @kernel
@@ -128,67 +126,6 @@ def share(keys, left, right, pooled, shares):
             for column in range(one.size):
                 found |= other[column] == one[column]
         shares[pair] = found
-
-
-@njit(nogil=True, forceinline=True)
-def _chain_of(key, column, mask):
-    return first_place(key + np.uint64(column) * _COLUMN, mask)
-
-
-@kernel
-def link(keys, documents, pooled, latest, links):
-    """Enter the keys of more *documents* into chains, for ``linked``.
-
-    ``latest[c]`` is the last entry of chain *c*, and ``links[e]`` the entry before *e*; -1 is the end. An entry is a
-    document's number, times the number of columns, plus the column. *latest* has 2**k places, -1 at first.
-    """
-    columns = keys.shape[1]
-    mask = np.uint64(latest.size - 1)
-    for document in documents:
-        for column in range(columns):
-            key = keys[document, column]
-            if pooled and column > 0 and key == keys[document, 0]:
-                continue  # a row with fewer keys repeats its first key
-            chain = _chain_of(key, 0 if pooled else column, mask)
-            entry = document * columns + column
-            links[entry] = latest[chain]
-            latest[chain] = entry
-
-
-@kernel
-def linked(keys, documents, pooled, latest, links):
-    """Find the entered documents that share a key with each of *documents*: in the same column, or *pooled* in any.
-
-    Returns the found documents, ascending for each of *documents*, and their bounds.
-    """
-    columns = keys.shape[1]
-    mask = np.uint64(latest.size - 1)
-    seen = np.full(keys.shape[0], -1, np.int64)
-    found = np.empty(1024, np.int64)
-    bounds = np.zeros(documents.size + 1, np.int64)
-    count = 0
-    for turn in range(documents.size):
-        document = documents[turn]
-        for column in range(columns):
-            key = keys[document, column]
-            if pooled and column > 0 and key == keys[document, 0]:
-                continue
-            entry = latest[_chain_of(key, 0 if pooled else column, mask)]
-            while entry >= 0:
-                other, place = entry // columns, entry % columns
-                if seen[other] != document and keys[other, place] == key and (pooled or place == column):
-                    seen[other] = document
-                    if count == found.size:
-                        longer = np.empty(2 * count, np.int64)
-                        for known in range(count):
-                            longer[known] = found[known]
-                        found = longer
-                    found[count] = other
-                    count += 1
-                entry = links[entry]
-        sort(found[bounds[turn] : count])
-        bounds[turn + 1] = count
-    return found[:count], bounds
 
 
 @kernel

@@ -302,20 +302,6 @@ def by_sentences(rows, terms, present, near, codes, keeps, table):
     return _fold(rows, _filters(rows), terms, present, near, codes, keeps, table)
 
 
-def _first_by_pairs(rows, more, terms, others, number, hit):  # noqa: ARG001 - the others need them
-    for place in range(number):
-        other = others[place]
-        if rows[hit, other]:
-            return other
-    return -1
-
-
-@kernel
-def by_pairs(rows, terms, present, near, codes, keeps, table):
-    """Look up in ``rows[later, better]`` (bool) whether two match; *terms* are not used."""
-    return _fold(rows, None, terms, present, near, codes, keeps, table)
-
-
 def _first_by_sets(rows, more, terms, others, number, hit):
     """Compare with the plausible better hits; both lists ascend."""
     first, bounds, estimated, least, known, values, starts, sizes, table, measure, shares, needed, verified = more
@@ -383,7 +369,6 @@ _FINDERS = {
     ("uint64", 1, ""): _first_by_trials,
     ("uint64", 2, "uint64"): _first_by_fingerprints,
     ("uint32", 2, "uint64"): _first_by_sentences,
-    ("bool", 2, ""): _first_by_pairs,
     ("int64", 1, ""): _first_by_sets,
 }
 

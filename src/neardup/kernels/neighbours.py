@@ -63,6 +63,8 @@ def _verdict(symbol: str, before: int, behind: int) -> int:  # noqa: PLR0911 - o
         case "!":
             leads = before in {_LETTER, _DIGIT, _QUESTION}
             return TOKEN if behind in {_LETTER, _BRACKET} and not leads else NOTHING
+        case "~" if before == _DIGIT:
+            return NOTHING
         case "-":
             return _minus(before, behind)
     return TOKEN

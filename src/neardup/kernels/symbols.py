@@ -9,15 +9,19 @@ emoji and other pictures, of ASCII ``! # $ % & * + - / < = > @ ^ | ~``, and the 
   before it, in fewer than ``REACH`` bytes;
 - a **ruler**: four or more of the same ASCII symbol in a row;
 - ``*`` of emphasis or a footnote: with white space on one side only; or without any, either behind a separator that is
-  not ASCII, or before one or ``. , ; : ! ? ) ] } " '`` and behind a letter, a digit or such a character; but not before
-  the point of a number, nor before ``"`` or ``'`` that a letter or digit follows, except for ``'`` behind a letter; and
-  ``**`` next to a letter that is not ASCII: emphasis in scripts without spaces, or of a part of a word;
+  not ASCII and closes no bracket, or before one or ``. , ; : ! ? ) ] } " '`` and behind a letter, a digit or such a
+  character; but not before the point of a number, nor before ``"`` or ``'`` that a letter or digit follows, except for
+  ``'`` behind a letter; and ``**`` next to a letter that is not ASCII: emphasis in scripts without spaces, or of a part
+  of a word;
 - ``|`` alone, with white space on any side, or between two of ``- :``: tables, and titles of pages;
 - ``/``, unless white space is on both sides, or on neither side and a digit on one: not *and/or* and not addresses;
 - ``-``, unless it is a minus: a sign (a digit, or ``$``, a point or a symbol that is not ASCII before one, follows
   directly, and before it is white space, an opening bracket, an operator, a quotation mark or another separator that is
-  not ASCII, or a letter of a script without spaces; or a letter follows directly, and one of ``( [ { = ^ * / < > + ,``
-  or ``=`` and a blank is before it), or an operator (a blank on each side, and a digit beyond each);
+  not ASCII and closes no bracket, or a unit, unless a number is before that; or a letter follows directly, and one of
+  ``( [ { = ^ * / < > + ,`` or ``=`` and a blank is before it), or an operator (a blank on each side, and a digit beyond
+  each). Units are one of ``% $ " '``, or up to three letters of scripts without spaces and symbols that are not ASCII
+  and no operators: ``9-17``, ``10%-15%``, and the same with such letters, are ranges;
+- ``~`` behind a digit or a letter that is not ASCII: ranges;
 - ``!``, unless it negates: a letter or opening bracket follows directly and neither a letter, a digit nor a ``!`` or
   ``?`` is directly before it.
 
@@ -53,11 +57,13 @@ from neardup.kernels.characters import (
 from neardup.kernels.compile import ASCII_SYMBOLS, njit
 
 REACH = 32  # bytes
+UNIT = 3  # letters
 RULER = 4
 
 _SYMBOLS = np.array([byte in ASCII_SYMBOLS for byte in range(256)])
 _MARKERS = np.array([chr(byte) in "#*+->|/" for byte in range(256)])
-_BEFORE_SIGN = np.array([chr(byte) in "([{<=>+*/^|~:,;%&!\"'" for byte in range(256)])
+_BEFORE_SIGN = np.array([chr(byte) in "([{<=>+*/^|~:,;&!" for byte in range(256)])
+_UNITS = np.array([chr(byte) in "%$\"'" for byte in range(256)])
 _BEFORE_VARIABLE = np.array([chr(byte) in "([{=^*/<>+," for byte in range(256)])
 _IN_ADDRESS = np.array(
     [byte < 0x80 and (chr(byte).isalnum() or chr(byte) in "-._~:/?#@!$&'*+,;=%") for byte in range(256)]
@@ -70,7 +76,7 @@ _CODE = np.uint32
 _EDGE = np.uint32(0x20)  # what is beyond the ends of a text
 _EXCLAMATION, _QUOTE, _DOLLAR, _APOSTROPHE, _BRACKET, _ASTERISK, _MINUS = 0x21, 0x22, 0x24, 0x27, 0x28, 0x2A, 0x2D
 _WIDE = _CODE(0xFEE0)  # from a character of ASCII to its full-width form
-_POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x7C
+_POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE, _TILDE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x7C, 0x7E
 
 
 @njit(nogil=True)
@@ -237,6 +243,17 @@ def _separates(code, index, table):
 
 
 @njit(nogil=True)
+def _closes_bracket(code):
+    """Return whether a code point is a closing bracket of CJK."""
+    return code in (0xFF09, 0xFF3D, 0xFF5D) or (0x3009 <= code <= 0x301B and code & 1 == 1)
+
+
+@njit(nogil=True)
+def _is_blank(code):
+    return is_space(code) and not ends_line(code)
+
+
+@njit(nogil=True)
 def _ends_word(code, index, table):
     if code < 0x80:
         return code == _POINT or _CLOSES[code] or _is_letter(code, index, table) or _is_digit(code, index, table)
@@ -256,7 +273,36 @@ def _is_emphasis(source, end, length, before, behind, index, table):
         if behind != _POINT:
             own = behind == _APOSTROPHE and _is_letter(before, index, table)
             closes = own or (closes and not _is_letter(following, index, table))
-    return _separates(before, index, table) != (closes and _ends_word(before, index, table))
+    opens = _separates(before, index, table) and not _closes_bracket(before)
+    return opens != (closes and _ends_word(before, index, table))
+
+
+@njit(nogil=True)
+def _is_operator(code):
+    """Return whether a code point that is not ASCII is an operator, a relation or an arrow: never a unit."""
+    if code < 0x2190:
+        return code == 0xB1 or code == 0xD7 or code == 0xF7
+    if code < 0xFF00:
+        return code <= 0x22FF or 0x27C0 <= code <= 0x27FF or 0x2900 <= code <= 0x2AFF
+    return code == _WIDE + _ASTERISK or code == 0xFF0B or code == _WIDE + _SLASH or 0xFF1C <= code <= 0xFF1E
+
+
+@njit(nogil=True)
+def _is_unit(source, position, index, table):
+    """Return whether a unit, or what may be one, ends at *position*, and no number is before it."""
+    code, position = _before(source, position, index, table)
+    if code < 0x80:
+        if not _UNITS[code]:
+            return False
+        return not _is_digit(_before(source, position, index, table)[0], index, table)
+    for length in range(UNIT + 1):
+        if _is_digit(code, index, table):
+            return False
+        kind = kind_of(entry_of(index, table, code))
+        if code < 0x80 or (kind != UNSPACED and kind != SYMBOL) or _is_operator(code):
+            return length > 0
+        code, position = _before(source, position, index, table)
+    return True
 
 
 @njit(nogil=True)
@@ -265,16 +311,17 @@ def _is_minus(source, begin, end, before, behind, index, table):  # noqa: PLR091
         number, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
         if not (_is_digit(behind, index, table) or _is_digit(number, index, table)):
             return False
-        if before < 0x80:
-            return is_space(before) or _BEFORE_SIGN[before]
-        kind = kind_of(entry_of(index, table, before))
-        return kind == SEPARATOR or (kind == UNSPACED and not _is_digit(before, index, table))
+        if is_space(before) or (before < 0x80 and _BEFORE_SIGN[before]) or _is_operator(before):
+            return True
+        if before >= 0x80 and kind_of(entry_of(index, table, before)) == SEPARATOR:
+            return not _closes_bracket(before)
+        return _is_unit(source, begin, index, table)
     if _is_letter(behind, index, table):
-        if before == 0x20:
+        if _is_blank(before):
             before, _ = _before(source, _before(source, begin, index, table)[1], index, table)
             return before == _EQUALS
         return before < 0x80 and _BEFORE_VARIABLE[before]
-    if before != 0x20 or behind != 0x20:
+    if not (_is_blank(before) and _is_blank(behind)):
         return False
     left, _ = _before(source, _before(source, begin, index, table)[1], index, table)
     right, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
@@ -321,6 +368,8 @@ def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
         return (open_before and open_behind) or (digit and not open_before and not open_behind)
     if code == _MINUS:
         return length == 1 and _is_minus(source, begin, end, before, behind, index, table)
+    if code == _TILDE:
+        return not (_is_digit(before, index, table) or _is_letter_abroad(before, index, table))
     if code == _EXCLAMATION:
         follows = _is_letter(behind, index, table) or behind == _BRACKET
         leads = _is_letter(before, index, table) or _is_digit(before, index, table) or before == _QUESTION

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, ClassVar, Final, Self
 
@@ -13,53 +13,18 @@ from neardup.model.errors import ParameterConflict, ParameterError, require, req
 from neardup.model.options import ANALYSIS, Option
 from neardup.model.protocols import RankedRule, Reading
 from neardup.model.recipe import Hashing
+from neardup.schemes.ranked_parts import matched_in_parts
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 
 MOST_SHORT: Final = 1 << 31
 SHINGLES: Final = "shingles"
-_COMPARED: Final = 256  # hits that are compared with all better hits at a time
 
 
 @cache
 def ranked_kernel(name: str) -> Any:
     """Return a kernel of ``neardup.kernels.collapse``, which is only loaded for ranked hits."""
     return getattr(import_module("neardup.kernels.collapse"), name)
-
-
-class _EstimatedParts:
-    """The kernel of a rule for ranked hits that compares signatures by ``match_pairs``, part by part.
-
-    Each hit is compared with the better ones of its part, and with those of earlier parts that stay.
-    """
-
-    def __init__(self, scheme: Any, signatures: Signatures) -> None:
-        self._scheme, self._signatures = scheme, signatures
-
-    def __call__(  # noqa: PLR0913, PLR0917 - the arguments of a kernel
-        self, rows: Any, terms: Any, present: Any, near: int, codes: Any, keeps: Any, table: Any
-    ) -> tuple[int, int]:
-        """Decide as ``neardup.kernels.collapse.by_sets`` does with given measures."""
-        del rows  # the pairs take their place
-        by_sets, given, of = map(ranked_kernel, ("by_sets", "GIVEN", "OF"))
-        number = len(present)
-        no_sets = np.empty(0, np.uint64), np.zeros(number, np.int64), np.zeros(number, np.int64)
-        rest = np.zeros(number, np.bool_), given, (np.empty(number), np.empty(number), np.empty(number, np.bool_))
-        groups, staying, found = np.empty((3, len(keeps), number), np.int64), np.empty(0, np.int64), (0, 0)
-        for begin in range(0, number, _COMPARED):
-            end = min(begin + _COMPARED, number)
-            others = np.concatenate([staying, np.arange(begin, end)])
-            later, better = np.tril_indices(end - begin, len(staying) - 1, len(others))
-            later, better = later + begin, others[better]
-            holds = self._scheme.match_pairs(self._signatures, later, better)
-            later, better = later[holds], better[holds]
-            bounds = np.searchsorted(later, np.arange(begin, end + 1))
-            pairs = bounds, np.ones(len(later)), np.zeros(len(later))
-            found = by_sets(
-                (begin, end, groups), pairs, no_sets, *rest, better, terms, present, near, codes, keeps, table
-            )
-            staying = np.flatnonzero(table[of, :end] < 0)
-        return found
 
 
 class SchemeDefaults:
@@ -243,7 +208,11 @@ class SchemeDefaults:
 
     def _ranked(self: Any, signatures: Signatures) -> RankedRule:
         """Return the rule of ``match_pairs``, the later hit on the left; schemes may have a kernel of their own."""
-        return RankedRule(_EstimatedParts(self, signatures), signatures.rows, np.zeros(1, np.int64))
+        return RankedRule(
+            matched_in_parts(partial(self.match_pairs, signatures), len(signatures)),
+            signatures.rows,
+            np.zeros(1, np.int64),
+        )
 
     # Descriptions.
 

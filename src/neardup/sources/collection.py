@@ -226,10 +226,10 @@ class Collection(ABC):
         """All fields of the records with types for all of their values; see ``neardup.sources.tables``."""
         return united(", ".join(self.names), (rows.schema for rows in self.rows()))
 
-    def extract(self, request: Request) -> None:
+    def extract(self, request: Request, urls: Sequence[str | None] | None = None) -> None:
         """Replace the texts, which are HTML, by those of these pages; nulls remain. Pages have ``PAGE_FIELDS``, too.
 
-        With templates, the pages must have the field of the address.
+        With templates, the pages must have the field of the address, or these *urls*.
         """
         self.has_pages = True
         cut = pc.sum(pc.greater(pc.binary_length(self.texts), LARGEST_PAGE)).as_py()
@@ -239,7 +239,8 @@ class Collection(ABC):
             from neardup.sources.hosts import host  # most runs need no addresses
 
             self.address = None if request.url_field == request.id else request.url_field
-            urls = self.column(request.url_field, literal=True).to_pylist()
+            if urls is None:
+                urls = self.column(request.url_field, literal=True).to_pylist()
             hosts = pa.array([host(url) for url in urls], pa.string())
 
         def batches() -> Iterator[tuple[pa.Array, pa.Table, float]]:
@@ -427,9 +428,9 @@ class WholeInputs(Collection):
         for piece in self.pieces:
             yield from piece.rows()
 
-    def extract(self, request: Request) -> None:
+    def extract(self, request: Request, urls: Sequence[str | None] | None = None) -> None:
         """Replace the texts, which are HTML, by those of these pages; see ``Collection.extract``."""
-        super().extract(request)
+        super().extract(request, urls)
         for piece, (begin, end) in zip(self.pieces, pairwise(self._edges.tolist()), strict=True):
             piece.texts = self.texts[begin:end]  # and the HTML is not held
             piece.found = None if self.found is None else self.found[begin:end]

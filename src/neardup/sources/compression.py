@@ -24,6 +24,7 @@ from neardup.sources.standard_input import available, standard_input
 
 _STEP: Final = 1 << 14  # zstd may expand by a factor of 32,768: one step stays below 512 MiB
 _EXPANDED: Final = 1 << 24  # bytes that bzip2 and xz expand at a time: a block of 45 bytes may expand to 45 MB
+_RATED: Final = 1 << 22  # expanded bytes that show how far a file expands
 _LONGEST_WINDOW: Final = 1 << 31  # the window of `zstd --long=31`; the default limit is 128 MiB
 _ZSTD_LEVEL: Final = 3
 _GZIP_LEVEL: Final = 6
@@ -164,8 +165,7 @@ def within_memory(path: str) -> Iterator[None]:
     try:
         yield
     except MemoryError as error:
-        rule = "there is not enough memory for it; split it, or use a machine with more"
-        raise DataError(display(path), rule, "memory") from error
+        raise DataError(display(path), "there is not enough memory for it", "memory") from error
 
 
 def is_skippable(head: bytes) -> bool:
@@ -381,6 +381,17 @@ def _expansion(
         raise DataError(source, f"{foreign if complete else 'it is corrupt'} ({error})") from error
     if member is not None or not complete:
         raise DataError(source, "it ends in the middle: the file is truncated")
+
+
+def expansion_rate(path: str, compression: str) -> float:
+    """Return how many times its size the beginning of a compressed file expands to. Raises the errors of ``load``."""
+    source, expanded = display(path), 0
+    with readable(source), Path(path).open("rb") as file:
+        for chunk in _expansion(source, file, compression):
+            expanded += len(chunk)
+            if expanded >= _RATED:
+                break
+        return expanded / max(1, file.tell())
 
 
 @contextmanager

@@ -213,7 +213,7 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
                 found.append(relative)
             else:
                 others += 1
-                tables += kind(path.name) is not None and not hidden
+                tables += kind(path.name) is not None and not is_hidden(relative, globs, "._")
                 endings[path.suffix.lower() or "no ending"] += 1
     if not found:
         raise _nothing_in(root, globs, endings, tables, links)

@@ -129,10 +129,22 @@ def _matching(pattern: str) -> list[str]:
         above = os.path.join(*parts[:place], "")  # noqa: PTH118 - with the slash that only folders match
         for folder in glob.glob(above, recursive=True) if place > first else [above or os.curdir]:  # noqa: PTH207
             _require_listed(folder)
-    matches = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
-    if not matches:
-        raise InputRefused(pattern, "no file matches this pattern")
-    return matches
+    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
+    shown = [path for path in found if not _is_hidden_table(path, parts, first)]
+    if not shown:
+        hidden = f"; tables whose names or folders begin with _ ({len(found):,} here) need a pattern with this _"
+        raise InputRefused(pattern, f"no file matches this pattern{hidden if found else ''}")
+    return shown
+
+
+def _is_hidden_table(path: str, pattern: Sequence[str], first: int) -> bool:
+    """Return whether a match is a table, or a folder of tables, that the parts of a pattern from *first* on hide."""
+    if not is_hidden(str(PurePath(*PurePath(path).parts[first:])), ["/".join(pattern[first:])], "_"):
+        return False
+    if not os.path.isdir(path):  # noqa: PTH112 - a string
+        return kind(path) is not None
+    names = [name for _, _, files in os.walk(path) for name in files]
+    return any(kind(name) is not None for name in names) and not any(map(is_document, names))
 
 
 def _require_listed(folder: str) -> None:
@@ -301,9 +313,28 @@ def readable(source: str) -> Iterator[None]:
 
 
 def matches(relative: str, patterns: Sequence[str]) -> bool:
-    """Return whether a file of a folder matches a pattern: by its name or, with a slash, by its whole path."""
+    """Return whether a file of a folder matches a pattern: by its name or, with a slash, by its whole path.
+
+    ``*`` does not match slashes, and ``**`` between slashes matches any number of folders, also none.
+
+    >>> matches("a.py", ["**/*.py"]), matches("s/t/c.py", ["s/**"]), matches("s/t/c.py", ["s/*"])
+    (True, True, False)
+    """
     path = PurePath(relative)
-    return any(fnmatchcase(path.as_posix() if "/" in pattern else path.name, pattern) for pattern in patterns)
+    return any(
+        _match(path.parts, pattern.split("/")) if "/" in pattern else fnmatchcase(path.name, pattern)
+        for pattern in patterns
+    )
+
+
+def _match(parts: Sequence[str], pattern: Sequence[str]) -> bool:
+    """Return whether the parts of a path match those of a pattern."""
+    if not parts or not pattern:
+        return not parts and not pattern
+    if pattern[0] == "**":
+        rest = pattern[1:]
+        return not rest or any(_match(parts[number:], rest) for number in range(len(parts)))
+    return fnmatchcase(parts[0], pattern[0]) and _match(parts[1:], pattern[1:])
 
 
 def is_hidden(relative: str, patterns: Sequence[str], marks: str = ".") -> bool:

@@ -61,7 +61,9 @@ class JsonLines(InputPiece):
         require_other_fields(request.text, id=request.id)
         reader = _Reader(request, request.name_of(path))
         kind = input_kind(path, request.format)
-        self._spans = reader.read(contents or load(path, kind.compression, request.max_bytes), advance)
+        if contents is None:
+            contents = load(path, kind.compression, request.max_bytes)
+        self._spans = reader.read(contents, advance)
         self._has_ids = reader.has_ids
         self._columns = reader.columns
         self._id, self.text = request.id, request.text

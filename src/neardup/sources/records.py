@@ -1,33 +1,22 @@
 """One JSON record: decoding the requested fields, and describing errors."""
 
-import json
-import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
 from neardup.model.errors import ParameterError
+from neardup.sources.json_faults import fault_of, kinds_in
 
 Decode = Callable[[memoryview], Any]
 
 _DEEPEST: Final = 100  # objects around a field
 _SHOWN: Final = 40  # characters of a name in a message
-_SURROGATE: Final = re.compile(r"\\u[dD][89a-fA-F]")
-_EXPECTED: Final = re.compile(r"got `(\w+)`")
-_KINDS: Final = {
-    "int": "a number",
-    "float": "a number",
-    "bool": "true or false",
-    "array": "a list",
-    "str": "a string",
-    "null": "null",
-}
-_NOT_A_NUMBER: Final = re.compile(rb"[:,\[]\s*(NaN|-?Infinity)\s*[,\]}]")
-_BYTE: Final = re.compile(r"(.*) \(byte (\d+)\)")
 _STARTS: Final = {b"[": "a list", b"{": "an object", b"t": "true or false", b"f": "true or false"}
 
 
+@lru_cache(64)  # streams decode some lines at a time
 def decoder(text: str | None, names: tuple[str, ...]) -> Decode:
     """Return a decoder of the requested fields: ``f0`` the text, if requested, ``f1``... the others, undecoded.
 
@@ -126,42 +115,7 @@ def reason_of(line: bytes, error: Exception, text: str) -> str:
     if is_blank(line):
         return ""
     if isinstance(error, msgspec.ValidationError):
-        found = _EXPECTED.search(str(error))
-        kind = _KINDS.get(found[1], "an object") if found else "a number"  # out of range
+        kinds = kinds_in(str(error))
         rule = f"its {text!r} must be a string" if "`$" in str(error) else "it must be an object"
-        return f"{rule}, not {kind}"
-    return "it is nested too deeply" if isinstance(error, RecursionError) else _fault_of(line, error)
-
-
-def _fault_of(line: bytes, error: Exception) -> str:
-    if _SURROGATE.search(line.decode(errors="replace")) and _python_reads(line):
-        return "an escape in it is half a surrogate pair"
-    if "truncated" in str(error):
-        return "incomplete JSON: the line ends inside a value"
-    if (found := _NOT_A_NUMBER.search(line)) and _python_reads(line):
-        return f"it holds {found[1].decode()}, which JSON does not have; write null"
-    reason = str(error).removeprefix("JSON is malformed: ")
-    if at := _BYTE.fullmatch(reason):  # the decoder counts from 0, or from 1 what follows the object; editors from 1
-        trails = at[1] == "trailing characters"
-        place = int(at[2]) - trails
-        reason = f"{at[1]} at byte {place + 1:,} of the line{_rule_at(line, place, trails=trails)}"
-    return f"it is not valid JSON: {reason}"
-
-
-def _rule_at(line: bytes, place: int, *, trails: bool) -> str:
-    """Return the rule that a usual mistake breaks; *trails* if it is behind a whole value."""
-    found = line[place : place + 1]
-    if trails:
-        return "; write each object on a line of its own" if found == b"{" else ""
-    if found == b"'":
-        return "; write strings in double quotes"
-    return "" if line[:place].strip() else "; a record begins with {"
-
-
-def _python_reads(line: bytes) -> bool:
-    """Return whether Python's decoder accepts a line: it accepts NaN, infinity and half a surrogate pair."""
-    try:
-        json.loads(line)
-    except (ValueError, RecursionError):
-        return False
-    return True
+        return f"{rule}, not {kinds[1] if kinds else 'a number'}"  # out of range
+    return f"it {fault_of(line, error)}"

@@ -8,12 +8,13 @@ import glob
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import takewhile
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, BinaryIO, Final
 
 from neardup.model.errors import InputRefused, NeardupError, OutputError
-from neardup.sources.formats import FETCHED, is_url, kind
+from neardup.sources.formats import FETCHED, is_hidden, is_url, kind
 
 _STEP: Final = 1 << 24
 _LONGEST: Final = 300  # characters of the error of a file system: some list every place where they look for a library
@@ -26,9 +27,9 @@ def found(url: str) -> list[str]:
     """
     with _reached(url) as (system, path):
         if glob.has_magic(path):
-            paths = [one for one in system.glob(path) if not system.isdir(one)]
+            paths = [one for one in system.glob(path) if not system.isdir(one) and not _is_hidden(one, path)]
         elif system.isdir(path):
-            paths = [one for one in system.find(path) if kind(one) is not None]
+            paths = [one for one in system.find(path) if kind(one) is not None and not _is_hidden(one, f"{path}/*")]
         elif system.exists(path):
             return [url]
         else:
@@ -36,6 +37,13 @@ def found(url: str) -> list[str]:
         if not paths:
             raise InputRefused(url, "no file of a known format matches this pattern or is in this folder")
         return [system.unstrip_protocol(one) for one in sorted(paths)]
+
+
+def _is_hidden(path: str, pattern: str) -> bool:
+    """Return whether a file is hidden by a point, or a table by an underscore, that the pattern does not have."""
+    fixed = len(list(takewhile(lambda part: not glob.has_magic(part), pattern.split("/"))))
+    below, named = ("/".join(one.split("/")[fixed:]) for one in (path, pattern))
+    return is_hidden(below, [named], "." if kind(path) is None else "._")
 
 
 def identity(url: str) -> list[Any]:

@@ -1,4 +1,5 @@
 from argparse import Namespace
+from pathlib import Path
 
 import pytest
 
@@ -200,7 +201,17 @@ def test_records_over_several_lines_are_counted():
 def test_a_pattern_of_the_tables_in_a_folder_is_named(tmp_path, code, name, pattern):
     (tmp_path / "data").mkdir()
     (tmp_path / name).touch()
+    (tmp_path / "_hidden").mkdir()
+    (tmp_path / "_hidden" / f"below{Path(name).suffix}").touch()
     assert f"'{tmp_path}/{pattern}'" in advice(DataError(str(tmp_path), "holds", code), DEDUP)
+
+
+def test_a_pattern_of_the_tables_in_a_folder_includes_those_below_it(tmp_path):
+    folder = tmp_path / "data[1]"
+    (folder / "sub").mkdir(parents=True)
+    (folder / "a.parquet").touch()
+    (folder / "sub" / "b.parquet").touch()
+    assert "data[[]1]/**/*.parquet'" in advice(DataError(str(folder), "holds", "mixed folder"), DEDUP)
 
 
 @pytest.mark.parametrize(

@@ -424,10 +424,10 @@ def test_the_sample_collection_is_judged_as_its_truth_says(run, tmp_path):
     ("line", "reason"),
     [
         (b'{"text": "x", broken', "it is not valid JSON"),
-        (b'{"text": 5}', "its 'text' must be a string, not a number"),
+        (b'{"text": 5}', "its 'text' must be a string, not an integer"),
         (b'{"text": ["a"]}', "its 'text' must be a string, not a list"),
         (b'{"text": "a", "id": {"x": 1}}', "its 'id' must be a string or a number, not an object"),
-        (b'{"text": "a", "id": NaN}', "it holds NaN, which JSON does not have; write null"),
+        (b'{"text": "a", "id": NaN}', "it has NaN at byte 21, which JSON does not have; write null"),
         (b'["a"]', "it must be an object, not a list"),
         (b'{"text": "\xff\xfe"}', "it is not valid UTF-8"),
         (b'{"text": "\\ud800"}', "half a surrogate pair"),
@@ -457,7 +457,7 @@ def test_a_broken_line_is_rejected_with_its_place_and_strict_stops_there(run, tm
 def test_a_truncated_last_line_and_many_broken_ones(run, tmp_path):
     source = tmp_path / "in.jsonl"
     source.write_bytes(b'{"text": "whole"}\n' + b'{"text": "cut')
-    assert f"{source}:2: incomplete JSON: the line ends inside a value" in run(source, "--dry-run", code=1).out
+    assert f"{source}:2: it is incomplete JSON: it ends too early" in run(source, "--dry-run", code=1).out
     source.write_bytes(b'{"text": "whole"}\n' + b"broken\n" * 10)
     shown = run(source, "--out", "kept.jsonl", code=1)
     assert (tmp_path / "kept.jsonl").read_bytes() == b'{"text": "whole"}\n'
@@ -948,18 +948,52 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
 
 
 @pytest.mark.parametrize(
-    ("place", "more"),
-    [("neardup.sources.jsonl.JsonLines.__init__", []), ("neardup.pipeline.spilled.signed._of_piece", ["--work", "w"])],
+    ("place", "options", "advised"),
+    [
+        ("neardup.sources.jsonl.JsonLines.__init__", "", "to run in pieces, which needs less memory, add --work DIR"),
+        ("neardup.pipeline.spilled.signed._of_piece", "--work w", "a run in pieces needs --memory, about 300 MB"),
+    ],
 )
-def test_an_input_for_which_there_is_not_enough_memory_is_named(run, monkeypatch, tmp_path, place, more):
+def test_an_input_for_which_there_is_not_enough_memory_is_named(run, monkeypatch, place, options, advised):
     def exceed(*_, **__):
         raise MemoryError
 
-    monkeypatch.chdir(tmp_path)
     Path("large.jsonl").write_text('{"text": "0"}\n')
     monkeypatch.setattr(place, exceed)
-    shown = run("large.jsonl", "--dry-run", *more, code=1).err
-    assert shown == "neardup: large.jsonl: there is not enough memory for it; split it, or use a machine with more\n"
+    shown = run("large.jsonl", "--dry-run", *options.split(), code=1).err
+    assert shown.startswith(f"neardup: large.jsonl: there is not enough memory for it; {advised}")
+
+
+@pytest.mark.parametrize("long", [0, 60])
+def test_a_run_in_pieces_prints_what_it_needs_unless_it_is_short(run, monkeypatch, source, long):
+    monkeypatch.setattr("neardup.interfaces.cli.dedup._LONG", long)
+    forecast = f"this run of about {len(TEXTS)} documents needs about 1 MB of disk and 1 min"
+    assert (forecast in run(source, "--dry-run", "--work", "w").err) == (not long)
+    lines = [json.loads(line) for line in run(source, "--dry-run", "--work", "w", "--json").err.splitlines()]
+    (found,) = (line for line in lines if line["stage"] == "forecast")
+    assert found["documents"] == len(TEXTS)
+    assert 0 < found["disk"] < 100_000
+    assert found["seconds"] < 60
+
+
+def test_too_little_memory_for_a_run_names_the_run_in_pieces(run, monkeypatch, source):
+    from neardup.pipeline.corpus import memory
+
+    monkeypatch.setattr(memory, "_LARGE", 0)
+    monkeypatch.setattr(memory, "available_memory", lambda: 1 << 20)
+    shown = run(source, "--dry-run").err
+    assert "but only 0.0 GB are available; to run in pieces, which needs less memory, add --work DIR" in shown
+
+
+def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypatch, source):
+    def exceed(*_, **__):
+        raise MemoryError
+
+    monkeypatch.setattr("neardup.pipeline.files.dedup.decided_documents", exceed)
+    shown = run(source, "--dry-run", code=1).err
+    assert shown.endswith(
+        "not enough memory; to run in pieces, which needs less memory, add --work DIR --memory SIZE\n"
+    )
 
 
 # Usage

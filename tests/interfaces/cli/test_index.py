@@ -294,14 +294,14 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
     path.write_text('{"text": \n' + path.read_text())
     shown = neardup("index", "in.jsonl", "--to", "seen", code=1)
     assert "2  records rejected, not in the index" in shown.out
-    assert "rejected: in.jsonl:1: incomplete JSON: the line ends inside a value" in shown.out
+    assert "rejected: in.jsonl:1: it is incomplete JSON: it ends too early" in shown.out
     assert "rejected: in.jsonl:3: its id has 1,025 bytes, but may have at most 1,024" in shown.out
     assert ids("seen") == ["storm"]
     told = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json", code=1).out)
     assert [one["code"] for one in told["rejected"]] == ["json", "id too long"]
     (tmp_path / "in.csv").write_text('id,text\na,"x\ny"\n' + "b" * 1025 + ",z\n")
     assert "in.csv:4: its id has" in neardup("index", "in.csv", "--to", "seen", code=1).out
-    assert "in.jsonl:1: incomplete JSON" in neardup("index", "in.jsonl", "--to", "seen", "--strict", code=1).err
+    assert "in.jsonl:1: it is incomplete JSON" in neardup("index", "in.jsonl", "--to", "seen", "--strict", code=1).err
 
 
 @pytest.mark.parametrize(

@@ -99,9 +99,9 @@ def test_broken_lines_are_answered_and_counted(seen, asked):
         seen, b'{"id":\n' + line(id="a", text=STORM) + b"\n" + line(text="x").rstrip(), "--admit", code=1
     )
     assert [answer.get("error", answer.get("verdict")) for answer in answers] == [
-        "incomplete JSON: the line ends inside a value",
+        "it is incomplete JSON: it ends too early",
         "new",
-        "it has neither 'url' nor 'id'",
+        "it has no id, and its line of standard input is a name for this run only; --id or --url names a field",
     ]
     assert told == "neardup: 3 lines: 2 invalid; 1 new\n"
     assert [answer["line"] for answer in answers] == [1, 2, 4]

@@ -443,7 +443,7 @@ def test_an_index_without_texts(tmp_path, paged):
         ("rule=best", "rule must be exact, near or site."),
         ("include=a", "include must be the digits of a group id."),
         ("colour=red", "'colour' is unknown; use q, page, rule, strictness, repeats, sort, site, include, from_page."),
-        ("q=" + "x" * 1025, "q must be 0 to 1,024 characters."),
+        ("q=" + "x" * 1025, "q must be a string of 0 to 1,024 characters."),
     ],
 )
 def test_a_wrong_parameter_is_named_with_its_rule(hostile, paged, query, said):

@@ -13,8 +13,8 @@ from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.requests import Input, converted, decoded, require_json
 from neardup.interfaces.http.search import SearchQuery
 
-ENDED = "The JSON ends inside a value."
-HALF = "has half a surrogate pair, such as \\ud83d; send both halves."
+ENDED = "The body is incomplete JSON: it ends too early."
+HALF = "The body has half a surrogate pair at byte {}; write both halves, such as \\ud83d\\ude00."
 RULES = "/docs lists the fields of each body and their rules."
 
 
@@ -22,11 +22,11 @@ RULES = "/docs lists the fields of each body and their rules."
     ("body", "kind", "detail"),
     [
         (b"", "malformed", "The request has no body."),
-        (b'{"documents": [{"text": "\\ud83d"}]}', "malformed", f"documents[0].text {HALF}"),
-        (b'{"documents": [{}, {"text": "\\ud83d x"}]}', "malformed", f"documents[1].text {HALF}"),
-        (b'{"documents": [{"fields": {"\\udc00": 1}}]}', "malformed", f"A name in documents[0].fields {HALF}"),
-        (b'"\\udc00"', "malformed", f"The body {HALF}"),
-        (b'{"documents": [{"text": "\\ud83d"}', "malformed", ENDED),
+        (b'{"documents": [{"text": "\\ud83d"}]}', "malformed", HALF.format(26)),
+        (b'{"documents": [{}, {"text": "\\ud83d x"}]}', "malformed", HALF.format(30)),
+        (b'{"documents": [{"fields": {"\\udc00": 1}}]}', "malformed", HALF.format(29)),
+        (b'"\\udc00"', "malformed", HALF.format(2)),
+        (b'{"documents": [{"text": "a"}', "malformed", ENDED),
         (b'{"documents": [1', "invalid", f"documents[0] must be an object, not an integer. {RULES}"),
         (b'{"documents": [{"text"', "malformed", ENDED),
         (b'{"documents": [{"text": "\xff"}]}', "malformed", "The body is not valid UTF-8."),
@@ -39,7 +39,7 @@ RULES = "/docs lists the fields of each body and their rules."
         (
             b'{"documents": [{"fields": {"a": -Infinity}}]}',
             "malformed",
-            "The body has -Infinity at byte 33, which JSON does not have; send null.",
+            "The body has -Infinity at byte 33, which JSON does not have; write null.",
         ),
     ],
 )
@@ -54,14 +54,14 @@ def test_the_fault_of_a_body_is_reported(body, kind, detail):
     [
         (JudgeBody, b'{"other": 1}', "The body has the unknown field 'other'"),
         (JudgeBody, b"{}", "The body has no documents"),
-        (JudgeBody, b"[]", "The body must be an object, not an array"),
+        (JudgeBody, b"[]", "The body must be an object, not a list"),
         (JudgeBody, b'{"documents": [{"text": 1}]}', "documents[0].text must be a string or null, not an integer"),
-        (JudgeBody, b'{"documents": []}', "documents must have at least 1 item"),
-        (JudgeBody, b'{"documents": [%s{}]}' % (b"{}," * 1_000), "documents must have at most 1,000 items"),
+        (JudgeBody, b'{"documents": []}', "documents must be a list of 1 to 1,000 items"),
+        (JudgeBody, b'{"documents": [%s{}]}' % (b"{}," * 1_000), "documents must be a list of 1 to 1,000 items"),
         (
             JudgeBody,
             b'{"documents": [{"fields": {"a": []}}]}',
-            "A value of documents[0].fields must be true or false, a number, a string or null, not an array",
+            "A value of documents[0].fields must be true or false, a number, a string or null, not a list",
         ),
         (
             JudgeBody,
@@ -69,11 +69,11 @@ def test_the_fault_of_a_body_is_reported(body, kind, detail):
             "A value of documents[0].fields: a number must be from -1.8e308 to 1.8e308, the range of 64-bit numbers",
         ),
         (JudgeBody, b'{"documents": [{"id": ""}]}', "documents[0].id must be a string of 1 to 1,024 bytes of UTF-8"),
-        (CollapseBody, b'{"hits": [""]}', "hits[0] must have at least 1 character"),
+        (CollapseBody, b'{"hits": [""]}', "hits[0] must be a string of 1 to 1,024 bytes of UTF-8"),
         (CollapseBody, b'{"hits": [], "verify": "yes"}', "verify must be estimate or exact"),
         (CollapseBody, b'{"hits": [], "include": "x"}', "include must be the digits of a group id"),
         (CollapseBody, b'{"hits": [], "top": 0}', "top must be a whole number from 1 to 1,000"),
-        (CollapseBody, b'{"hits": [], "top": 1.5}', "top must be an integer or null, not a number with a fraction"),
+        (CollapseBody, b'{"hits": [], "top": 1.5}', "top must be an integer or null, not a number"),
         (CollapseBody, b'{"hits": [], "by": [{"rule": "site"}]}', "by[0].rule must be near or same"),
     ],
 )

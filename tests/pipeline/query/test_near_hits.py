@@ -19,8 +19,7 @@ from neardup import (
 )
 from neardup.errors import ParameterError
 from neardup.pipeline.query import near_hits
-from neardup.schemes import plausibility
-from neardup.schemes import scheme as scheme_module
+from neardup.schemes import plausibility, ranked_parts
 
 WORDS = [f"word{number}" for number in range(60)]
 ONE = " ".join(WORDS)
@@ -145,7 +144,7 @@ def test_parts_decide_like_the_whole(tmp_path, monkeypatch, scheme, rules):
         index.admit([record["id"] for record in records], texts)
         ways = [{}, {"index": index}] if scheme.recipe == index.scheme.recipe else [{}]
         for together in (256, 7):
-            monkeypatch.setattr(plausibility, "_TOGETHER", together)
+            monkeypatch.setattr(ranked_parts, "_TOGETHER", together)
             found.append([decided(collapse(records, by, **way)) for way in ways])
     assert found[0] == found[1]
     assert found[0][0]
@@ -154,7 +153,7 @@ def test_parts_decide_like_the_whole(tmp_path, monkeypatch, scheme, rules):
 @pytest.mark.parametrize("keep", [1, 100])
 def test_hits_that_are_hidden_or_equal_are_not_compared_with_all_that_follow(monkeypatch, keep):
     tested = []
-    monkeypatch.setattr(plausibility, "_TOGETHER", 10)
+    monkeypatch.setattr(ranked_parts, "_TOGETHER", 10)
     original = plausibility.plausible_tests
 
     def noted(left, _):
@@ -226,7 +225,7 @@ def test_parts_of_hits_are_estimated_like_the_whole(monkeypatch, scheme, keep):
     records = [{"id": str(rank), "text": text, "site": rank % 29} for rank, text in enumerate(texts)]
     by, found = [NearDuplicates(scheme=scheme, keep=keep), SameValue("site")], []
     for together in (256, 7):
-        monkeypatch.setattr(scheme_module, "_COMPARED", together)
+        monkeypatch.setattr(ranked_parts, "_TOGETHER", together)
         found.append(decided(collapse(records, by, verify="estimate")))
     assert found[0] == found[1]
     assert found[0]

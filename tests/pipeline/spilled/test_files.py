@@ -3,6 +3,7 @@ import json
 import os
 import re
 import sys
+import warnings
 from dataclasses import replace
 from errno import EIO, ENOSPC
 from functools import partial
@@ -16,6 +17,7 @@ import pytest
 from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, Trials, dedup_files
 from neardup.errors import DataError, OutputError, ParameterError
 from neardup.model.errors import FieldMissing, RunChanged, StorageFailed
+from neardup.model.memory import LEAST_OF_RUN
 from neardup.pipeline.spilled import common_shingles as stages
 from neardup.pipeline.spilled import run
 from neardup.sources.shards import Shards
@@ -428,6 +430,77 @@ def test_what_does_not_fit_into_memory_is_run_in_pieces(tmp_path, sources, monke
     assert [path.name for path in tmp_path.glob("*work*")] == []
     monkeypatch.setattr(files, "available_memory", lambda: None)
     dedup_files(sources, tmp_path / "other.jsonl")
+
+
+def test_short_texts_need_more_memory_than_long_ones_of_the_same_size(tmp_path, monkeypatch):
+    from neardup.pipeline.files import dedup as files
+
+    asked = []
+    monkeypatch.setattr(files, "_LARGE", 0)
+    monkeypatch.setattr(files, "_LOADED", 0)
+    monkeypatch.setattr(files, "available_memory", lambda: asked.append(1) or 20 * size)
+    for name, words, in_pieces in (("long", 2_000, False), ("short", 3, True)):
+        source = tmp_path / f"{name}.jsonl"
+        texts = [" ".join(f"{name}{(n * 7 + m) % 999}" for m in range(words)) for n in range(600_000 // words)]
+        source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+        size = source.stat().st_size
+        with warnings.catch_warnings(record=True) as shown:
+            warnings.simplefilter("always")
+            dedup_files([source], tmp_path / f"{name}-out.jsonl")
+        assert any("intermediate files are kept" in str(one.message) for one in shown) == in_pieces
+    assert asked == [1, 1]
+    with pytest.warns(RuntimeWarning) as noted:
+        dedup_files([source], report=tmp_path / "why.jsonl")
+    assert "why.jsonl.neardup-work" in str(noted[0].message)
+
+
+def test_a_run_in_pieces_reports_what_it_needs_once(tmp_path, sources):
+    found = []
+    dedup_files(sources, work=tmp_path / "w", forecast=found.append)
+    assert [one.documents for one in found] == [260]
+    dedup_files(sources, forecast=pytest.fail)
+
+
+def test_folders_and_links_count_as_what_they_hold(tmp_path, monkeypatch):
+    from neardup.pipeline.files import dedup as files
+
+    monkeypatch.setattr(files, "_LARGE", 40_000)
+    monkeypatch.setattr(files, "available_memory", lambda: 1000)
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("one two three four " * 3_000)
+    (tmp_path / "b.jsonl").write_text(json.dumps({"text": "one two three four " * 3_000}))
+    (tmp_path / "link.jsonl").symlink_to(tmp_path / "b.jsonl")
+    for source, out in (("texts", "kept"), ("link.jsonl", "kept.jsonl")):
+        with pytest.warns(RuntimeWarning) as shown:
+            done = dedup_files([tmp_path / source], tmp_path / out)
+        assert "intermediate files are kept in" in str(shown[0].message)
+        assert len(done.documents) == 1
+
+
+@pytest.mark.parametrize(
+    ("there", "memory"), [(1000, LEAST_OF_RUN), (600_000_000, 100_000_000), (1_400_000_000, 500_000_000)]
+)
+def test_a_run_in_pieces_that_was_not_asked_for_fits_into_the_available_memory(tmp_path, monkeypatch, there, memory):
+    from neardup.pipeline.files import dedup as files
+
+    found = []
+    monkeypatch.setattr(files, "_LARGE", 0)
+    monkeypatch.setattr(files, "_needed_memory", lambda *_: there + 1)
+    monkeypatch.setattr(files, "available_memory", lambda: there)
+    monkeypatch.setattr(files, "_in_pieces", lambda _, settings, *__: found.append(settings.memory))
+    with pytest.warns(RuntimeWarning):
+        dedup_files([tmp_path / "x.jsonl"], tmp_path / "out.jsonl", memory=500_000_000)
+    assert found == [memory]
+
+
+def test_an_error_in_what_does_not_fit_is_that_of_the_run(tmp_path, monkeypatch):
+    from neardup.pipeline.files import dedup as files
+
+    monkeypatch.setattr(files, "_LARGE", 0)
+    monkeypatch.setattr(files, "available_memory", lambda: 0)
+    (tmp_path / "x.jsonl.gz").write_bytes(b"one")
+    with pytest.raises(DataError, match="its first bytes are not those of gzip"):
+        dedup_files([tmp_path / "x.jsonl.gz"], tmp_path / "out.jsonl")
 
 
 @pytest.mark.parametrize("number", [ENOSPC, EIO])

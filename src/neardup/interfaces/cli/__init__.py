@@ -22,7 +22,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from neardup import __version__
-from neardup.interfaces.cli.advice import advice
+from neardup.interfaces.cli.advice import advice, advice_on_memory, advice_on_warning
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
 from neardup.interfaces.cli.options import SCHEME, add_scheme_options, settings_of
 from neardup.interfaces.cli.terminal import STDOUT, complain
@@ -68,7 +68,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(), signals_as_they_came(), redirect_stdout(sys.stdout):  # verbs may redirect it
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
-            warnings.showwarning = lambda message, *_, **__: complain(str(message))
+            warnings.showwarning = lambda message, *_, **__: complain(advice_on_warning(message, parsed))
             code = _verb(parsed.verb).run(parsed)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED))
         return SIGNALLED + signal.SIGINT
     except MemoryError:
-        complain("not enough memory for this input; split it, or use a machine with more")
+        complain(f"not enough memory; {advice_on_memory(parsed)}")
         return 1
     return int(code)
 

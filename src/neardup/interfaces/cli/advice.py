@@ -3,7 +3,7 @@
 import argparse
 import shlex
 from collections.abc import Mapping, Sequence
-from glob import glob
+from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from neardup.model.errors import (
     DataError,
     ExtraMissing,
     FieldMissing,
+    MemoryShort,
     NeardupError,
     NothingRead,
     OutputError,
@@ -69,6 +70,7 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "changed": "run again when nothing writes to it",
         "earlier input": "restore it, with its modification time, or remove what its run added: neardup state"
         " forget DIR --before TIME",
+        "memory": "split the input, or use a machine with more",
         "json array": "convert it: {unpack}jq -c '.[]'{operand} > lines.jsonl",
         "json over lines": "convert them: {unpack}jq -c .{operand} > lines.jsonl",
         "scheme not registered": "this is only possible in Python",
@@ -111,9 +113,12 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "folder of tables": "add --work DIR to read all tables in the folder, or name the files, such as '{pattern}'",
         "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
         "folder": "name a file in it, such as {file}, or add --work DIR, which writes one file for each input",
+        "memory": "to run in pieces, which needs less memory, add --work DIR --memory SIZE",
     },
     "in pieces": {  # dedup with --work
         "other columns": "as the output, name a .jsonl file, or a folder, which receives one file for each input",
+        "memory": "a run in pieces needs --memory, about 300 MB, and 80 bytes for each document, and more for documents"
+        " that are larger than --memory: use a smaller --memory, or a machine with more",
         "parts of texts": "--out-format names it, such as --out-format jsonl",
         "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
         "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR"
@@ -229,6 +234,19 @@ def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:
         stopped = f"the search was stopped after {error.seconds:g} seconds"
         return f"{stopped}; use fewer or rarer words, or allow more with --seconds"
     return ""
+
+
+def advice_on_memory(arguments: argparse.Namespace) -> str:
+    """Return what to do if there is not enough memory."""
+    situation = "in memory" if _in_memory(arguments) else "in pieces" if arguments.verb == "dedup" else ""
+    return _NEXT[situation]["memory"]
+
+
+def advice_on_warning(warning: Warning | str, arguments: argparse.Namespace) -> str:
+    """Return a warning with what to do next."""
+    if isinstance(warning, MemoryShort):
+        return f"{warning.what}; {advice_on_memory(arguments)}"
+    return str(warning)
 
 
 def advice_on_quotes(found: "QuotedLines") -> str:
@@ -452,12 +470,19 @@ def _about_separator(header: str) -> str:
 
 
 def _patterns_of(folder: str) -> tuple[str, str]:
-    """Return a pattern of the tables in a folder, or in folders below it, and one of the names of its texts."""
-    from neardup.sources.formats import DOCUMENTS, FORMATS
+    """Return a pattern of the tables in a folder, with those below it if there are some, and one of names of texts."""
+    from neardup.sources.formats import DOCUMENTS, FORMATS, expand
 
-    def first(patterns: list[str]) -> str:
-        return next((one for one in patterns if glob(one, recursive=True)), patterns[0])  # noqa: PTH207 - a pattern
+    def found(pattern: str) -> tuple[str, ...]:
+        try:
+            return expand([pattern])
+        except NeardupError:
+            return ()
 
-    endings = [f"{ending}{packed}" for packed in ("", ".*") for ending in FORMATS]
-    tables = first([str(Path(folder, below, f"*{ending}")) for below in ("", "**") for ending in endings])
-    return tables, Path(first([str(Path(folder, "**", f"*{ending}")) for ending in sorted(DOCUMENTS)])).name
+    endings = [f"*{ending}{packed}" for packed in ("", ".*") for ending in FORMATS]
+    place = Path(escape(folder))
+    ending = next((one for one in endings if found(str(place / "**" / one))), endings[0])
+    below = len(found(str(place / "**" / ending))) > len(found(str(place / ending)))
+    texts = [f"*{one}" for one in sorted(DOCUMENTS)]
+    text = next((one for one in texts if found(str(place / "**" / one))), texts[0])
+    return str(place / "**" / ending if below else place / ending), text

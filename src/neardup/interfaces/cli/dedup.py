@@ -3,6 +3,7 @@
 import argparse
 import json
 import shlex
+import sys
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,9 @@ from neardup.model.memory import LEAST_OF_RUN
 
 if TYPE_CHECKING:
     from neardup.pipeline.files.dedup import FilesResult
+    from neardup.pipeline.spilled.forecast import Forecast
 
+_LONG = 60  # seconds
 _OUTPUTS = ("out", "report", "dropped", "mark")
 _IN_PIECES = ("work", "memory", "part_size", "out_format", "restart", "keep_work")
 _PARAMETERS = "keep verify gather representative ignore_common force threads state for_index against"
@@ -98,6 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
             scheme=scheme,
             page=page,
             revisits=arguments.revisits,
+            forecast=_print_forecast if printed is None else _print_forecast_line,
             progress=printed or bars,
             **options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_IN_PIECES])),
             **options.reading_of(arguments),
@@ -116,6 +120,17 @@ def run(arguments: argparse.Namespace) -> int:
         learned = options.learned_line(arguments, hosts, done.hosts_learned)
         terminal.show_lines([*learned, *_without_templates(given, done), *_kept_folder(given)])
     return 1 if done.rejected else 0
+
+
+def _print_forecast(found: "Forecast") -> None:
+    """Print what a run in pieces needs, unless it is short."""
+    if found.seconds >= _LONG:
+        terminal.complain(str(found))
+
+
+def _print_forecast_line(found: "Forecast") -> None:
+    needed = {"documents": found.documents, "disk": found.disk, "seconds": round(found.seconds)}
+    print(json.dumps({"stage": "forecast", **needed}), file=sys.stderr, flush=True)
 
 
 def _in_pieces(given: dict[str, Any]) -> bool:

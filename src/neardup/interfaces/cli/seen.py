@@ -16,7 +16,6 @@ from neardup.model.verdicts import NearDuplicate
 from neardup.sources.formats import STDIN, display
 
 if TYPE_CHECKING:
-    from neardup.pipeline.crawl.stream import Answering
     from neardup.pipeline.files.visits import FileAnswers
     from neardup.pipeline.index.index import Index
 
@@ -64,6 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     if sys.stdin is None and not files:
         raise DataError("standard input", "it is closed")
     say_if_cold()
+    from neardup.pipeline.files.visits import FileAnswers
     from neardup.pipeline.query.search import keeping_up
 
     admit = arguments.admit
@@ -71,17 +71,14 @@ def run(arguments: argparse.Namespace) -> int:
         options.opened(arguments, "w" if admit else "r") as index,
         keeping_up(index) if admit else nullcontext() as catch_up,
     ):
-        ways = options.chosen(arguments, "url id admit changed_at_least")
-        ways |= {"addresses": options.addresses_of(arguments), "catch_up": catch_up}
-        return (_of_files if files else _of_lines)(arguments, index, ways)
+        given = options.chosen(arguments, "text html url id admit changed_at_least")
+        extraction, addresses = options.extraction_if_given(arguments), options.addresses_of(arguments)
+        answering = FileAnswers(index, **given, extraction=extraction, addresses=addresses, catch_up=catch_up)
+        return (_of_files if files else _of_lines)(arguments, index, answering)
 
 
-def _of_files(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any]) -> int:
+def _of_files(arguments: argparse.Namespace, index: "Index", answering: "FileAnswers") -> int:
     """Answer the pages of files, and print a summary on standard error."""
-    from neardup.pipeline.files.visits import FileAnswers
-
-    reading = options.chosen(arguments, "text html") | {"extraction": options.extraction_if_given(arguments)}
-    answering = FileAnswers(index, **ways, **reading)
     with progress_bars() as progress:
         counts = _written(answering.answer(arguments.inputs, progress=progress), index)
     if sys.stderr is not None:
@@ -100,20 +97,15 @@ def _of_files(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
     return 1 if answering.rejected else 0
 
 
-def _of_lines(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any]) -> int:
+def _of_lines(arguments: argparse.Namespace, index: "Index", answering: "FileAnswers") -> int:
     """Answer the lines of standard input as they arrive; a summary is printed if some are invalid, or on a terminal."""
-    from neardup.pipeline.crawl.stream import TOGETHER, Answering
-    from neardup.pipeline.index.page_terms import extraction_for
+    from neardup.pipeline.files.visits import LINES
     from neardup.sources.jsonl import HEAD, require_lines
     from neardup.sources.standard_input import arriving
 
-    html = vars(arguments).get("html")
-    extraction = None if html is None else extraction_for(index, options.extraction_if_given(arguments))
-    ways |= {"text": html or arguments.text, "extraction": extraction}
-    answering = Answering(index, **ways)
     number = 0
 
-    def answers() -> Iterator[list[dict[str, Any]]]:
+    def batches() -> Iterator[tuple[int, list[bytes | None]]]:
         nonlocal number
         checked = False
         for lines in arriving(sys.stdin.fileno(), display(STDIN)):
@@ -122,25 +114,22 @@ def _of_lines(arguments: argparse.Namespace, index: "Index", ways: dict[str, Any
                 require_lines(head, display(STDIN))
                 checked = bool(head.strip())
             passed = min(max(arguments.skip - number, 0), len(lines))
-            number += passed
-            for begin in range(passed, len(lines), TOGETHER):
-                some = lines[begin : begin + TOGETHER]
-                found = answering.answer(some, number + 1)
-                number += len(some)
-                yield found
+            for begin in range(passed, len(lines), LINES):
+                yield number + begin + 1, lines[begin : begin + LINES]
+            number += len(lines)
 
-    counts = _written(answers(), index)
-    if sys.stderr is not None and (sys.stderr.isatty() or answering.failed):
+    counts = _written(answering.answer_lines(batches()), index)
+    if sys.stderr is not None and (sys.stderr.isatty() or counts[_INVALID]):
         told = "; ".join(f"{count:,} {name}" for name, count in counts.most_common())
         complain(f"{counted(counts.total(), 'line')}: {told}")
     if sys.stderr is not None:
         _note_unused_rules(arguments, answering)
     if number < arguments.skip:
         complain(f"--skip {arguments.skip}: the input has only {counted(number, 'line')}, so none was checked")
-    return 1 if answering.failed or number < arguments.skip else 0
+    return 1 if counts[_INVALID] or number < arguments.skip else 0
 
 
-def _note_unused_rules(arguments: argparse.Namespace, answering: "Answering | FileAnswers") -> None:
+def _note_unused_rules(arguments: argparse.Namespace, answering: "FileAnswers") -> None:
     if "rules" in arguments and not answering.addressed:
         complain(f"no page has a field {arguments.url!r}, so --rules changed nothing; --url names the field of the URL")
 

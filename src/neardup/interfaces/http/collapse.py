@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from neardup.interfaces.http.problems import INVALID, Refusal
-from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch, characters, whole
+from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch, characters, items, whole
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import require_no_signature, require_no_text, signatures_of
 from neardup.pipeline.index.inputs import types_of
@@ -76,7 +76,7 @@ class CollapseBody(Input):
     """
 
     hits: batch(Id | RankedHit, least=0)  # type: ignore[valid-type]
-    by: Annotated[list[Near | Same], msgspec.Meta(min_length=1, max_length=8)] | None = None
+    by: Annotated[list[Near | Same], items(1, 8)] | None = None
     enabled: bool = True
     top: Number | None = None
     page: Number = 1

@@ -1,9 +1,8 @@
 """Bodies and queries of requests as structs: closed, validated, and read within the limits."""
 
 import asyncio
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
 from typing import Annotated, Any, Final
@@ -19,32 +18,17 @@ from neardup.interfaces.http.links import Mount
 from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.wording import any_of
-from neardup.model.errors import counted
+from neardup.sources.json_faults import fault_of, kinds_in
 
 JSON: Final = "application/json"
 _PARAMETERS: Final = 32
 _SHOWN: Final = 40  # characters of a name in a detail
 _RULES: Final = "/docs lists the fields of each body and their rules."  # after the prefix of the service
 # Errors in the words of msgspec.
-_TRUNCATED: Final = "Input data was truncated"
 _UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
 _MISSING: Final = re.compile(r"Object missing required field `(.*)`", re.DOTALL)
-_KIND: Final = re.compile(r"Expected `(.*)`, got `(.*)`")
-_LENGTH: Final = re.compile(r"Expected `(array|str)` of length ([<>])= (\d+)")
-_BYTE: Final = re.compile(r"JSON is malformed: (.*) \(byte (\d+)\)")
 _OUT_OF_RANGE: Final = "Number out of range"
 _NUMBERS: Final = "a number must be from -1.8e308 to 1.8e308, the range of 64-bit numbers"
-_HALF: Final = re.compile(r"[\ud800-\udfff]")
-_NOT_A_NUMBER: Final = re.compile(rb"NaN|-?Infinity")
-_KINDS: Final = {  # in the words of JSON
-    "array": "an array",
-    "bool": "true or false",
-    "float": "a number",
-    "int": "an integer",
-    "null": "null",
-    "object": "an object",
-    "str": "a string",
-}
 
 
 class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -58,12 +42,17 @@ def whole(least: int, most: int) -> msgspec.Meta:
 
 def characters(least: int, most: int) -> msgspec.Meta:
     """Limit a string; the description states the rule."""
-    return msgspec.Meta(min_length=least, max_length=most, description=f"{least:,} to {most:,} characters")
+    return msgspec.Meta(min_length=least, max_length=most, description=f"a string of {least:,} to {most:,} characters")
+
+
+def items(least: int, most: int) -> msgspec.Meta:
+    """Limit a list; the description states the rule."""
+    return msgspec.Meta(min_length=least, max_length=most, description=f"a list of {least:,} to {most:,} items")
 
 
 def batch(kind: Any, least: int = 1) -> Any:
     """Return the type of a list of *least* to ``BATCH`` values."""
-    return Annotated[list[kind], msgspec.Meta(min_length=least, max_length=BATCH)]
+    return Annotated[list[kind], items(least, BATCH)]
 
 
 _ID: Final = "a string of 1 to 1,024 bytes of UTF-8"
@@ -130,12 +119,9 @@ def decoded(kind: Any, body: bytes | bytearray) -> Any:
         return _decoder(kind).decode(body)
     except msgspec.ValidationError as error:
         raise Refusal(problems.INVALID, f"{_sentence(str(error), kind)}. {Mount.prefix}{_RULES}") from None
-    except msgspec.DecodeError as error:
-        raise Refusal(problems.MALFORMED, _fault_of(body, str(error))) from None
-    except RecursionError:
-        raise Refusal(problems.MALFORMED, "The body is nested too deeply.") from None
-    except UnicodeError:
-        raise Refusal(problems.MALFORMED, "The body is not valid UTF-8.") from None
+    except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
+        detail = f"The body {fault_of(body, error)}." if body else "The request has no body."
+        raise Refusal(problems.MALFORMED, detail) from None
 
 
 @cache
@@ -153,73 +139,24 @@ def _sentence(message: str, kind: Any) -> str:
         return f"{where} has the unknown field {found[1][:_SHOWN]!r}"
     if found := _MISSING.fullmatch(what):
         return f"{where} has no {found[1]}"
-    if found := _KIND.fullmatch(what):
-        kinds = [_KINDS.get(name, name) for name in found[1].split(" | ")]
-        listed = any_of([name for name in kinds if name != "an integer" or "a number" not in kinds])
-        whole = found[2] == "float" and "an integer" in kinds
-        return (
-            f"{where} must be {listed}, not {'a number with a fraction' if whole else _KINDS.get(found[2], found[2])}"
-        )
-    rule = _rules(kind).get(where.rpartition(".")[2])
-    if (found := _LENGTH.fullmatch(what)) and (found[1] == "array" or not rule):
-        items = "item" if found[1] == "array" else "character"
-        return f"{where} must have at {'most' if found[2] == '<' else 'least'} {counted(int(found[3]), items)}"
-    if what == _OUT_OF_RANGE:
-        what = _NUMBERS
-    elif rule:
+    if kinds := kinds_in(what):
+        return f"{where} must be {any_of(kinds[0])}, not {kinds[1]}"
+    name, item, _ = where.rpartition(".")[2].partition("[")
+    if what != _OUT_OF_RANGE and (rule := _rules(kind).get(name + item)):
         return f"{where} must be {rule}"
-    return f"{where}: {what}"
+    return f"{where}: {_NUMBERS if what == _OUT_OF_RANGE else what}"
 
 
 @cache
 def _rules(kind: Any) -> dict[str, str]:
-    """Return the rules of the fields of a body and of the objects in it, by the names of the fields."""
+    """Return the rules of the fields of a body and of its objects, by their names, and those of items by ``name[``."""
     _, components = msgspec.json.schema_components([kind])
     rules: dict[str, set[str]] = {}
     for shape in components.values():
         for name, field in shape.get("properties", {}).items():
             rules.setdefault(name, set()).add(_rule(field, ""))
+            rules.setdefault(f"{name}[", set()).add(_rule(field.get("items", {}), ""))
     return {name: " or ".join(sorted(some)) for name, some in rules.items()}
-
-
-def _fault_of(body: bytes | bytearray, message: str) -> str:
-    """Describe why a body is not JSON, from the message of msgspec. Bytes are counted from 1."""
-    if not body:
-        return "The request has no body."
-    if (message == _TRUNCATED or "surrogate" in message) and (half := _half_pair(body)):
-        return f"{half} has half a surrogate pair, such as \\ud83d; send both halves."
-    if message == _TRUNCATED:
-        return "The JSON ends inside a value."
-    found = _BYTE.fullmatch(message)
-    if found is None:
-        return message
-    trails = found[1] == "trailing characters"  # whose byte is counted from 1
-    place = int(found[2]) - trails
-    if value := _NOT_A_NUMBER.match(body, place - (body[place - 1 : place] == b"-")):
-        return f"The body has {value[0].decode()} at byte {value.start() + 1:,}, which JSON does not have; send null."
-    return f"The body is not valid JSON: {found[1]} at byte {place + 1:,}."
-
-
-def _half_pair(body: bytes | bytearray) -> str:
-    """Return the place of the first string with half a surrogate pair, which Python's decoder accepts, or nothing."""
-    try:
-        return next(_half_pairs(json.loads(body), ""), "")
-    except (ValueError, RecursionError):
-        return ""
-
-
-def _half_pairs(value: Any, place: str) -> Iterator[str]:
-    if isinstance(value, str):
-        if _HALF.search(value):
-            yield place or "The body"
-    elif isinstance(value, list):
-        for number, one in enumerate(value):
-            yield from _half_pairs(one, f"{place}[{number}]")
-    elif isinstance(value, dict):
-        for name, one in value.items():
-            if _HALF.search(name):
-                yield f"A name in {place or 'the body'}"
-            yield from _half_pairs(one, f"{place}.{name}".lstrip("."))
 
 
 # Queries.

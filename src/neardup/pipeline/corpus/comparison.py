@@ -20,7 +20,8 @@ from neardup.model.engine import IN_TURN, Engine, in_parts
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
 from neardup.pipeline.progress import Progress
-from neardup.schemes.plausibility import PairTest, matching, plausible_tests, share_a_key
+from neardup.schemes.plausibility import matching, plausible_tests, share_a_key
+from neardup.schemes.ranked_parts import PairTest
 
 _MANY: Final = 8  # largest ratio of documents to dropped ones that is worth a search
 UNVERIFIED: Final = {"estimate": "estimate", "none": "shared key"}

@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from neardup.engines.memory import available_memory
 from neardup.model.arrays import Corpus
+from neardup.model.errors import MemoryShort
 from neardup.model.protocols import ColumnScheme, Scheme
 from neardup.text.columns import batches
 
@@ -18,13 +19,14 @@ _JOINED: Final = 1 / 4  # features per byte of text, above which they are copied
 _LARGE: Final = 1 << 28  # bytes: smaller runs are not estimated
 
 
-def needed_memory(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True) -> int:
+def needed_memory(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True, times: float = 1.0) -> int:
     """Return an estimate of the bytes that ``dedup`` needs at its peak, in addition to the documents.
 
     It is the sum of ``ANY``, 8 bytes per feature, and for each document ``EACH`` bytes, its signature and its keys. The
     number of features is estimated from the first megabyte of text. With more than one feature per 4 bytes of text,
     such as letters, features count twice, because they are copied together. *exact* is whether documents are verified
     exactly. A run over documents that share keys with very many others needs somewhat more. No documents need nothing.
+    The documents are *times* as many as these.
     """
     first = next(batches(texts), None)
     if first is None:
@@ -35,20 +37,16 @@ def needed_memory(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True)
     each = EACH + (
         2 * _FEATURE if scheme.columns else _of_signature(scheme, Corpus(features, None, texts), exact=exact)
     )
-    return ANY + int(_FEATURE * per_byte * copies * texts.nbytes) + len(texts) * each
+    return ANY + int(times * (_FEATURE * per_byte * copies * texts.nbytes + len(texts) * each))
 
 
 def warn_if_short(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True) -> None:
-    """Warn (``RuntimeWarning``) if a run needs more memory than is available to this process."""
+    """Warn (``MemoryShort``) if a run needs more memory than is available to this process."""
     if len(texts) * EACH <= _LARGE and 2 * _FEATURE * texts.nbytes <= _LARGE:
         return  # it is not worth an estimate
     needed, there = needed_memory(scheme, texts, exact=exact), available_memory()
     if there is not None and needed > there:
-        message = (
-            f"about {needed / 1e9:,.1f} GB of memory will be needed in addition to the documents, but only"
-            f" {there / 1e9:,.1f} GB are available; use fewer documents at a time or a smaller signature"
-        )
-        warnings.warn(message, RuntimeWarning, stacklevel=1)
+        warnings.warn(MemoryShort(needed, there), stacklevel=1)
 
 
 def _of_signature(scheme: Scheme, corpus: Corpus, *, exact: bool) -> int:

@@ -15,6 +15,7 @@ from neardup.engines.local import LocalEngine, thread_count
 from neardup.engines.memory import available_memory
 from neardup.engines.processes import Processes
 from neardup.model.errors import (
+    NeardupError,
     ParameterConflict,
     ParameterError,
     require,
@@ -28,6 +29,7 @@ from neardup.model.folders import WORK
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
+from neardup.pipeline.corpus.memory import needed_memory
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import RunTemplates, templates_of
@@ -42,10 +44,23 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.schemes.thresholds import require_policy
 from neardup.sources.collection import Quoting, Rejected, WholeInputs
-from neardup.sources.formats import STDIN, WARC, Kind, expand, is_url, kind, local, local_folder, require_once
+from neardup.sources.first_records import first_records
+from neardup.sources.formats import (
+    STDIN,
+    WARC,
+    Kind,
+    expand,
+    input_kind,
+    is_url,
+    kind,
+    local,
+    local_folder,
+    require_once,
+)
 from neardup.sources.output import AnyPath, check_separate, is_special
 from neardup.sources.output_places import InputPaths
 from neardup.sources.read import AUTO, MAX_BYTES, read_requested, request_of
+from neardup.text.columns import text_column
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
@@ -55,11 +70,11 @@ if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from neardup.pipeline.spilled.state import State
     from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
 
-_EXPANDED: Final = 4  # bytes of text in a byte of a compressed file
-_NEEDED: Final = 3  # bytes of memory for a byte of text
-_PLAIN: Final = (None, Kind("jsonl"), Kind("csv"), Kind("tsv"))
 _WORK: Final = ".neardup-work"
-_LARGE: Final = 1 << 30  # bytes: smaller runs always fit
+_LARGE: Final = 1 << 24  # bytes of inputs: smaller ones always fit
+_LOADED: Final = 10**8  # bytes of the libraries and kernels that a run loads
+_OF_PIECES: Final = 4 * 10**8  # bytes that a run in pieces needs in any case
+_PLACE: Final = 16  # bytes: where a record is in its file
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -125,6 +140,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     for_index: bool = False,
     against: AnyPath | Sequence[AnyPath] | None = None,
     executors: Executors | None = None,
+    forecast: "Callable[[Forecast], None] | None" = None,
     progress: bool | Progress | None = None,
 ) -> FilesResult:
     """Deduplicate files: write the kept records to *out*, in the inputs' columns and order; return a ``FilesResult``.
@@ -168,8 +184,10 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     continued does not learn again.
 
     *executors*, such as those of ``neardup.spark``, do most tasks of a run in pieces, in processes of their own.
-    Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``, ``DataError``,
-    ``OutputError`` and ``ExtraMissing``; with *work*, *state* or *against* also ``StorageError``.
+    *forecast* is called by a run in pieces, after its first shards, with what the whole run needs: its ``documents``,
+    bytes of ``disk`` in the work folder, and ``seconds``. A run that was not asked to be one in pieces warns instead
+    (``RuntimeWarning``). Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``,
+    ``DataError``, ``OutputError`` and ``ExtraMissing``; with *work*, *state* or *against* also ``StorageError``.
     """
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     require_other_fields(text, id=id)
@@ -203,8 +221,10 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     )
     if work is None and earlier is not None:
         work = _work_of(settings)
-    unasked = None if work is not None or out is None else _work_if_large(inputs, out)
-    work = unasked if work is None else work
+    unasked = None if work is not None or earlier is not None else _work_if_large(inputs, settings)
+    if unasked is not None:
+        work, memory = unasked
+        settings = replace(settings, memory=memory)
     if work is None and earlier is None:
         return _in_memory(inputs, settings, page, threads, progress)
     # Without a work folder there is nothing to continue a run for.
@@ -220,7 +240,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             request=replace(settings.request, processes=processes),
             work=local_folder("work", folder),
             page=None if page is None else lambda done: page(_stored(done)),
-            announce=_announce if unasked else lambda _: None,
+            announce=_announce if unasked else forecast or (lambda _: None),
         )
         return _in_pieces(inputs, settings, engine, follow)
 
@@ -307,36 +327,60 @@ def _learned(own: RunTemplates, settings: RunSettings, inputs: Sequence[AnyPath]
     return found
 
 
-def _work_if_large(inputs: Sequence[AnyPath], out: AnyPath) -> str | None:
-    """Return the work folder of a run whose inputs would not fit into memory, and warn; ``None`` if they fit."""
-    paths = [path for path in expand(inputs) if path != STDIN and Path(path).is_file()]
-    size = sum(Path(path).stat().st_size * (1 if kind(path) in _PLAIN else _EXPANDED) for path in paths)
-    if _NEEDED * size < _LARGE or is_special(os.fspath(out)) or is_url(os.fspath(out)) or STDIN in inputs:
+def _work_if_large(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Path, int] | None:
+    """Return the work folder and the memory of a run whose inputs would not fit, and warn; ``None`` if they fit.
+
+    Standard input and URLs are not read for this. An error in an input is left to the run, which reports it.
+    """
+    folder, there = _work_of(settings), available_memory()
+    out = settings.outputs.get("out", "")
+    if folder is None or there is None or is_special(out) or is_url(out):
         return None
-    there = available_memory()
-    if there is None or _NEEDED * size <= there:
+    try:
+        needed = _needed_memory(inputs, settings)
+    except (NeardupError, OSError):
         return None
-    folder = f"{os.fspath(out).rstrip(os.sep)}{_WORK}"
+    if needed <= there:
+        return None
     warnings.warn(
-        f"these inputs need about {_NEEDED * size / 1e9:,.0f} GB of memory, and {there / 1e9:,.0f} GB are available:"
+        f"these inputs need about {needed / 1e9:,.1f} GB of memory, and {there / 1e9:,.1f} GB are available:"
         f" intermediate files are kept in {folder}; if the run is interrupted, the same command continues it",
         RuntimeWarning,
         stacklevel=3,
     )
-    return folder
+    return folder, max(LEAST_OF_RUN, min(settings.memory, (there - _OF_PIECES) // 2))
+
+
+def _needed_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int:
+    """Return about how many bytes a run in memory needs with its documents, by the first records of each format."""
+    paths, request = expand(inputs), settings.request
+    sizes = {path: _size_of(path) for path in paths if path != STDIN and not is_url(path)}
+    if STDIN in paths or sum(sizes.values()) < _LARGE:
+        return 0
+    kinds: dict[Kind, list[str]] = {}
+    for path in sizes:
+        kinds.setdefault(input_kind(path, None if Path(path).is_dir() else request.format), []).append(path)
+    exact, needed = settings.policy.verify == "exact", _LOADED
+    for alike in kinds.values():
+        largest = max(alike, key=sizes.__getitem__)
+        first = first_records(largest, request)
+        times = first.times * sum(sizes[path] for path in alike) / max(1, sizes[largest])
+        texts, ids = text_column(first.piece.texts), first.piece.ids
+        needed += needed_memory(settings.scheme, texts, exact=exact, times=times)
+        needed += int(times * (texts.nbytes + ids.nbytes + len(ids) * _PLACE + first.held))
+    return needed
+
+
+def _size_of(path: str) -> int:
+    """Return the bytes of a file, or of all files in a folder."""
+    if Path(path).is_dir():
+        return sum(Path(folder, name).lstat().st_size for folder, _, names in os.walk(path) for name in names)
+    return Path(path).stat().st_size
 
 
 def _announce(found: "Forecast") -> None:
-    """Report what a run that was not asked to be one in pieces needs."""
-    from neardup.pipeline.spilled.forecast import amount
-
-    minutes = f"{max(1, found.seconds / 60):,.0f} min"
-    warnings.warn(
-        f"this run of about {found.documents:,} documents needs about {amount(found.disk)} of disk and {minutes};"
-        " more disk if more documents have similar ones",
-        RuntimeWarning,
-        stacklevel=2,
-    )
+    """Warn of what a run that was not asked to be one in pieces needs."""
+    warnings.warn(str(found), RuntimeWarning, stacklevel=2)
 
 
 def _earlier(

@@ -1,12 +1,13 @@
-"""The verdicts of an index on the documents of files, some at a time."""
+"""The verdicts of an index on the documents of files and on lines as they arrive, some at a time."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,33 +20,46 @@ from neardup.model.verdicts import as_record
 from neardup.pipeline.index.fields import ARROW, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
-from neardup.pipeline.index.records import NamedRecords, fields_of, named, site_field
+from neardup.pipeline.index.records import NamedRecords, address_fields, fields_of, named, site_field
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, InputPiece, Rejected
+from neardup.sources.compression import Contents
+from neardup.sources.formats import STDIN, display
+from neardup.sources.ids import id_of
+from neardup.sources.jsonl import JsonLines
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import AnyPath
 from neardup.sources.pages import extracting
 from neardup.sources.read import AUTO, request_of
+from neardup.sources.records import decoder, literal_of
 from neardup.sources.shards import has_pages, local_shards
+from neardup.sources.standard_input import MOST_BYTES
 from neardup.text.extraction import Extraction
 
 TOGETHER: Final = 1 << 23  # bytes of text that are answered together
+LINES: Final = 1 << 12  # lines that are answered together, if that many are waiting
+_TOO_LONG: Final = f"it has more than {MOST_BYTES:,} bytes"
 
 
 class FileAnswers:
     """Answers the documents of files, each with the verdict on it compared with those admitted before.
 
     The documents, their ids and their fields are those that ``add_files`` would admit, in pieces of bounded size; of
-    several with one id, each is answered. A document's id is its URL if the field *url* exists, otherwise the field
-    *id*, or its place. An answer has the ``source`` and the ``position`` of the record, the ``id``, and the verdict, as
-    ``Answering`` returns it; the answer to a rejected record has an ``error``, and a null ``id`` if unknown. The
-    options are those of ``Answering`` and, as *reading*, of ``neardup.sources.read``. Pages are read as those of the
-    index by default (*extraction*).
+    several with one id, each is answered. A document's id is its URL, in the normal form of *addresses*, if it has the
+    field *url*, otherwise the field *id*, or the place in its file. An answer has the ``source`` and the ``position``
+    of the record, or its ``line``; the ``id``; and the verdict: ``verdict`` is its name, and ``representative`` the
+    kept page for which this page may be dropped, null if it must be kept. The answer to a rejected record has an
+    ``error``, and a null ``id`` if unknown.
 
-    ``rejected`` are the records that are not documents, or have no text; ``addressed`` counts records with a URL.
-    ``skipped`` and ``body_faults`` are as in a ``Collection``, and ``ignored`` counts the other files of folders.
+    With *admit* the documents are recorded, what is yielded is acknowledged, and *catch_up* is called, such as that of
+    the search table, so that they can be found. Otherwise nothing changes, and a reader compares with what a writer has
+    acknowledged. *changed_at_least* is as in ``Index.visit``. *reading* are the options of ``neardup.sources.read``.
+    Pages are read as those of the index by default (*extraction*).
+
+    ``rejected`` are the records of files that are not documents, or have no text; ``addressed`` counts records with a
+    URL. ``skipped`` and ``body_faults`` are as in a ``Collection``, and ``ignored`` counts the other files of folders.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -81,10 +95,9 @@ class FileAnswers:
 
         Web pages are extracted by up to as many processes as there are *threads* (``None``: every core).
         """
-        extraction = self._request.extraction
         if has_pages(inputs, self._request):
-            extraction = extraction_for(self._index, self._extraction)
-            self._request = replace(self._request, extraction=extraction)
+            self._read_pages()
+        extraction = self._request.extraction
         with local_shards(inputs, self._request) as cut, Processes(thread_count(threads)) as processes:
             processes.turn_to(extracting(extraction))
             self.ignored = cut.ignored
@@ -96,7 +109,45 @@ class FileAnswers:
                     self._require_fields(piece)
                 self.skipped.update(piece.skipped)
                 self.body_faults.update(piece.body_faults)
-                yield self._answered(piece)
+                answers, rejected = self._answered(piece)
+                self.rejected += rejected
+                yield [{"source": source, "position": number} | answer for (source, number), answer in answers]
+
+    def answer_lines(self, batches: Iterable[tuple[int, Sequence[bytes | None]]]) -> Iterator[list[dict[str, Any]]]:
+        """Yield the answers to batches of JSON lines, each with the number of its first line; blank lines have none.
+
+        A line that was too long is ``None``. Each line must have a URL or an id of its own.
+        """
+        if self._request.html:
+            self._read_pages()
+        self._answered_lines(1, [])  # wrong options are refused before the first line arrives
+        for first, lines in batches:
+            yield self._answered_lines(first, lines)
+
+    def _read_pages(self) -> None:
+        self._request = replace(self._request, extraction=extraction_for(self._index, self._extraction))
+
+    def _answered_lines(self, first: int, lines: Sequence[bytes | None]) -> list[dict[str, Any]]:
+        data = memoryview(b"\n".join(line or b"" for line in lines))
+        piece = JsonLines(STDIN, self._request, Contents(display(STDIN), data, first=first))
+        ids = {one.position: self._id_of(lines[one.position - first]) for one in piece.rejected if one.code == "type"}
+        too_long = (number for number, line in enumerate(lines, first) if line is None)
+        piece.rejected += [Rejected(piece.source, number, _TOO_LONG, "too long") for number in too_long]
+        if self._request.html:
+            piece.extract(self._request, [None] * len(piece) if piece.lacking(self._url) is not None else None)
+        answers = [{"line": number} | answer for (_, number), answer in self._answered(piece, alone=True)[0]]
+        for answer in answers:
+            answer["id"] = ids.get(answer["line"], answer["id"])
+        return answers
+
+    def _id_of(self, line: Any) -> str | None:
+        """Return the id of a line whose text has a wrong type; ``None`` if it has no valid one."""
+        try:
+            url, own = (bytes(decoder(None, (name,))(line).f1) for name in (self._url, self._request.id))
+            address, name = literal_of(url), id_of(own)
+        except (msgspec.MsgspecError, RecursionError, TypeError):
+            return None
+        return self._addresses.id_of(address) if address and address.strip() else name
 
     def _require_fields(self, piece: InputPiece) -> None:
         """Raise ``FieldMissing`` if a piece lacks the text, or a field that was requested by name."""
@@ -104,8 +155,13 @@ class FileAnswers:
             if name != default and (fields := piece.lacking(name)) is not None:
                 raise missing_field(piece.source, name, fields)
 
-    def _answered(self, piece: InputPiece) -> list[dict[str, Any]]:
-        """Return the answers to a piece, in the order of its records."""
+    def _answered(
+        self, piece: InputPiece, *, alone: bool = False
+    ) -> tuple[list[tuple[tuple[str, int], dict[str, Any]]], list[Rejected]]:
+        """Return the places and answers of a piece, in the order of its records, and those that are rejected.
+
+        With *alone*, a field of one record means nothing for the others.
+        """
         if piece.has_pages:
             require_extraction(self._index, self._request.extraction)
         if not self._admit:
@@ -125,15 +181,18 @@ class FileAnswers:
             known.append(own if one.code == "value" else None)
         rejected = [*piece.rejected, *rejected]
         errors = [
-            {"source": one.source, "position": one.position, "id": own, "error": one.reason}
+            ((one.source, one.position), {"id": own, "error": one.reason})
             for one, own in zip(rejected, known, strict=True)
         ]
         rejected.sort(key=attrgetter("source", "position"))
-        self.rejected += rejected
         self._request.check(rejected)
         columns: dict[str, Any] = dict(zip(found.table.column_names, found.table.columns, strict=True))
         nothing = pa.nulls(len(piece), ARROW[STRING])
         columns |= {name: nothing for name in found.missing if name in signed and name != BODY}
+        if alone:
+            made = pa.table({BODY: piece.texts} if BODY in signed else {})
+            made = made if urls is None else address_fields(self._index.fields, urls, made)
+            columns |= {name: pc.coalesce(columns[name], made[name]) for name in made.column_names if name in columns}
         if has_sites(self._index.store):
             columns |= site_field(piece)
         records = NamedRecords(piece.texts, ids, urls, pa.table(columns))
@@ -142,11 +201,8 @@ class FileAnswers:
         verdicts = self._index.visit(*given, remember=self._admit, changed_at_least=self._least)
         if self._admit and self._catch_up:
             self._catch_up()
-        places = (piece.place(row) for row in rows.tolist())
         answers = [
-            {"source": source, "position": position, "id": own}
-            | as_record(said)
-            | {"representative": said.representative}
-            for (source, position), own, said in zip(places, given[0], verdicts, strict=True)
+            (piece.place(row), {"id": own} | as_record(said) | {"representative": said.representative})
+            for row, own, said in zip(rows.tolist(), given[0], verdicts, strict=True)
         ]
-        return sorted(errors + answers, key=itemgetter("source", "position")) if errors else answers
+        return sorted(errors + answers, key=itemgetter(0)) if errors else answers, rejected

@@ -33,7 +33,8 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     *texts* are those of documents, by id, that the labels left out. *goal* is ``"f1"``, or ``"precision>=0.99"`` or
     ``"recall>=0.99"`` with any share: then the other one is as high as possible. Each label counts by its weight. A
     rule is judged by cross-validation over documents: pairs that have documents in common, also through other pairs,
-    are never on both sides. *seed* deals the folds, and draws the samples of intervals.
+    are never on both sides. If no rule is expected to be better on other labels, the default one is chosen. *seed*
+    deals the folds, and draws the samples of intervals.
 
     The rules are resemblances of shingles of 1 to 5 words and of 4, 6 and 9 letters; overlaps of the smaller document;
     sentences; trials; the combined scheme; cosines; and distances of fingerprints. A resemblance of shingles may have a

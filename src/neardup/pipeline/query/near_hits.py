@@ -2,16 +2,15 @@
 
 from functools import partial
 from hashlib import blake2b
-from typing import Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 from msgspec import Struct
 
-from neardup.decisions.collapse import STAYS
 from neardup.decisions.evidence import SET_MEASURES, Shares, WeightedSets, exact_measure
 from neardup.index.disk.reader import Places
-from neardup.kernels.collapse import GIVEN, OF, by_sets
+from neardup.kernels.collapse import GIVEN
 from neardup.model.arrays import Features, Flags, Positions, Signatures, require_same_recipe
 from neardup.model.errors import ParameterError
 from neardup.model.protocols import FieldScheme, Numbers, RankedRule, Scheme
@@ -22,7 +21,8 @@ from neardup.pipeline.query.hits import Hits
 from neardup.pipeline.query.rules import NearDuplicates
 from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
-from neardup.schemes.plausibility import PairTest, PlausiblePairs
+from neardup.schemes.plausibility import PlausiblePairs
+from neardup.schemes.ranked_parts import PairTest, decided_in_parts
 from neardup.schemes.signing import signed_features
 from neardup.schemes.thresholds import require_texts, thresholds_of
 from neardup.text.columns import text_column
@@ -164,10 +164,7 @@ def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signature
 
 
 class _ComparedParts:
-    """The kernel of a rule that compares plausible pairs, part by part.
-
-    Later parts are compared only with those hits of earlier parts that stay.
-    """
+    """The kernel of a rule that compares plausible pairs, part by part."""
 
     def __init__(
         self,
@@ -181,7 +178,7 @@ class _ComparedParts:
         self._thresholds = thresholds_of(scheme)
         self._measure = SET_MEASURES.get(exact_measure(scheme.rule), GIVEN)
         self._found = *np.ones((2, len(signed))), np.zeros(len(signed), np.bool_)
-        self._entered = set[bytes]()  # the contents of known hits of earlier parts
+        self._asked, self._contents = 0, dict[object, int]()  # the different ones of the first hits that stay
 
     def hits(self, verified: Flags | None = None) -> NearHits:
         """Return the input of the rule; *verified* replaces what the kernel finds out."""
@@ -200,41 +197,40 @@ class _ComparedParts:
         table: Positions,
     ) -> tuple[int, int]:
         """Decide as ``neardup.kernels.collapse.by_sets`` does."""
-        pairs, groups = PlausiblePairs(self._scheme, self._signed), np.empty((3, len(keeps), len(present)), np.int64)
-        found, before = (0, 0), 0
-        for begin, end in pairs.parts():
-            if begin:
-                stay = before + np.flatnonzero(table[OF, before:begin] == STAYS)
-                pairs.enter(self._different(stay) if keeps[near] > 1 else stay)
-            later, better = pairs.of(begin, end)
+        plausible = PlausiblePairs(self._scheme, self._signed)
+
+        def compared(begin: int, end: int, staying: Positions) -> tuple[Any, ...]:
+            before = self._different(staying) if keeps[near] > 1 else staying
+            later, better = plausible.of(np.arange(begin, end), before)
             if self._same is not None:
                 same = self._same(later, better)
                 later, better = later[same], better[same]
-            compared = self._compared(begin, end, later, better)
-            sets = self._texts.sets.arrays, self._texts.known, self._measure, self._found
-            found = by_sets((begin, end, groups), compared, *sets, better, terms, present, near, codes, keeps, table)
-            before = begin
-        return found
+            pairs = np.searchsorted(later, np.arange(begin, end + 1)), *self._compared(later, better)
+            return pairs, self._texts.sets.arrays, self._texts.known, self._measure, self._found, better
+
+        return decided_in_parts(compared, terms, present, near, codes, keeps, table)
 
     def _different(self, hits: Positions) -> Positions:
-        """Leave out hits that equal an entered one: a later hit that matches both joins the better-ranked one."""
+        """Leave out hits that equal a better one: a later hit that matches both joins the better-ranked one.
+
+        Each call has the hits of the one before, and more.
+        """
         sets, rows = self._texts.sets, self._signed.rows
         if isinstance(sets, WeightedSets):
             return hits
-        chosen = []
-        for hit in hits.tolist():
+        for hit in hits[self._asked :].tolist():
+            content: object = hit
             if self._texts.known[hit]:
                 own = sets.values[sets.starts[hit] : sets.starts[hit] + sets.sizes[hit]]
-                content = blake2b(own.tobytes(), digest_size=16)
-                content.update(rows[hit].tobytes())
-                if content.digest() in self._entered:
-                    continue
-                self._entered.add(content.digest())
-            chosen.append(hit)
-        return np.array(chosen, np.int64)
+                digest = blake2b(own.tobytes(), digest_size=16)
+                digest.update(rows[hit].tobytes())
+                content = digest.digest()
+            self._contents.setdefault(content, hit)
+        self._asked = len(hits)
+        return np.fromiter(self._contents.values(), np.int64)
 
-    def _compared(self, begin: int, end: int, later: Positions, better: Positions) -> tuple[Positions, Shares, Shares]:
-        """Return the bounds of the pairs of each hit, their measures or estimates, and what these need."""
+    def _compared(self, later: Positions, better: Positions) -> tuple[Shares, Shares]:
+        """Return the measures or estimates of pairs, and what these need."""
         scheme, signed, known, sets = self._scheme, self._signed, self._texts.known, self._texts.sets
         ranks = np.unique(np.concatenate([later, better]))
         self._texts.read(ranks)
@@ -251,7 +247,7 @@ class _ComparedParts:
             measured = np.flatnonzero(known[later] & known[better])
             cosines = sets.cosines(later[measured], better[measured])
             estimated[measured] = np.where(cosines >= least[measured], cosines, 0.0)
-        return np.searchsorted(later, np.arange(begin, end + 1)), estimated, least
+        return estimated, least
 
 
 class _GivenTexts:

@@ -47,6 +47,13 @@ class Forecast:
     signed: int
     seconds: float
 
+    def __str__(self) -> str:
+        minutes = f"{max(1, self.seconds / 60):,.0f} min"
+        return (
+            f"this run of about {self.documents:,} documents needs about {amount(self.disk)} of disk and {minutes};"
+            " more disk if more documents have similar ones"
+        )
+
 
 def sample_of(shards: Shards) -> list[int]:
     """Return the numbers of the first shards, and of the first shard of each format and compression."""

@@ -1,0 +1,60 @@
+"""The first records of an input, which show how much memory all its documents need."""
+
+from itertools import accumulate
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from neardup.sources.collection import InputPiece, Request
+from neardup.sources.compression import expansion_rate, identity, load, stream
+from neardup.sources.folder import Folder, documents_in, state_of
+from neardup.sources.formats import WARC, Kind, input_kind
+from neardup.sources.lines import blocks_of_lines
+from neardup.sources.shards import Shard, Shards
+
+_FIRST: Final = 1 << 20  # bytes that are read
+
+
+class FirstRecords(NamedTuple):
+    """The first records of an input, which has about *times* as many; together with them, *held* bytes are in memory.
+
+    These are those of all other columns of Parquet, and of lines that were compressed: other files are read again.
+    """
+
+    piece: InputPiece
+    times: float
+    held: int = 0
+
+
+def first_records(path: str, request: Request) -> FirstRecords:
+    """Return the first records of a file or of a folder of documents. Raises the errors of ``Shards.pieces``."""
+    if Path(path).is_dir():
+        return _of_folder(path, request)
+    found = input_kind(path, request.format)
+    whole = end = Path(path).stat().st_size
+    read, held = min(whole, _FIRST), 0  # read: of the whole
+    if found == Kind("jsonl"):
+        end = read = next((len(block) for _, block, _ in blocks_of_lines(load(path, None, 1), _FIRST)), 0)
+    elif found.format == WARC:
+        end = read
+    elif found.format == "parquet":
+        from neardup.sources.parquet import group_sizes
+
+        rows, _ = group_sizes(path)
+        whole, end = sum(rows), len(rows)
+    elif found.compression is not None:
+        whole = round(whole * expansion_rate(path, found.compression))
+        read = held = len(next(stream(path, found.compression, request.max_bytes, _FIRST), b""))
+    shard = Shard(source=0, begin=0, end=end, first=1, size=end)
+    shards = Shards((path,), request, shards=[shard], identities=[identity(path)], size=_FIRST)
+    piece = next(shards.pieces(shard, whole=True))
+    if found.format == "parquet":
+        read = len(piece) + len(piece.rejected)
+        held = max(0, sum(part.nbytes for part in piece.rows()) - piece.texts.nbytes)
+    return FirstRecords(piece, max(1.0, whole / max(1, read)), held)
+
+
+def _of_folder(path: str, request: Request) -> FirstRecords:
+    files, _ = documents_in(path, request.globs)
+    sums = [*accumulate(state_of(path, files)[0])]
+    some = next((number for number, size in enumerate(sums, 1) if size >= _FIRST), len(files))
+    return FirstRecords(Folder(path, request, files[:some]), max(1.0, sums[-1] / max(1, sums[some - 1])))
