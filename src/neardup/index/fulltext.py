@@ -535,6 +535,12 @@ def _written(path: Path) -> tuple[int, int, int] | None:
     return found.st_ino, found.st_size, found.st_mtime_ns
 
 
+def discard_copy(to: Path) -> None:
+    """Remove what ``copy`` has written to a folder and ``replace`` did not put in place."""
+    with suppress(OSError):
+        (to / _NEW).unlink(missing_ok=True)
+
+
 def replace(to: Path) -> None:
     """Replace the search table of a folder by the one that was copied to it; without one, remove the table."""
     new, old = to / _NEW, to / NAME
