@@ -125,16 +125,23 @@ class Disk:
                     os.close(folder)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Rename a file in its folder; it replaces a file of that name."""
+        """Rename a file; it replaces a file of that name."""
         with _named(new, "written"):
-            (source, folder), (target, _) = self._reached(old), self._reached(new)
-            os.rename(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+            (source, folder), (target, other) = self._reached(old), self._reached(new)
+            os.rename(source, target, src_dir_fd=folder, dst_dir_fd=other)
 
     def remove(self, path: Path) -> None:
         """Remove a file if it exists."""
         with _named(path, "removed"), suppress(FileNotFoundError):
             name, folder = self._reached(path)
             os.unlink(name, dir_fd=folder)
+
+    def remove_folder(self, path: Path) -> None:
+        """Remove a folder and its files if it exists."""
+        with _named(path, "removed"), suppress(FileNotFoundError):
+            for name in self.names(path):
+                self.remove(path / name)
+            path.rmdir()
 
     def make_folder(self, path: Path) -> None:
         """Make a folder, unless it exists."""

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, cast
@@ -12,7 +13,7 @@ from neardup.index.disk.buffers import taken
 from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded
 from neardup.index.disk.files import Disk, Progress
-from neardup.index.disk.folder import create
+from neardup.index.disk.folder import create, made_whole
 from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
 from neardup.index.disk.rescue import Loss, Salvage
 from neardup.index.disk.store import Store, Ways
@@ -62,7 +63,8 @@ def rescue(
     """Make a new index of the intact documents of a damaged one, which is not changed.
 
     They are admitted again in the order of their admission, with their signatures, times, fields and texts. So the
-    documents of a representative that is lost are judged again. *key* and *scheme* are as in ``Index.open``.
+    documents of a representative that is lost are judged again. *key* and *scheme* are as in ``Index.open``. The new
+    index appears whole or not at all; after an interruption, the same call begins again.
 
     Raises ``StorageRefused`` if there is no index, or *to* is not empty, ``StorageDamaged`` if both manifests, or the
     list of common shingles, are lost, and ``StorageFailed`` for files that the user may not read.
@@ -74,25 +76,25 @@ def rescue(
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
     own = terms.terms_of(manifest)
     common = common_of(chosen)
-    store = create(
-        Path(to),
-        own,
-        manifest.terms,
-        Ways("bulk", OF_INDEX, disk),
-        attached=None if common is None else common.to_bytes(),
-        mark=bytes.fromhex(manifest.mark),
-    )
-    try:
-        losses += _keep_templates(store, manifest, source, disk)
-        judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest, own.columns)
-        repeated = promoted = 0
-        for batch in salvage.batches(progress):
-            for begin in range(0, len(batch["ordinal"]), TOGETHER):
-                one, other = _admit(store, judge, batch, begin, chosen.recipe)
-                repeated, promoted = repeated + one, promoted + other
-        return Rescued(documents=len(store), promoted=promoted, repeated=repeated, losses=losses + salvage.losses)
-    finally:
-        store.close()
+    with made_whole(Path(to), disk) as folder_of_new:
+        store = create(
+            folder_of_new,
+            own,
+            manifest.terms,
+            Ways("bulk", OF_INDEX, disk),
+            attached=None if common is None else common.to_bytes(),
+            mark=bytes.fromhex(manifest.mark),
+        )
+        with closing(store):
+            losses += _keep_templates(store, manifest, source, disk)
+            judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest, own.columns)
+            repeated = promoted = 0
+            for batch in salvage.batches(progress):
+                for begin in range(0, len(batch["ordinal"]), TOGETHER):
+                    one, other = _admit(store, judge, batch, begin, chosen.recipe)
+                    repeated, promoted = repeated + one, promoted + other
+            documents = len(store)
+    return Rescued(documents=documents, promoted=promoted, repeated=repeated, losses=losses + salvage.losses)
 
 
 def _manifest(disk: Disk, source: Path) -> tuple[Manifest, list[Loss]]:
@@ -118,7 +120,7 @@ def _keep_templates(store: Store, manifest: Manifest, source: Path, disk: Disk) 
         if templates is not None:
             store.restate({TEMPLATES: templates.to_bytes()})
     except StorageDamaged as error:
-        yield Loss(str(store.folder / TEMPLATES), error.rule, None)
+        yield Loss(str(source / TEMPLATES), error.rule, None)
 
 
 def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeId) -> tuple[int, int]:
