@@ -10,17 +10,15 @@ from neardup.index.disk import merger
 from neardup.index.disk.columns import Terms
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
-from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
+from neardup.index.disk.manifest import FIRST_LOG, INNER, MANIFEST, SECOND, Manifest
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.store import Store, Ways
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import TEMPLATES
 
-_INNER: Final = ".unfinished"
-_FIRST_LOG: Final = "log-00000001"
 ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
 _MOVED: Final = (*merger.KINDS, ATTACHED, TEMPLATES)
-_UNFINISHED: Final = frozenset({LOCK, _FIRST_LOG, ATTACHED, "manifest.new"})  # left if creating it is interrupted
+_UNFINISHED: Final = frozenset({LOCK, FIRST_LOG, ATTACHED, "manifest.new"})  # left if creating it is interrupted
 
 
 def create(  # noqa: PLR0913 - what an index is made of
@@ -49,11 +47,11 @@ def create(  # noqa: PLR0913 - what an index is made of
         for name in sorted(_UNFINISHED - {LOCK}):
             disk.remove(folder / name)
         mark = mark or secrets.token_bytes(MARK_BYTES)
-        log = LogWriter.create(disk, folder / _FIRST_LOG, mark, 1)
+        log = LogWriter.create(disk, folder / FIRST_LOG, mark, 1)
         log.close()
         if attached is not None:
             disk.write(folder / ATTACHED, attached)
-        manifest = Manifest(mark=mark.hex(), log=_FIRST_LOG, sealed=log.size, terms=stated, next_file=2)
+        manifest = Manifest(mark=mark.hex(), log=FIRST_LOG, sealed=log.size, terms=stated, next_file=2)
         return Store(folder, manifest.commit(disk, folder), terms, ways, lock)
 
 
@@ -66,7 +64,7 @@ def made_whole(folder: Path, disk: Disk) -> Iterator[Path]:
     disk.make_folder(folder)
     _require_unmade(folder, disk)
     folder = folder.absolute()
-    inner = folder / _INNER
+    inner = folder / INNER
     with _lock(folder, disk, wanted=True):
         _require_unmade(folder, disk)
         _clear(folder, disk)
@@ -90,7 +88,7 @@ def made_whole(folder: Path, disk: Disk) -> Iterator[Path]:
 def _require_unmade(folder: Path, disk: Disk) -> None:
     """Raise ``StorageRefused`` for a folder that is neither empty nor left by an interruption of ``made_whole``."""
     names = set(disk.names(folder))
-    if _INNER not in names or not all(name in {LOCK, _INNER} or name.startswith(_MOVED) for name in names):
+    if INNER not in names or not all(name in {LOCK, INNER} or name.startswith(_MOVED) for name in names):
         _require_empty(folder, disk)
 
 
@@ -99,7 +97,7 @@ def _clear(folder: Path, disk: Disk) -> None:
     for name in disk.names(folder):
         if name.startswith(_MOVED):
             disk.remove(folder / name)
-    disk.remove_folder(folder / _INNER)
+    disk.remove_folder(folder / INNER)
 
 
 def open_(folder: Path, terms_of: Callable[[Manifest], Terms], ways: Ways, *, writes: bool) -> Store:
@@ -132,6 +130,6 @@ def _require_empty(folder: Path, disk: Disk) -> None:
     names = set(disk.names(folder))
     if names - _UNFINISHED:
         raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own", "not empty")
-    if _FIRST_LOG in names and disk.size(folder / _FIRST_LOG) > HEADER_BYTES:  # it has records: more than a creation
-        rule = f"has {_FIRST_LOG} with documents, but no manifest.json; restore that from a copy, or use another folder"
+    if FIRST_LOG in names and disk.size(folder / FIRST_LOG) > HEADER_BYTES:  # it has records: more than a creation
+        rule = f"has {FIRST_LOG} with documents, but no manifest.json; restore that from a copy, or use another folder"
         raise StorageRefused(str(folder), rule)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,11 +14,11 @@ from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import create, made_whole
-from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
-from neardup.index.disk.rescue import Loss, Salvage
+from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.rescue import Loss, Salvage, manifest_of
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Signatures, TextBatch
-from neardup.model.errors import StorageDamaged, StorageError
+from neardup.model.errors import StorageDamaged
 from neardup.model.folders import TEMPLATES
 from neardup.model.memory import OF_INDEX
 from neardup.model.recipe import RecipeId
@@ -31,11 +31,6 @@ from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
 from neardup.sources.output_places import require_outside
 from neardup.text.sites import NO_SITES
-
-_BOTH_DAMAGED: Final = (
-    f"cannot be rescued: {MANIFEST} and {SECOND} are both damaged, and nothing else can be read without them; restore"
-    " one from a copy, or make the index again from its documents"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +67,7 @@ def rescue(
     source, disk = Path(folder), Disk()
     require_outside(to, source)
     require_permission(source, disk)
-    manifest, losses = _manifest(disk, source)
+    manifest, losses = manifest_of(disk, source)
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
     own = terms.terms_of(manifest)
     common = common_of(chosen)
@@ -95,22 +90,6 @@ def rescue(
                     repeated, promoted = repeated + one, promoted + other
             documents = len(store)
     return Rescued(documents=documents, promoted=promoted, repeated=repeated, losses=losses + salvage.losses)
-
-
-def _manifest(disk: Disk, source: Path) -> tuple[Manifest, list[Loss]]:
-    """Read the manifest, or the second one if it is damaged, or what it contains if that is damaged, too."""
-    try:
-        return Manifest.read(disk, source), []
-    except StorageDamaged as error:
-        damaged = error
-    try:
-        manifest, instead = Manifest.read(disk, source, name=SECOND), f"{SECOND} is used instead"
-    except StorageError:
-        try:
-            manifest, instead = Manifest.read(disk, source, sealed=False), "what it contains is used"
-        except StorageDamaged as error:
-            raise StorageDamaged(str(source), _BOTH_DAMAGED, "no manifest") from error
-    return manifest, [Loss(damaged.where, f"{damaged.rule}; {instead}", None)]
 
 
 def _keep_templates(store: Store, manifest: Manifest, source: Path, disk: Disk) -> Iterator[Loss]:
