@@ -190,11 +190,33 @@ def test_a_failure_to_read_does_not_lose_what_was_done(tmp_path, sources, small_
     with monkeypatch.context() as patch:
         gather = run.gather
         patch.setattr(run, "gather", lambda *given: (sources[0].exists() and sources[0].rename(moved), gather(*given)))
-        with pytest.raises(DataError, match="it cannot be read: No such file"):
+        with pytest.raises(DataError, match="it was moved or removed after the run had begun"):
             dedup_files(sources, work=tmp_path / "w", threads=1)
     moved.rename(sources[0])
     monkeypatch.setattr(run, "sign", lambda *_: 1 / 0)
     dedup_files(sources, work=tmp_path / "w", threads=1)
+    assert not (tmp_path / "w").exists()
+
+
+@pytest.mark.parametrize("stage", ["sign", "gather", "write"])
+def test_an_input_that_is_removed_may_be_restored(tmp_path, sources, no_held_texts, monkeypatch, stage):
+    no_held_texts()
+    owner, away = files if stage == "write" else run, tmp_path / "away"
+    with monkeypatch.context() as patch:
+        function = getattr(owner, stage)
+
+        def removing(*given, **more):
+            if sources[0].exists():
+                sources[0].rename(away)
+            return function(*given, **more)
+
+        patch.setattr(owner, stage, removing)
+        with pytest.raises(DataError, match=r"part0.jsonl: it was moved or removed after the run had begun") as refused:
+            dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "w", threads=1)
+    assert (refused.value.code, type(refused.value)) == ("changed", DataError)
+    assert list((tmp_path / "w").glob("run-*/done/split-*"))
+    away.rename(sources[0])
+    dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "w")
     assert not (tmp_path / "w").exists()
 
 

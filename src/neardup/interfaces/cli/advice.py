@@ -136,6 +136,10 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "no file": "--strings takes both arguments as texts",
         "ending": "compare takes files of text or HTML; a compressed one needs the ending of its format",
     },
+    "work": {
+        "changed": "restore it, with its modification time, and start the command of the run again, and this one: both"
+        " continue"
+    },
     "pairs": {"given twice": "for the pairs of one collection, leave out B"},
     "seen": dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE"),
     "storage": {
