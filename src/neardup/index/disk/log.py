@@ -97,7 +97,7 @@ class LogWriter:
         try:
             self._disk.append(self._file, frame + record, self._path)
         except BaseException:
-            with suppress(StorageError):  # what was written of it is not a record, and takes room
+            with suppress(StorageError):  # its first bytes are not a record, and take room
                 self._disk.cut(self._file, self.size, self._path)
             raise
         self.following += 1

@@ -373,7 +373,7 @@ class State(AbstractContextManager["State"]):
         self._header = header
 
     def _remove_leftovers(self) -> None:
-        """Remove what is not part of the state: segments, and templates if its pages were read without any."""
+        """Remove segments that are not part of the state, and templates if its pages were read without any."""
         if self._header is not None and "templates" not in (self._header.extraction or {}):
             with naming(self.folder):
                 (self.folder / TEMPLATES).unlink(missing_ok=True)
