@@ -1,5 +1,6 @@
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +14,7 @@ import pytest
 
 from neardup.engines import journal as module
 from neardup.engines.journal import Journal, OtherTerms, check_own
-from neardup.model.errors import DataError, RunComplete, StorageBusy, StorageFailed, StorageRefused
+from neardup.model.errors import DataError, RunComplete, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
 
 TERMS = {"scheme": {"name": "minhash", "permutations": 112}, "inputs": [{"path": "a", "size": 5}]}
 
@@ -144,8 +145,25 @@ def test_other_terms_are_refused(folder):
 def test_terms_that_are_nested_too_deeply_are_refused(folder):
     Journal.open(folder, TERMS).close()
     (folder / "terms.json").write_text("[" * 100_000)
-    with pytest.raises(StorageRefused, match=r"its terms\.json is of another kind"):
+    with pytest.raises(StorageDamaged, match=r"terms\.json: it is damaged"):
         Journal.open(folder, TERMS)
+
+
+def test_damaged_terms_are_refused_until_the_run_begins_again(folder):
+    Journal.open(folder, TERMS).close()
+    content = (folder / "terms.json").read_bytes()
+    for damaged in (b"", content[:-1], content.replace(b"token", b"tokem")):
+        (folder / "terms.json").write_bytes(damaged)
+        for use in (lambda: Journal.open(folder, TERMS), lambda: module.read_header(folder)):
+            with pytest.raises(StorageDamaged, match="remove the work folder, and run again"):
+                use()
+    Journal.open(folder, TERMS, restart=True).close()
+    assert module.read_header(folder).terms == TERMS
+    shutil.rmtree(next(folder.glob("run-*")))
+    (folder / "terms.json").write_text("{}")
+    for way in ({}, {"restart": True}):
+        with pytest.raises(StorageRefused, match=r"its terms\.json is of another kind"):
+            Journal.open(folder, TERMS, **way)
 
 
 def test_the_version_is_a_term(folder, monkeypatch):

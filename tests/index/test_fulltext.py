@@ -1,6 +1,8 @@
 import math
 import random
 import sqlite3
+import subprocess
+import sys
 import threading
 from contextlib import closing
 
@@ -511,3 +513,22 @@ def test_titles_and_sites_are_replaced(path):
     table.close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("INSERT INTO documents(documents, rank) VALUES ('integrity-check', 1)")
+
+
+LIMITED = """
+import resource, sys
+from pathlib import Path
+from neardup.index.disk.columns import encoded
+from neardup.index.fulltext import FullText, Texts
+from neardup.text.search_words import search_words
+resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+ids = [str(number) for number in range(2_000)]
+words = search_words(encoded(ids))
+FullText.build(Path(sys.argv[1]), "ab" * 16, 2_000, [Texts(range(2_000), ids, words, words, [""] * 2_000)])
+"""
+
+
+def test_a_file_that_may_not_grow_is_named_with_the_reason(path):
+    done = subprocess.run([sys.executable, "-c", LIMITED, str(path)], capture_output=True, text=True, check=False)
+    assert done.stderr.endswith(f"{path} cannot be used: disk I/O error; {fulltext._NOT_WRITTEN}\n")
+    assert list(path.parent.iterdir()) == []

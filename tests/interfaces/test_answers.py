@@ -33,6 +33,10 @@ def test_the_total_says_what_was_looked_at(told, said):
             "Near-duplicate, not verified: estimated resemblance 1.00, at least 0.95 by minhash",
         ),
         (
+            repeat(hit(), value=0.9246, threshold=0.9245, verified=False),
+            "Near-duplicate, not verified: estimated resemblance 0.925, at least 0.924 by minhash",
+        ),
+        (
             repeat(hit(), rule="checksum", measure="equality", value=1.0, threshold=1.0, verified=False),
             "Near-duplicate, not verified: equal by checksum",
         ),

@@ -6,6 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.kernels import radix
 from neardup.kernels.compile import (
     ASCII_SYMBOLS,
     borrowed,
@@ -93,3 +94,20 @@ def test_the_salt_is_no_part_of_the_code():
     program = "import numba; from neardup.kernels.compile import process_salt as p; print(numba.njit(lambda: p())())"
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120)
     assert int(other.stdout) != own
+
+
+def test_a_returned_array_runs_no_code_in_python():
+    def arrays():
+        return radix.sort(np.array([3, 1, 2], np.uint64), np.arange(3, dtype=np.uint32), 0)
+
+    called = []
+    assert [found.tolist() for found in arrays()] == [[1, 2, 3], [1, 2, 0]]
+    given = np.array([1, 3], np.uint64), np.arange(2, dtype=np.uint32)
+    sys.setprofile(lambda frame, event, _: called.append(frame.f_code.co_name) if event == "call" else None)
+    try:
+        found = radix.sort(*given, 0)
+    finally:
+        sys.setprofile(None)
+    assert called == ["sort"]  # the kernel itself
+    assert [type(one) for one in found] == [np.ndarray] * 2
+    assert all(one.flags.writeable and one.flags.c_contiguous for one in found)

@@ -153,6 +153,11 @@ class MemoryDisk(Disk):
         stored.data += part
         return len(part)
 
+    def cut(self, file, size, path):
+        with _named(path, "written"):
+            self.meet("cut", path)
+            del self.open[file][1].data[size:]
+
     def sync(self, file, path):
         with _named(path, "written"):
             self.meet("sync", path)
@@ -264,5 +269,5 @@ def _deadly(name):
     return operation
 
 
-for _name in ("create", "reopen", "sync", "close", "sync_folder", "rename", "remove", "lock", "unlock"):
+for _name in ("create", "reopen", "cut", "sync", "close", "sync_folder", "rename", "remove", "lock", "unlock"):
     setattr(Deadly, _name, _deadly(_name))

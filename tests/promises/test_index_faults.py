@@ -302,6 +302,31 @@ def test_writing_goes_on_by_itself_when_a_full_file_system_has_room_again(tmp_pa
         unmounted(tmp_path)
 
 
+def test_the_bytes_of_a_failed_write_are_removed_at_once(tmp_path):
+    mounted(tmp_path, "-t", "tmpfs", "-o", "size=3m", "tmpfs")
+    try:
+        with Index.create(tmp_path / "index", SimHash(), texts=True) as index:
+            names = [f"document {number}" for number in range(2000)]
+            index.admit(names[:100], [*map(words, range(100))])
+            log = next((tmp_path / "index").glob("log-*"))
+            size = log.stat().st_size
+            with pytest.raises(StorageFailed, match="No space left"):
+                index.admit(names[100:], [*map(words, range(100, 2000))])
+            assert log.stat().st_size == size
+            index.remove(names[:1])
+            assert index.failure is None
+            assert [*index.ids()] == names[1:100]
+            (tmp_path / "ballast").write_bytes(bytes(shutil.disk_usage(tmp_path).free - (1 << 17)))
+            with pytest.raises(StorageFailed, match="No space left"):
+                index.copy(tmp_path / "copy")
+            assert not [*(tmp_path / "copy").glob("*.new")]
+        with Index.open(tmp_path / "index", "w") as index:
+            assert index.stats().discarded_bytes == 0
+            assert index.check().problems == []
+    finally:
+        unmounted(tmp_path)
+
+
 def test_a_file_system_that_stays_full(tmp_path):
     mounted(tmp_path, "-t", "tmpfs", "-o", "size=1m", "tmpfs")
     try:

@@ -189,8 +189,8 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
 
         Raises ``StorageBusy`` if another process coordinates the run, ``StorageRefused`` if the folder has files that
         no run makes, ``RunComplete`` if the same run was complete and was interrupted while its folder was removed,
-        which is done now, ``OtherTerms`` if it has a run of other terms or of another version, and ``StorageFailed`` if
-        the system refuses.
+        which is done now, ``OtherTerms`` if it has a run of other terms or of another version, ``StorageDamaged`` if
+        the terms of its run are damaged, unless it is removed, and ``StorageFailed`` if the system refuses.
         """
         wanted: dict[str, Any] = json.loads(_encoded(terms))
         with naming(folder):
@@ -199,7 +199,12 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
             check_own(folder)
             lock = locked(folder / _LOCK)
             try:
-                earlier = read_header(folder)
+                try:
+                    earlier = read_header(folder)
+                except StorageDamaged:
+                    if not restart:
+                        raise
+                    earlier = None
                 if not restart:
                     require_same(folder, earlier, wanted)
                 kept = earlier if earlier is not None and earlier.finished and not restart else None
@@ -378,13 +383,20 @@ def reserved(folder: Path, header: Header) -> Iterator[WorkFolder]:
 
 
 def read_header(folder: Path, name: str = _TERMS) -> Header | None:
-    """Return the run in a folder, or ``None``; ``StorageRefused`` if the file of this *name* is something else."""
+    """Return the run in a folder, or ``None``.
+
+    If the file of this *name* is something else, raises ``StorageDamaged`` if the folder has the files of a run, and
+    otherwise ``StorageRefused``.
+    """
     with naming(folder, doing="read"):
         try:
             return msgspec.convert(json.loads((folder / name).read_bytes()), Header)
         except FileNotFoundError:
             return None
         except (ValueError, RecursionError, msgspec.ValidationError):
+            if any(folder.glob("run-*")):
+                rule = "it is damaged, and its run cannot be continued; remove the work folder, and run again"
+                raise StorageDamaged(str(folder / name), rule) from None
             reason = f"it is not a work folder of neardup: its {name} is of another kind; use another folder"
             raise StorageRefused(str(folder), reason) from None
 

@@ -32,8 +32,8 @@ _SIGNALLED: Final = 128  # the exit code is this plus the number of the signal
 class Worked(NamedTuple):
     """The number of tasks that a worker did, and why it ended.
 
-    ``finished``: the run is complete, or was restarted. ``stopped``: its coordinator ended before that, and no other
-    continued it. ``absent``: there was no run.
+    ``finished``: the run is complete, was restarted, or its folder was moved or removed. ``stopped``: its coordinator
+    ended before that, and no other continued it. ``absent``: there was no run.
     """
 
     tasks: int

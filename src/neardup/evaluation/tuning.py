@@ -74,7 +74,7 @@ class Goal(NamedTuple):
     def score_of(self, shares: "Shares") -> float:
         """Return how well shares, rounded as they are shown, reach the goal; negative if they do not."""
         every = (shares.precision, shares.recall, shares.f1)
-        return float(self._of_parts(*(round(one.value, _SHOWN) for one in every)))
+        return float(self._of_parts(*(round(one.value or 0.0, _SHOWN) for one in every)))
 
     def _of_parts(self, precision: Any, recall: Any, f1: Any) -> Values:
         if self.value is None:
@@ -370,7 +370,7 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
     table, shown = [found[number] for number in order], scores[order[0]][choices[order[0]].variant]
     default = _default(rules[0], scores[0], random[0], labels, samples)
     is_usable = barred[order[0]] or not _indiscriminate(default.unlabelled, expected_same)
-    if is_usable and default.shares.recall.value > 0 and wanted.score_of(default.shares) >= wanted.score_of(expected):
+    if is_usable and default.shares.recall.value and wanted.score_of(default.shares) >= wanted.score_of(expected):
         table, expected, shown = [default, *table], default.shares, scores[0][0]
     about: Estimated = getattr(expected, wanted.part)
     curve = labels.counts(shown, GRID)

@@ -59,6 +59,8 @@ _DAMAGED: Final = frozenset(
         sqlite3.SQLITE_MISMATCH,
     }
 )
+_WRITING: Final = frozenset(f"SQLITE_IOERR_{what}" for what in ("WRITE", "TRUNCATE", "FSYNC", "SHMSIZE"))
+_NOT_WRITTEN: Final = "the disk has a fault, or the system allows no file of this size: check `ulimit -f`"
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 _FOUND: Final = "FROM documents WHERE documents MATCH ?"
@@ -191,7 +193,12 @@ class FullText:
                 return
             new = path.with_name(f"{path.name}.new")
             remove(new)
-            _fill(new, state, batches)
+            try:
+                _fill(new, state, batches)
+            except BaseException:
+                with suppress(OSError):
+                    remove(new)
+                raise
             remove(path)
             new.rename(path)
 
@@ -461,7 +468,8 @@ def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception
     if code == sqlite3.SQLITE_FULL:
         return StorageFailed(str(path), f"cannot be written: {error}", FULL)
     doing = {sqlite3.SQLITE_CANTOPEN: "opened", sqlite3.SQLITE_READONLY: "written"}.get(code, "used")
-    return StorageFailed(str(path), f"cannot be {doing}: {error}", PERMISSION if doing == "written" else "")
+    why = f"; {_NOT_WRITTEN}" if getattr(error, "sqlite_errorname", "") in _WRITING else ""
+    return StorageFailed(str(path), f"cannot be {doing}: {error}{why}", PERMISSION if doing == "written" else "")
 
 
 def _code(error: sqlite3.Error) -> int:
@@ -533,6 +541,12 @@ def _written(path: Path) -> tuple[int, int, int] | None:
     except FileNotFoundError:
         return None
     return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def discard_copy(to: Path) -> None:
+    """Remove what ``copy`` has written to a folder and ``replace`` did not put in place."""
+    with suppress(OSError):
+        (to / _NEW).unlink(missing_ok=True)
 
 
 def replace(to: Path) -> None:

@@ -44,8 +44,10 @@ def because(one: Repeat) -> str:
     verified = "verified" if one.verified else "not verified"
     if one.measure == "equality":
         return f"Near-duplicate, {verified}: equal by {one.rule}"
-    value = f"{'' if one.verified else 'estimated '}{one.measure} {decimals(float(one.value))}"
-    return f"Near-duplicate, {verified}: {value}, at least {one.threshold:.3g} by {one.rule}"
+    least = f"{one.threshold:.3g}"
+    places = max(2, len(least.partition(".")[2]))  # as many as the threshold has, or it could seem to be missed
+    value = f"{'' if one.verified else 'estimated '}{one.measure} {decimals(float(one.value), places)}"
+    return f"Near-duplicate, {verified}: {value}, at least {least} by {one.rule}"
 
 
 def advice_of(answer: Answer, site: str | None) -> tuple[str, ...]:

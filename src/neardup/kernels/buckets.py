@@ -6,7 +6,7 @@ A rank is a document's place from best to worst, so in every bucket the better d
 import numpy as np
 
 from neardup.kernels.ascending import merge_runs
-from neardup.kernels.compile import fetch_ahead, kernel
+from neardup.kernels.compile import fetch_ahead, kernel, returned
 from neardup.kernels.sets import place_in, places_for
 
 _AHEAD = 16  # entries whose memory is fetched before they are read
@@ -34,7 +34,7 @@ def repeated(keys, place_bits):
         key = keys[place]
         packed[count] = (key & above) | np.uint64(place)
         count += int(twice[(key & last) >> np.uint64(6)] >> (key & np.uint64(63)) & np.uint64(1))
-    return packed[:count]
+    return returned(packed[:count])
 
 
 @kernel
@@ -55,7 +55,7 @@ def asked_for(keys, members, first_rank, bits):
         key = keys[place]
         left[count], owners[count] = key, members[place]
         count += int(seen[(key & last) >> np.uint64(6)] >> (key & np.uint64(63)) & np.uint64(1))
-    return left[:count], owners[:count]
+    return returned(left[:count]), returned(owners[:count])
 
 
 @kernel

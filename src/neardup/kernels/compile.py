@@ -4,10 +4,13 @@ import secrets
 import sys
 from typing import Any
 
+import numpy as np
 from llvmlite import binding, ir
 from numba import config, types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.core.imputils import impl_ret_borrowed
+from numba.extending import box, intrinsic, models, register_model
+from numba.np.numpy_support import as_dtype
 
 from neardup.kernels.machine_code import kernel as kernel  # noqa: PLC0414 - all of kernels comes from here
 from neardup.kernels.machine_code import njit as njit  # noqa: PLC0414 - the same
@@ -60,6 +63,42 @@ def borrowed(typing_context: Any, array: Any) -> Any:  # noqa: ARG001 - Numba's 
         return view._getvalue()  # noqa: SLF001 - Numba's protocol
 
     return array(array), generate
+
+
+class Returned(types.Array):
+    """The type of an array that a kernel returns to Python."""
+
+
+register_model(Returned)(models.ArrayModel)
+
+
+@intrinsic
+def returned(typing_context: Any, array: Any) -> Any:  # noqa: ARG001 - Numba's protocol
+    """Return the same array as a result of a kernel; every array that a kernel returns to Python needs it.
+
+    For other arrays, Numba runs code of its own in Python before it returns. If a signal arrives there whose handler
+    raises, such as Ctrl-C, the process crashes, or a ``SystemError`` hides the exception.
+    """
+    kind = Returned(array.dtype, array.ndim, array.layout, name=f"returned {array}")
+
+    def generate(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
+        return impl_ret_borrowed(context, builder, signature.return_type, arguments[0])
+
+    return kind(array), generate
+
+
+@box(Returned)
+def _box(kind: Any, value: Any, called: Any) -> Any:
+    """Make the array of Python as Numba does, but with its class as a constant, instead of unpickling it each time."""
+    environment, builder, python = called.env_manager, called.builder, called.pyapi
+    dtype, owner = (environment.read_const(environment.add_const(one)) for one in (as_dtype(kind.dtype), np.ndarray))
+    number = ir.IntType(32)
+    form = ir.FunctionType(python.pyobj, [python.voidptr, python.pyobj, number, number, python.pyobj])
+    make = cgutils.get_or_insert_function(builder.module, form, "NRT_adapt_ndarray_to_python_acqref")
+    view = builder.bitcast(cgutils.alloca_once_value(builder, value), python.voidptr)
+    made = builder.call(make, [view, owner, number(kind.ndim), number(1), dtype])
+    called.context.nrt.decref(builder, kind, value)
+    return made
 
 
 def _block_test(comparison: str) -> Any:

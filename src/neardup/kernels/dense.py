@@ -9,7 +9,7 @@ Tables, probes and packed pairs are those of ``neardup.kernels.hamming``.
 
 import numpy as np
 
-from neardup.kernels.compile import kernel, ones
+from neardup.kernels.compile import kernel, ones, returned
 from neardup.kernels.hamming import (
     BOUNDS,
     DISTANCE_BITS,
@@ -73,7 +73,7 @@ def entries_of(probe, queries, layout, entries, lists, there, guard):
             elif is_there(there, positions[place]):
                 keys[number] = np.uint64(positions[place]) << _ABOVE | np.uint64(entry)
                 number += 1
-    return keys[:number], rests
+    return returned(keys[:number]), returned(rests)
 
 
 @kernel
@@ -105,4 +105,4 @@ def first_near(probes, queries, layout, bucket_bits, keys, rests, most):
             matches += 1
             if matches == most:
                 break
-    return found[:number]
+    return returned(found[:number])

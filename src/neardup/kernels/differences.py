@@ -18,7 +18,7 @@ then a code that begins before the end of a bucket is read at most ``SPARE`` byt
 
 import numpy as np
 
-from neardup.kernels.compile import fetch_ahead, kernel, njit, ones, word_at
+from neardup.kernels.compile import fetch_ahead, kernel, njit, ones, returned, word_at
 from neardup.kernels.hamming import (
     AHEAD,
     DISTANCE_BITS,
@@ -278,4 +278,4 @@ def search(queries, layout, entries, guard):
                 if word == last:
                     break
                 first = word + _ONE  # words ascend; equal ones of a forged bucket are not looked up again
-    return found[:number]
+    return returned(found[:number])

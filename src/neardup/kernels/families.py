@@ -7,7 +7,7 @@ has and the median lacks, or the other way round. For two members A and B of a f
 
 import numpy as np
 
-from neardup.kernels.compile import kernel, njit
+from neardup.kernels.compile import kernel, njit, returned
 from neardup.kernels.sets import numbered_place, places_for
 
 
@@ -142,4 +142,5 @@ def deviations(sets, members, bounds, most):
                 deviants[fill[number]] = turn
                 fill[number] += 1
             begins[first + turn + 1] = written
-    return medians, lacking, begins, deviating[:written], list_begins[: lists + 1], deviants[:written]
+    ends = returned(deviating[:written]), returned(list_begins[: lists + 1]), returned(deviants[:written])
+    return returned(medians), returned(lacking), returned(begins), *ends

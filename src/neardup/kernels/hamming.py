@@ -39,7 +39,7 @@ each probe takes twice the time.
 import numpy as np
 
 from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
-from neardup.kernels.compile import fetch_ahead, kernel, near_at, njit, ones, trailing_zeros
+from neardup.kernels.compile import fetch_ahead, kernel, near_at, njit, ones, returned, trailing_zeros
 
 DISTANCE_BITS, POSITION_BITS = 3, 30
 # The arrays of a guard, and the first table; as plain numbers each would be compiled for by itself.
@@ -401,7 +401,7 @@ def search(queries, layout, entries, bounds, guard, dense):
             for match in near[:matches]:
                 found[number] = np.uint64(query) << _RIGHT | match
                 number += 1
-    return found[:number], later[:listed_later]
+    return returned(found[:number]), returned(later[:listed_later])
 
 
 @njit(nogil=True)
@@ -451,7 +451,7 @@ def listed(found, most, there, lists, guard):
             elif is_there(there, positions[place]):
                 pairs[number] = pair & ~(_POSITION_MASK << _DISTANCE) | np.uint64(positions[place]) << _DISTANCE
                 number += 1
-    return pairs[:number]
+    return returned(pairs[:number])
 
 
 @kernel
@@ -518,4 +518,4 @@ def join(itself, layout, entries, lists, other_entries, other_lists):
                 for later in range(place + 1, end):
                     found[number] = np.uint64(positions[place]) << _RIGHT | np.uint64(positions[later]) << _DISTANCE
                     number += 1
-    return found[:number]
+    return returned(found[:number])

@@ -29,7 +29,7 @@ def kernel(function: Kernel) -> Kernel:
     """Compile a function on its first call with the arguments' types; its machine code is kept for later processes.
 
     If no folder can be written, it is compiled in every process. Helpers that kernels of other files call need
-    the plain ``njit``: they become part of these kernels.
+    the plain ``njit``: they become part of these kernels. Arrays that are returned to Python need ``returned``.
     """
     beside = Path(function.__code__.co_filename).parent / "__pycache__"
     named = config.CACHE_DIR

@@ -27,7 +27,7 @@ the key chained from this one and *z*, and so on. ``finer[cuts[i]:cuts[i + 1]]``
 import numpy as np
 
 from neardup.kernels.blocks import INTACT, damaged
-from neardup.kernels.compile import fetch_ahead, kernel, njit
+from neardup.kernels.compile import fetch_ahead, kernel, njit, returned
 
 _FEW = 16  # entries of a list that are looked at all
 _AHEAD = 16  # rows whose memory is on its way
@@ -187,7 +187,7 @@ def find(keys, asking, pooled, lists, document_bits, alive, room, listed, guard,
             at = starts_begin + 4 * prefix
             block = damaged(guard, at, at + 8)
             if block != INTACT:
-                return bounds, found[:0], oversized, block
+                return returned(bounds), returned(found[:0]), oversized, block
             lows[column], ends[column] = starts[prefix], min(np.int64(starts[prefix + 1]), length)
             fetch_ahead(entries, line * length + min(lows[column], length - 1))
             fetch_ahead(entries, line * length + max(0, ends[column] - 1))  # mostly in another line
@@ -199,12 +199,12 @@ def find(keys, asking, pooled, lists, document_bits, alive, room, listed, guard,
             at = entries_begin + 8 * first
             low, block = begin_of(entries, first + lows[column], first + ends[column], key, guard, entries_begin)
             if block != INTACT:
-                return bounds, found[:0], oversized, block
+                return returned(bounds), returned(found[:0]), oversized, block
             low -= first
             while low < ends[column]:
                 block = damaged(guard, at + 8 * low, at + 8 * low + 8)
                 if block != INTACT:
-                    return bounds, found[:0], oversized, block
+                    return returned(bounds), returned(found[:0]), oversized, block
                 if entries[first + low] & above != key:
                     break
                 document = np.int64(entries[first + low] & ~above)
@@ -218,7 +218,7 @@ def find(keys, asking, pooled, lists, document_bits, alive, room, listed, guard,
                         number += 1
                 low += 1
         bounds[row + 1] = number
-    return bounds, found[:number], oversized, INTACT
+    return returned(bounds), returned(found[:number]), oversized, INTACT
 
 
 @njit(nogil=True)
@@ -259,17 +259,17 @@ def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, 
                 low, ends[step] = first + np.int64(starts[prefix]), first + min(np.int64(starts[prefix + 1]), length)
                 lows[step], block = begin_of(entries, low, ends[step], wanted[step], guard, entries_begin)
             if block != INTACT:
-                return bounds, found[:0], block
+                return returned(bounds), returned(found[:0]), block
         block = damaged(guard, entries_begin + 8 * lows[1], entries_begin + 8 * min(lows[1] + 1, ends[1]))
         if block != INTACT:
-            return bounds, found[:0], block
+            return returned(bounds), returned(found[:0]), block
         if lows[1] >= ends[1] or entries[lows[1]] & above != wanted[1]:
             continue
         place, last = lows[0], min(lows[0] + whole, ends[0])
         while place < last:
             block = damaged(guard, entries_begin + 8 * place, entries_begin + 8 * place + 8)
             if block != INTACT:
-                return bounds, found[:0], block
+                return returned(bounds), returned(found[:0]), block
             if entries[place] & above != wanted[0]:
                 break
             document = np.int64(entries[place] & ~above)
@@ -283,7 +283,7 @@ def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, 
                 if block == INTACT and low < end:
                     block = damaged(guard, entries_begin + 8 * low, entries_begin + 8 * low + 8)
                 if block != INTACT:
-                    return bounds, found[:0], block
+                    return returned(bounds), returned(found[:0]), block
                 lows[level + 1] = low
                 there = low < end and entries[low] == entry
                 if there and listed[asked, level] < room:
@@ -310,9 +310,9 @@ def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, 
                         number += 1
                 low += 1
             if block != INTACT:
-                return bounds, found[:0], block
+                return returned(bounds), returned(found[:0]), block
         bounds[asked + 1] = number
-    return bounds, found[:number], INTACT
+    return returned(bounds), returned(found[:number]), INTACT
 
 
 @njit(nogil=True)
@@ -388,7 +388,7 @@ def follow(keys, asking, pooled, first, chains, nodes, alive, whole, depth, room
                 _put_last(nodes, mixed, first + row, chain, heads, tails, node_keys, node_documents, following)
                 nodes += 1
         bounds[row + 1] = number
-    return bounds, found[:number], oversized, nodes
+    return returned(bounds), returned(found[:number]), oversized, nodes
 
 
 @kernel
@@ -451,7 +451,7 @@ def follow_divided(keys, rows, columns, chains, alive, whole, room, listed, ends
                 last = node
                 node = following[node]
         bounds[asked + 1] = number
-    return bounds, found[:number]
+    return returned(bounds), returned(found[:number])
 
 
 @njit(nogil=True)

@@ -5,7 +5,7 @@ The time depends on the number of words only, not on their values.
 
 import numpy as np
 
-from neardup.kernels.compile import kernel
+from neardup.kernels.compile import kernel, returned
 
 DIGIT_BITS = 8
 NO_PLACES = np.empty(0, np.uint32)
@@ -49,4 +49,4 @@ def sort(words, places, lowest):
                 other_places[place] = places[i]
         words, other_words = other_words, words
         places, other_places = other_places, places
-    return words, places
+    return returned(words), returned(places)

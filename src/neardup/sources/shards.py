@@ -22,7 +22,7 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
-from neardup.model.errors import DataError, require
+from neardup.model.errors import NO_FILE, DataError, InputRefused, require
 from neardup.sources import remote
 from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected, Request, require_used, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
@@ -290,12 +290,13 @@ class Shards:
     def check_unchanged(self, shard: Shard) -> None:
         """Raise ``DataError`` if the input of a shard, or of a folder the files of the shard, have changed."""
         path, then = self.inputs[shard.source], self.identities[shard.source]
-        if self.kinds[shard.source].format == FOLDER:
-            files = self._files(shard.source)
-            now: Any = [len(files), state_of(path, files[shard.begin : shard.end])[1]]
-            then = [then[0], then[1 + self.of(shard.source).index(shard)]]
-        else:
-            now = identity(path)
+        with _remaining(path):
+            if self.kinds[shard.source].format == FOLDER:
+                files = self._files(shard.source)
+                now: Any = [len(files), state_of(path, files[shard.begin : shard.end])[1]]
+                then = [then[0], then[1 + self.of(shard.source).index(shard)]]
+            else:
+                now = identity(path)
         if now != then:
             raise DataError(display(path), "it was changed after the run had begun", "changed")
 
@@ -350,14 +351,15 @@ class Shards:
         With *markup*, the texts of pages remain HTML, which is enough for copies of them. *documents* is their number
         if they were read before and only their texts and fields are wanted: what need not be read again is left out.
         Names, places and rejected records are numbered as in the whole input. Raises ``DataError`` for an input that
-        has changed, and for one that cannot be read.
+        has changed or was removed, and for one that cannot be read.
         """
-        for piece in self._pieces(shard, whole=whole, markup=markup, documents=documents):
-            if shard.source < self.texts:
-                piece.take_sites()
-            elif self.request.html and not markup:
-                piece.extract(self.request)
-            yield piece
+        with _remaining(self.inputs[shard.source]):
+            for piece in self._pieces(shard, whole=whole, markup=markup, documents=documents):
+                if shard.source < self.texts:
+                    piece.take_sites()
+                elif self.request.html and not markup:
+                    piece.extract(self.request)
+                yield piece
 
     def _pieces(self, shard: Shard, *, whole: bool, markup: bool, documents: int | None) -> Iterator[InputPiece]:
         path, found = self.inputs[shard.source], self.kinds[shard.source]
@@ -541,6 +543,17 @@ def _frame_shards(source: int, path: str, edges: Sequence[int], size: int, most:
             found.append(own)
         first += lines
     return found
+
+
+@contextmanager
+def _remaining(path: str) -> Iterator[None]:
+    """Raise the ``DataError`` of a changed input if there is no such file any more: it may be restored."""
+    try:
+        yield
+    except InputRefused as error:
+        if error.code != NO_FILE:
+            raise
+        raise DataError(display(path), "it was moved or removed after the run had begun", "changed") from error
 
 
 def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Shard]:

@@ -57,5 +57,5 @@ def test_a_file_that_the_manifest_names_must_be_there(tmp_path):
         Index.open(tmp_path / "index")
     (tmp_path / "index" / MANIFEST).unlink()
     (tmp_path / "index" / SECOND).unlink()
-    with pytest.raises(StorageRefused, match="is not an index"):
+    with pytest.raises(StorageDamaged, match=r"is missing, and so is manifest\.copy; restore one from a copy"):
         Index.open(tmp_path / "index")

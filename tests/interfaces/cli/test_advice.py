@@ -16,6 +16,7 @@ from neardup.model.errors import (
     ParameterError,
     QueryTimeout,
     RunChanged,
+    StorageDamaged,
     StorageFailed,
     StorageRefused,
 )
@@ -137,6 +138,13 @@ def test_outputs_are_named_by_their_options():
     rule = "must be different paths, and neither inside the other"
     assert str(error) == f"kept: out and host-urlnormalizer.txt {rule}"
     assert advice(error, Namespace(verb="rules", out="kept")) == f"kept: --out and host-urlnormalizer.txt {rule}"
+
+
+def test_a_damaged_state_is_not_rescued():
+    of_state = Namespace(verb="index", to="seen", **{"from": "crawls"})
+    error = StorageDamaged("crawls/state.json", "it is missing: restore the state from a copy")
+    assert advice(error, of_state) == str(error)
+    assert "neardup rescue DIR TO" in advice(StorageDamaged("seen/manifest.json", "is missing"), of_state)
 
 
 def test_the_command_that_builds_a_search_table_names_the_index():

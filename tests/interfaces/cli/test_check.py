@@ -66,6 +66,26 @@ def test_the_end_that_a_killed_writer_leaves_is_no_loss(neardup, seen):
     assert "Restore" not in shown.out
 
 
+def test_without_a_manifest_no_rescue_is_recommended(neardup, seen):
+    (seen / "manifest.json").unlink()
+    shown = neardup("check", "seen", code=1).out
+    assert "seen/manifest.json is missing\n" in shown
+    assert shown.endswith("neardup rescue DIR TO\n")
+    for remove in (True, False):
+        for name in ("manifest.json", "manifest.copy"):
+            (seen / name).unlink(missing_ok=True)
+            if not remove:
+                (seen / name).write_text("{")
+        shown = neardup("check", "seen", code=1).out
+        assert "seen/manifest.json is" in shown
+        assert "seen cannot be rescued: manifest.json and manifest.copy are both damaged or missing" in shown
+        assert "neardup rescue" not in shown
+        assert "restore one from a copy" in neardup("rescue", "seen", "new", code=1).err
+    (seen / "manifest.json").unlink()
+    (seen / "manifest.copy").unlink()
+    assert neardup("stats", "seen", code=1).err.endswith("or make the index again from its documents\n")
+
+
 def test_a_damaged_manifest_is_named(neardup, seen):
     (seen / "manifest.json").write_text("{}")
     assert "manifest.json is not as it was written" in neardup("check", "seen", code=1).out
@@ -82,7 +102,7 @@ def test_a_missing_manifest_is_named(neardup, seen):
     neardup("rescue", "seen", "rescued", "--key-file", "key", code=1)
     assert "0  problems" in neardup("check", "rescued").out
     (seen / "manifest.copy").unlink()
-    assert "it has no manifest" in neardup("check", "seen", code=1).out
+    assert "seen cannot be rescued" in neardup("check", "seen", code=1).out
 
 
 def test_a_damaged_second_manifest_is_found_and_replaced(neardup, seen):

@@ -2,8 +2,8 @@ import json
 
 import pytest
 
-from neardup import Index
-from neardup.errors import DataError, StorageError, StorageRefused
+from neardup import Index, dedup_files
+from neardup.errors import DataError, StorageDamaged, StorageError, StorageRefused
 from neardup.pipeline.files.ingestion import add_files, is_index
 from neardup.text import extraction
 from neardup.web_pages import Extraction
@@ -31,6 +31,18 @@ def test_counts_add_up_and_a_second_run_changes_nothing(tmp_path, source):
     assert is_index(folder)
     second = add_files([source], folder)
     assert (second.created, second.unchanged, second.new, second.total) == (False, 4, 0, 4)
+
+
+def test_an_index_without_its_manifest_is_a_damaged_one(tmp_path, source):
+    add_files([source], tmp_path / "index", texts=True)
+    (tmp_path / "index" / "manifest.json").unlink()
+    assert is_index(tmp_path / "index")
+    for use in (
+        lambda: add_files([source], tmp_path / "index"),
+        lambda: dedup_files([source], against=tmp_path / "index"),
+    ):
+        with pytest.raises(StorageDamaged, match=r"manifest.json is missing"):
+            use()
 
 
 def test_urls_in_their_normal_form_are_ids(tmp_path, source):

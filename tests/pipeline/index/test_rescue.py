@@ -1,3 +1,5 @@
+import shutil
+
 import numpy as np
 import pytest
 
@@ -5,9 +7,11 @@ from neardup import Index, MinHash, SimHash
 from neardup.errors import NeardupError, StorageDamaged, StorageRefused
 from neardup.index.disk.arrays import StoredArrays
 from neardup.index.disk.files import Disk
+from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.segment import SEGMENT
 from neardup.model.folders import TEMPLATES
 from neardup.pipeline.crawl.templates import rule_of
+from neardup.pipeline.index import rescue as rescuing
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.index.rescue import rescue
 from neardup.text.host_templates import HostTemplates
@@ -65,7 +69,7 @@ def test_templates_are_kept(tmp_path):
             assert index.templates == extraction.templates
     (tmp_path / "seen" / TEMPLATES).write_bytes(b"?")
     [loss] = rescue(tmp_path / "seen", tmp_path / "without").losses
-    assert (loss.where, loss.documents) == (str(tmp_path / "without" / TEMPLATES), None)
+    assert (loss.where, loss.documents) == (str(tmp_path / "seen" / TEMPLATES), None)
     with Index.open(tmp_path / "without", "w") as index:
         with pytest.raises(StorageDamaged, match="are missing"):
             _ = index.templates
@@ -233,6 +237,65 @@ def test_a_manifest_with_a_flipped_bit_is_used_if_it_makes_sense_and_there_is_no
     (folder / "manifest.copy").write_bytes(b"junk")
     with pytest.raises(StorageDamaged, match=r"manifest\.json and manifest\.copy are both damaged"):
         rescue(folder, tmp_path / "other")
+
+
+class Stopping(Disk):
+    """Raises at its *left*-th change of names or sync, and at all later ones if it is *dead*."""
+
+    def __init__(self, left, *, dead):
+        super().__init__()
+        self.left, self.dead = left, dead
+
+    def met(self):
+        self.left -= 1
+        if self.left == 0 or (self.dead and self.left < 0):
+            raise KeyboardInterrupt
+
+    def rename(self, old, new):
+        self.met()
+        super().rename(old, new)
+
+    def remove(self, path):
+        self.met()
+        super().remove(path)
+
+    def sync_folder(self, path):
+        self.met()
+        super().sync_folder(path)
+
+
+@pytest.mark.parametrize("dead", [False, True])
+def test_an_interrupted_rescue_leaves_no_index_and_is_repeated(tmp_path, monkeypatch, dead):
+    make(tmp_path / "seen", number=60)
+    expected, to = state(tmp_path / "seen"), tmp_path / "new"
+    for left in range(1, 100):
+        disk = Stopping(left, dead=dead)
+        with monkeypatch.context() as patch:
+            patch.setattr(rescuing, "Disk", lambda disk=disk: disk)
+            try:
+                rescue(tmp_path / "seen", to)
+            except KeyboardInterrupt:
+                for held in [*disk._held]:
+                    Disk.unlock(disk, held)
+            else:
+                break
+        if not (to / "manifest.json").exists():
+            with pytest.raises(StorageRefused, match="not an index"):
+                Index.open(to)
+            if not dead:
+                assert {path.name for path in to.iterdir()} <= {"writer.lock"}
+            rescue(tmp_path / "seen", to)
+        assert state(to) == expected
+        shutil.rmtree(to)
+    assert 10 < left < 99
+    assert {path.name for path in to.iterdir()} - {"manifest.copy"} == {
+        "writer.lock",
+        "manifest.json",
+        *Manifest.read(Disk(), to).files,
+    }
+    (to / ".unfinished").mkdir()
+    with pytest.raises(StorageRefused, match="is not empty"):
+        rescue(tmp_path / "seen", to)
 
 
 def test_what_cannot_be_rescued_is_refused(tmp_path):

@@ -16,10 +16,10 @@ import pytest
 
 from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, Trials, dedup_files
 from neardup.errors import DataError, OutputError, ParameterError
-from neardup.model.errors import FieldMissing, RunChanged, StorageFailed
+from neardup.model.errors import FieldMissing, RunChanged, StorageDamaged, StorageFailed
 from neardup.model.memory import LEAST_OF_RUN
 from neardup.pipeline.spilled import common_shingles as stages
-from neardup.pipeline.spilled import run
+from neardup.pipeline.spilled import files, run
 from neardup.sources.shards import Shards
 from neardup.text import common_shingles
 from neardup.text.common_shingles import CommonShingles
@@ -192,11 +192,33 @@ def test_a_failure_to_read_does_not_lose_what_was_done(tmp_path, sources, small_
     with monkeypatch.context() as patch:
         gather = run.gather
         patch.setattr(run, "gather", lambda *given: (sources[0].exists() and sources[0].rename(moved), gather(*given)))
-        with pytest.raises(DataError, match="it cannot be read: No such file"):
+        with pytest.raises(DataError, match="it was moved or removed after the run had begun"):
             dedup_files(sources, work=tmp_path / "w", threads=1)
     moved.rename(sources[0])
     monkeypatch.setattr(run, "sign", lambda *_: 1 / 0)
     dedup_files(sources, work=tmp_path / "w", threads=1)
+    assert not (tmp_path / "w").exists()
+
+
+@pytest.mark.parametrize("stage", ["sign", "gather", "write"])
+def test_an_input_that_is_removed_may_be_restored(tmp_path, sources, no_held_texts, monkeypatch, stage):
+    no_held_texts()
+    owner, away = files if stage == "write" else run, tmp_path / "away"
+    with monkeypatch.context() as patch:
+        function = getattr(owner, stage)
+
+        def removing(*given, **more):
+            if sources[0].exists():
+                sources[0].rename(away)
+            return function(*given, **more)
+
+        patch.setattr(owner, stage, removing)
+        with pytest.raises(DataError, match=r"part0.jsonl: it was moved or removed after the run had begun") as refused:
+            dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "w", threads=1)
+    assert (refused.value.code, type(refused.value)) == ("changed", DataError)
+    assert list((tmp_path / "w").glob("run-*/done/split-*"))
+    away.rename(sources[0])
+    dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "w")
     assert not (tmp_path / "w").exists()
 
 
@@ -310,6 +332,36 @@ def test_a_run_goes_on_after_any_stage(tmp_path, sources, small_parts, monkeypat
     small_parts(6000)
     interrupted(monkeypatch, stage, lambda: dedup_files(sources, work=tmp_path / "w"))
     assert_same(sources, tmp_path / "w")
+
+
+@pytest.mark.parametrize("stage", ["sign", "rank", "settle"])
+@pytest.mark.parametrize("content", [None, b"", b'{"shards"'])
+def test_a_lost_split_is_not_made_again(tmp_path, sources, monkeypatch, stage, content):
+    interrupted(monkeypatch, stage, lambda: dedup_files(sources, work=tmp_path / "w"))
+    path = next((tmp_path / "w").glob("run-*/done/split--0.json"))
+    path.unlink() if content is None else path.write_bytes(content)
+    there = sorted(path.parent.glob("sign-*"))
+    for _ in range(2):
+        with pytest.raises(StorageDamaged, match=r"split--0.json: it is missing or damaged.*remove the work folder"):
+            dedup_files(sources, work=tmp_path / "w")
+    assert sorted(path.parent.glob("sign-*")) == there
+    dedup_files(sources, work=tmp_path / "w", restart=True)
+
+
+def test_a_split_that_nothing_depends_on_is_made_again(tmp_path, sources, monkeypatch):
+    interrupted(monkeypatch, "_accept", lambda: dedup_files(sources, work=tmp_path / "w"), owner=files)
+    next((tmp_path / "w").glob("run-*/done/split--0.json")).write_bytes(b"")
+    assert_same(sources, tmp_path / "w")
+
+
+@pytest.mark.parametrize(("stage", "verify"), [("arrange", "exact"), ("propose", "none")])
+def test_pairs_placed_again_are_settled_again(tmp_path, sources, monkeypatch, stage, verify):
+    monkeypatch.setattr(files, "_share", lambda _memory, _threads: 3000)
+    begin = partial(dedup_files, sources, work=tmp_path / "w", verify=verify)
+    interrupted(monkeypatch, "decide", begin)
+    next((tmp_path / "w").glob(f"run-*/done/{stage}-*.json")).unlink()
+    monkeypatch.setattr(files, "_share", lambda _memory, _threads: 60_000)
+    assert_same(sources, tmp_path / "w", verify=verify)
 
 
 def test_executors_of_another_kind_are_refused_before_a_folder_is_made(sources, tmp_path):

@@ -275,7 +275,7 @@ def test_a_run_in_progress_and_other_runs_are_refused(files, tmp_path, monkeypat
     with pytest.raises(StorageRefused, match="its run finds all pairs, which leaves nothing to audit"):
         audit_files(files, tmp_path / "p")
     (tmp_path / "p" / "terms.json").write_text("{}")
-    with pytest.raises(StorageRefused, match="it is not a work folder of neardup"):
+    with pytest.raises(StorageDamaged, match=r"terms.json: it is damaged"):
         audit_files(files, tmp_path / "p")
 
 

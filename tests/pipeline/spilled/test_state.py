@@ -392,6 +392,43 @@ def test_damaged_files_are_noticed(batches, tmp_path, name):
     assert dedup_files(batches[1], against=tmp_path / "state").result.summary.known
 
 
+def test_a_missing_header_is_noticed(batches, tmp_path):
+    for batch in batches[:2]:
+        dedup_files(batch, state=tmp_path / "state")
+    header = tmp_path / "state" / "state.json"
+    content, there = header.read_bytes(), sorted((tmp_path / "state").rglob("*.arrow"))
+    header.unlink()
+    for way in ({"state": tmp_path / "state"}, {"against": tmp_path / "state"}):
+        with pytest.raises(StorageDamaged, match=r"state\.json: it is missing: restore the state"):
+            dedup_files(batches[2], **way)
+    for way in ({}, {"write": True}, {"write": True, "make": False}):
+        with pytest.raises(StorageDamaged, match="it is missing"):
+            State.open(tmp_path / "state", **way)
+    assert sorted((tmp_path / "state").rglob("*.arrow")) == there
+    header.write_bytes(content)
+    assert dedup_files(batches[2], state=tmp_path / "state").result.summary.documents
+
+
+def test_a_first_run_that_dies_with_its_segment_written_continues(batches, tmp_path, monkeypatch):
+    class Killed(BaseException):
+        pass
+
+    def killed(*_):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(State, "_replace", killed)
+        with pytest.raises(Killed):
+            dedup_files(batches[0], state=tmp_path / "state")
+    assert list((tmp_path / "state").glob("segment-*/texts.json"))
+    with pytest.raises(StorageRefused, match="no documents yet"):
+        State.open(tmp_path / "state")
+    dedup_files(batches[0], state=tmp_path / "state")
+    with State.open(tmp_path / "state") as state:
+        names = {"state.json", "state.lock", *(f"segment-{part.name}" for part in state.segments)}
+    assert {path.name for path in (tmp_path / "state").iterdir()} == names
+
+
 def test_a_state_of_another_format_is_refused(tmp_path):
     (tmp_path / "one.jsonl").write_text('{"text": "a b c d"}\n')
     dedup_files([tmp_path / "one.jsonl"], state=tmp_path / "state")

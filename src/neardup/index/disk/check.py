@@ -14,11 +14,12 @@ from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, RESTORE, SECOND, Manifest
 from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
+from neardup.index.disk.rescue import manifest_of
 from neardup.index.disk.segment import SEGMENT
-from neardup.model.errors import PERMISSION, StorageError, StorageFailed
+from neardup.model.errors import PERMISSION, StorageDamaged, StorageError, StorageFailed
 from neardup.model.folders import TEMPLATES
 
 _OWN: Final = (*KINDS, MANIFEST, SECOND, ATTACHED, TEMPLATES)
@@ -43,6 +44,11 @@ class Report:
         """Whether the only problems are remains of a killed writer, which the next writer discards."""
         return bool(self.problems) and all(problem.endswith(LEFT_OUT) for problem in self.problems)
 
+    @property
+    def lost(self) -> bool:
+        """Whether nothing can be rescued, because no manifest can be used."""
+        return any(problem.endswith(RESTORE) for problem in self.problems)
+
 
 def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
     """Verify every byte of an index, and that its files agree. Changes nothing and needs no key.
@@ -58,8 +64,18 @@ def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
             if not report.problems or Manifest.read(disk, folder) == manifest:
                 break
         except StorageError as error:
-            return Report([str(error)], 1, 0, 0)
+            return Report([str(error), *_lost(folder, disk)], 1, 0, 0)
     return report
+
+
+def _lost(folder: Path, disk: Disk) -> Iterator[str]:
+    """Yield why an index cannot be rescued, if that is so."""
+    try:
+        manifest_of(disk, folder)
+    except StorageDamaged as error:
+        yield str(error)
+    except StorageError:  # of another format, for example
+        return
 
 
 def require_permission(folder: Path, disk: Disk) -> None:

@@ -50,6 +50,9 @@ def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress 
             except FileNotFoundError as error:  # a newer manifest does not name it, or it is missing
                 if not left or Manifest.read(source, folder) == manifest:
                     raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
+    except BaseException:
+        fulltext.discard_copy(copying.to)
+        raise
     finally:
         target.unlock(copying.to)
     raise AssertionError

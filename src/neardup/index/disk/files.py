@@ -40,7 +40,8 @@ class _Held(NamedTuple):
 class Disk:
     """The file system for an index. An operation that the system refuses raises ``StorageFailed``.
 
-    Files are made once, appended to, renamed and removed; nothing is ever written over. While a folder is locked, its
+    Files are made once, appended to, renamed and removed; nothing is ever written over, and nothing is cut off but what
+    a failed ``append`` has left. While a folder is locked, its
     files are reached through the descriptor of the folder, so that they are the same files after it was moved.
     """
 
@@ -79,6 +80,11 @@ class Disk:
     def _write(self, file: int, data: memoryview) -> int:
         return os.write(file, data)
 
+    def cut(self, file: int, size: int, path: Path) -> None:
+        """Remove the bytes of an opened file behind this size, which a failed ``append`` has left."""
+        with _named(path, "written"):
+            os.ftruncate(file, size)
+
     def sync(self, file: int, path: Path) -> None:
         """Wait until all written data are on the disk."""
         with _named(path, "written"):
@@ -90,14 +96,22 @@ class Disk:
             os.close(file)
 
     def write(self, path: Path, data: bytes | memoryview) -> None:
-        """Write a new file, in place of the remains of an interrupted attempt; it is on the disk on return."""
+        """Write a new file, in place of the remains of an interrupted attempt; it is on the disk on return.
+
+        If that fails, the file is removed.
+        """
         self.remove(path)
         file = self.create(path)
         try:
-            self.append(file, data, path)
-            self.sync(file, path)
-        finally:
-            self.close(file, path)
+            try:
+                self.append(file, data, path)
+                self.sync(file, path)
+            finally:
+                self.close(file, path)
+        except BaseException:
+            with suppress(StorageError):
+                self.remove(path)
+            raise
 
     def sync_folder(self, path: Path) -> None:
         """Wait until the names in a folder are on the disk."""
@@ -111,16 +125,23 @@ class Disk:
                     os.close(folder)
 
     def rename(self, old: Path, new: Path) -> None:
-        """Rename a file in its folder; it replaces a file of that name."""
+        """Rename a file; it replaces a file of that name."""
         with _named(new, "written"):
-            (source, folder), (target, _) = self._reached(old), self._reached(new)
-            os.rename(source, target, src_dir_fd=folder, dst_dir_fd=folder)
+            (source, folder), (target, other) = self._reached(old), self._reached(new)
+            os.rename(source, target, src_dir_fd=folder, dst_dir_fd=other)
 
     def remove(self, path: Path) -> None:
         """Remove a file if it exists."""
         with _named(path, "removed"), suppress(FileNotFoundError):
             name, folder = self._reached(path)
             os.unlink(name, dir_fd=folder)
+
+    def remove_folder(self, path: Path) -> None:
+        """Remove a folder and its files if it exists."""
+        with _named(path, "removed"), suppress(FileNotFoundError):
+            for name in self.names(path):
+                self.remove(path / name)
+            path.rmdir()
 
     def make_folder(self, path: Path) -> None:
         """Make a folder, unless it exists."""

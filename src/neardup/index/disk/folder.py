@@ -2,21 +2,23 @@
 
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
+from neardup.index.disk import merger
 from neardup.index.disk.columns import Terms
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
-from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.manifest import FIRST_LOG, INNER, MANIFEST, SECOND, Manifest
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.store import Store, Ways
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
+from neardup.model.folders import TEMPLATES
 
-_FIRST_LOG: Final = "log-00000001"
 ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
-_UNFINISHED: Final = frozenset({LOCK, _FIRST_LOG, ATTACHED, "manifest.new"})  # left if creating it is interrupted
+_MOVED: Final = (*merger.KINDS, ATTACHED, TEMPLATES)
+_UNFINISHED: Final = frozenset({LOCK, FIRST_LOG, ATTACHED, "manifest.new"})  # left if creating it is interrupted
 
 
 def create(  # noqa: PLR0913 - what an index is made of
@@ -45,12 +47,57 @@ def create(  # noqa: PLR0913 - what an index is made of
         for name in sorted(_UNFINISHED - {LOCK}):
             disk.remove(folder / name)
         mark = mark or secrets.token_bytes(MARK_BYTES)
-        log = LogWriter.create(disk, folder / _FIRST_LOG, mark, 1)
+        log = LogWriter.create(disk, folder / FIRST_LOG, mark, 1)
         log.close()
         if attached is not None:
             disk.write(folder / ATTACHED, attached)
-        manifest = Manifest(mark=mark.hex(), log=_FIRST_LOG, sealed=log.size, terms=stated, next_file=2)
+        manifest = Manifest(mark=mark.hex(), log=FIRST_LOG, sealed=log.size, terms=stated, next_file=2)
         return Store(folder, manifest.commit(disk, folder), terms, ways, lock)
+
+
+@contextmanager
+def made_whole(folder: Path, disk: Disk) -> Iterator[Path]:
+    """Yield a path inside a folder for a new index, which becomes the index of the folder at the end of the block.
+
+    Until then the folder has no index; after an exception, or the end of the process, the next call begins again.
+    """
+    disk.make_folder(folder)
+    _require_unmade(folder, disk)
+    folder = folder.absolute()
+    inner = folder / INNER
+    with _lock(folder, disk, wanted=True):
+        _require_unmade(folder, disk)
+        _clear(folder, disk)
+        try:
+            yield inner
+            for name in set(disk.names(inner)) - {LOCK, MANIFEST, SECOND}:
+                disk.rename(inner / name, folder / name)
+            disk.sync_folder(folder)  # the files that the manifest names must be on the disk before it is
+            disk.rename(inner / MANIFEST, folder / MANIFEST)
+        except BaseException:
+            with suppress(StorageFailed):
+                _clear(folder, disk)
+            raise
+        disk.sync_folder(folder)
+        if SECOND in disk.names(inner):
+            disk.rename(inner / SECOND, folder / SECOND)
+        disk.remove_folder(inner)
+    disk.unlock(folder)
+
+
+def _require_unmade(folder: Path, disk: Disk) -> None:
+    """Raise ``StorageRefused`` for a folder that is neither empty nor left by an interruption of ``made_whole``."""
+    names = set(disk.names(folder))
+    if INNER not in names or not all(name in {LOCK, INNER} or name.startswith(_MOVED) for name in names):
+        _require_empty(folder, disk)
+
+
+def _clear(folder: Path, disk: Disk) -> None:
+    """Remove what an interruption of ``made_whole`` has left, the inner folder last."""
+    for name in disk.names(folder):
+        if name.startswith(_MOVED):
+            disk.remove(folder / name)
+    disk.remove_folder(folder / INNER)
 
 
 def open_(folder: Path, terms_of: Callable[[Manifest], Terms], ways: Ways, *, writes: bool) -> Store:
@@ -83,6 +130,6 @@ def _require_empty(folder: Path, disk: Disk) -> None:
     names = set(disk.names(folder))
     if names - _UNFINISHED:
         raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own", "not empty")
-    if _FIRST_LOG in names and disk.size(folder / _FIRST_LOG) > HEADER_BYTES:  # it has records: more than a creation
-        rule = f"has {_FIRST_LOG} with documents, but no manifest.json; restore that from a copy, or use another folder"
+    if FIRST_LOG in names and disk.size(folder / FIRST_LOG) > HEADER_BYTES:  # it has records: more than a creation
+        rule = f"has {FIRST_LOG} with documents, but no manifest.json; restore that from a copy, or use another folder"
         raise StorageRefused(str(folder), rule)

@@ -11,7 +11,7 @@ A record is a kind and named arrays: the size of a JSON directory, the directory
 import json
 import struct
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from neardup.index.disk.arrays import checksum, described, expect, understood
 from neardup.index.disk.files import Disk
-from neardup.model.errors import StorageDamaged, StorageRefused
+from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
 
 FORMAT: Final = 1
 MARK_BYTES: Final = 16
@@ -94,7 +94,12 @@ class LogWriter:
         record = _encoded(kind, arrays)
         total = _frame_sum(self._seed, self.following, self._synced, record)
         frame = _FRAME.pack(self.following, len(record), self._synced, total)
-        self._disk.append(self._file, frame + record, self._path)
+        try:
+            self._disk.append(self._file, frame + record, self._path)
+        except BaseException:
+            with suppress(StorageError):  # its first bytes are not a record, and take room
+                self._disk.cut(self._file, self.size, self._path)
+            raise
         self.following += 1
         self.size += len(frame) + len(record)
 

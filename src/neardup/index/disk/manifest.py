@@ -15,6 +15,7 @@ from typing import Any, Final, Self
 
 from neardup.index.disk.arrays import Stored, checksum, counted, expect, understood
 from neardup.index.disk.files import Disk
+from neardup.index.disk.log import HEADER_BYTES
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import INDEX
 
@@ -23,6 +24,10 @@ UNFINISHED: Final = "manifest.new"
 UNFINISHED_SECOND: Final = "manifest.copy.new"
 FORMAT: Final = 5  # of the whole index: raised by every change after which older files cannot be read
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
+
+FIRST_LOG: Final = "log-00000001"
+INNER: Final = ".unfinished"  # inside a folder: an index that is not complete yet
+RESTORE: Final = "restore one from a copy, or make the index again from its documents"
 
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
 _NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
@@ -77,7 +82,7 @@ class Manifest:
         """Read the state of the index; unless it must be *sealed*, a damaged one, too, if it makes sense.
 
         Raises ``StorageRefused`` if there is no index, or it has another format or unknown flags, and
-        ``StorageDamaged`` if the manifest was damaged, or only the second one is there.
+        ``StorageDamaged`` if the manifest was damaged, or only other files of an index are there.
         """
         path = folder / name
         try:
@@ -86,6 +91,8 @@ class Manifest:
             with suppress(FileNotFoundError):
                 disk.size(folder / SECOND)
                 raise StorageDamaged(str(path), "is missing") from None
+            if _has_documents(disk, folder):
+                raise StorageDamaged(str(path), f"is missing, and so is {SECOND}; {RESTORE}", "no manifest") from None
             raise StorageRefused(str(folder), _what_is_missing(disk, folder), "not an index") from None
         content, line, seal = data.rpartition(b"\n")[0].partition(b"\n")
         if sealed and (data != content + b"\n" + _seal(content) or not line or not seal):
@@ -126,6 +133,16 @@ def _require_sense(manifest: Manifest) -> None:
     for file in manifest.stored:
         counted(file.size)
         counted(file.checksum, (1 << 64) - 1)
+
+
+def _has_documents(disk: Disk, folder: Path) -> bool:
+    """Return whether a folder has files of an index, and not because making it was interrupted."""
+    with suppress(FileNotFoundError):
+        names = disk.names(folder)
+        return INNER not in names and any(
+            _NAMES.fullmatch(name) and (name != FIRST_LOG or disk.size(folder / name) > HEADER_BYTES) for name in names
+        )
+    return False
 
 
 def _seal(content: bytes) -> bytes:

@@ -35,6 +35,10 @@ class MemoryDisk(Disk):
         """Append all of *data*."""
         self._opened[file] += memoryview(data).cast("B")
 
+    def cut(self, file: int, size: int, path: Path) -> None:  # noqa: ARG002 - named as on a disk
+        """Remove the bytes of a file behind this size."""
+        del self._opened[file][size:]
+
     def sync(self, file: int, path: Path) -> None:
         """Do nothing: memory cannot be synced."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -12,13 +12,18 @@ from neardup.index.disk.columns import Batch, Columns, unflattened
 from neardup.index.disk.field_changes import of_arrays
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.log import LogReader, LogRecord
-from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.manifest import MANIFEST, RESTORE, SECOND, Manifest
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.reader import changed_values
 from neardup.index.disk.segment import SEGMENT
 from neardup.kernels.blocks import BLOCK
 from neardup.model.arrays import Flags, Positions, TextBatch
-from neardup.model.errors import StorageError, counted
+from neardup.model.errors import StorageDamaged, StorageError, counted
+
+_BOTH_LOST: Final = (
+    f"cannot be rescued: {MANIFEST} and {SECOND} are both damaged or missing, and nothing else can be read without"
+    f" them; {RESTORE}"
+)
 
 
 class Loss(NamedTuple):
@@ -27,6 +32,25 @@ class Loss(NamedTuple):
     where: str
     what: str
     documents: int | None
+
+
+def manifest_of(disk: Disk, folder: Path) -> tuple[Manifest, list[Loss]]:
+    """Read the manifest, or the second one if it is damaged, or what it contains if that is damaged, too.
+
+    Raises ``StorageRefused`` if there is no index, and ``StorageDamaged`` if no manifest can be used.
+    """
+    try:
+        return Manifest.read(disk, folder), []
+    except StorageDamaged as error:
+        damaged = error
+    try:
+        manifest, instead = Manifest.read(disk, folder, name=SECOND), f"{SECOND} is used instead"
+    except StorageError:
+        try:
+            manifest, instead = Manifest.read(disk, folder, sealed=False), "what it contains is used"
+        except StorageDamaged as error:
+            raise StorageDamaged(str(folder), _BOTH_LOST, "no manifest") from error
+    return manifest, [Loss(damaged.where, f"{damaged.rule}; {instead}", None)]
 
 
 class Salvage:

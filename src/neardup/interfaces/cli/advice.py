@@ -142,6 +142,10 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "no file": "--strings takes both arguments as texts",
         "ending": "compare takes files of text or HTML; a compressed one needs the ending of its format",
     },
+    "work": {
+        "changed": "restore it, with its modification time, and start the command of the run again, and this one: both"
+        " continue"
+    },
     "pairs": {"given twice": "for the pairs of one collection, leave out B"},
     "seen": dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE"),
     "storage": {
@@ -205,9 +209,7 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     if error.code == "search table":  # these rules end with "build it" or "rebuild it"
         given = vars(arguments)
         return f"{message}: neardup reindex {shlex.quote(str(given.get('index', given.get('to', 'DIR'))))}"
-    if error.code == StorageDamaged.code and (
-        (hasattr(arguments, "index") and arguments.verb not in {"check", "rescue"}) or arguments.verb == "index"
-    ):
+    if isinstance(error, StorageDamaged) and error.code == StorageDamaged.code and _is_of_index(error, arguments):
         following = "restore the index from a copy, or save what is intact: neardup rescue DIR TO"
     elif isinstance(error, StorageError):
         following = _about_storage(error, arguments)
@@ -401,6 +403,13 @@ def _about_rules(arguments: argparse.Namespace) -> str:
     if "rules" in vars(arguments):
         of_index = "name the file of the index's rules with --rules, or leave out --rules if the index has no rules"
     return f"{of_index}; or make another index with --to NEWDIR" if arguments.verb == "index" else of_index
+
+
+def _is_of_index(error: StorageError, arguments: argparse.Namespace) -> bool:
+    """Return whether a damaged file is one of an index, and not of the state that ``index`` reads."""
+    given = vars(arguments)
+    named = arguments.verb == "index" or ("index" in given and arguments.verb not in {"check", "rescue"})
+    return named and not ("from" in given and Path(error.where).is_relative_to(given["from"]))
 
 
 def _is_full(error: BaseException | None) -> bool:

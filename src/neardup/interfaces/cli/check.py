@@ -31,5 +31,5 @@ def run(arguments: argparse.Namespace) -> int:
         elif can_be_rebuilt(report):
             advice = "Nothing else is damaged. Build the search table again: neardup reindex DIR"
         show_lines(report.problems, style="yellow")
-        show_lines([advice])
+        show_lines([] if report.lost else [advice])
     return 1 if problems else 0

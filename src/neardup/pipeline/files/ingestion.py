@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 
 from neardup.engines.journal import has_file
 from neardup.index.disk.columns import STRING
-from neardup.index.disk.manifest import MANIFEST
 from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions
 from neardup.model.errors import (
@@ -29,6 +28,7 @@ from neardup.model.errors import (
     require,
     require_other_fields,
 )
+from neardup.model.folders import INDEX
 from neardup.model.memory import OF_INDEX
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
@@ -103,8 +103,8 @@ class Added:
 
 
 def is_index(folder: AnyPath) -> bool:
-    """Return whether a folder contains an index."""
-    return has_file(Path(folder), MANIFEST)
+    """Return whether a folder contains an index, even if its manifest is missing and only the copy of it is there."""
+    return has_file(Path(folder), *INDEX)
 
 
 def add_files(  # noqa: PLR0913 - every one an option of the command line

@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,12 +13,12 @@ from neardup.index.disk.buffers import taken
 from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded
 from neardup.index.disk.files import Disk, Progress
-from neardup.index.disk.folder import create
-from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
-from neardup.index.disk.rescue import Loss, Salvage
+from neardup.index.disk.folder import create, made_whole
+from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.rescue import Loss, Salvage, manifest_of
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Signatures, TextBatch
-from neardup.model.errors import StorageDamaged, StorageError
+from neardup.model.errors import StorageDamaged
 from neardup.model.folders import TEMPLATES
 from neardup.model.memory import OF_INDEX
 from neardup.model.recipe import RecipeId
@@ -30,11 +31,6 @@ from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
 from neardup.sources.output_places import require_outside
 from neardup.text.sites import NO_SITES
-
-_BOTH_DAMAGED: Final = (
-    f"cannot be rescued: {MANIFEST} and {SECOND} are both damaged, and nothing else can be read without them; restore"
-    " one from a copy, or make the index again from its documents"
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +58,8 @@ def rescue(
     """Make a new index of the intact documents of a damaged one, which is not changed.
 
     They are admitted again in the order of their admission, with their signatures, times, fields and texts. So the
-    documents of a representative that is lost are judged again. *key* and *scheme* are as in ``Index.open``.
+    documents of a representative that is lost are judged again. *key* and *scheme* are as in ``Index.open``. The new
+    index appears whole or not at all; after an interruption, the same call begins again.
 
     Raises ``StorageRefused`` if there is no index, or *to* is not empty, ``StorageDamaged`` if both manifests, or the
     list of common shingles, are lost, and ``StorageFailed`` for files that the user may not read.
@@ -70,45 +67,29 @@ def rescue(
     source, disk = Path(folder), Disk()
     require_outside(to, source)
     require_permission(source, disk)
-    manifest, losses = _manifest(disk, source)
+    manifest, losses = manifest_of(disk, source)
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
     own = terms.terms_of(source, manifest)
     common = common_of(chosen)
-    store = create(
-        Path(to),
-        own,
-        manifest.terms,
-        Ways("bulk", OF_INDEX, disk),
-        attached=None if common is None else common.to_bytes(),
-        mark=bytes.fromhex(manifest.mark),
-    )
-    try:
-        losses += _keep_templates(store, manifest, source, disk)
-        judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest, own.columns)
-        repeated = promoted = 0
-        for batch in salvage.batches(progress):
-            for begin in range(0, len(batch["ordinal"]), TOGETHER):
-                one, other = _admit(store, judge, batch, begin, chosen.recipe)
-                repeated, promoted = repeated + one, promoted + other
-        return Rescued(documents=len(store), promoted=promoted, repeated=repeated, losses=losses + salvage.losses)
-    finally:
-        store.close()
-
-
-def _manifest(disk: Disk, source: Path) -> tuple[Manifest, list[Loss]]:
-    """Read the manifest, or the second one if it is damaged, or what it contains if that is damaged, too."""
-    try:
-        return Manifest.read(disk, source), []
-    except StorageDamaged as error:
-        damaged = error
-    try:
-        manifest, instead = Manifest.read(disk, source, name=SECOND), f"{SECOND} is used instead"
-    except StorageError:
-        try:
-            manifest, instead = Manifest.read(disk, source, sealed=False), "what it contains is used"
-        except StorageDamaged as error:
-            raise StorageDamaged(str(source), _BOTH_DAMAGED, "no manifest") from error
-    return manifest, [Loss(damaged.where, f"{damaged.rule}; {instead}", None)]
+    with made_whole(Path(to), disk) as folder_of_new:
+        store = create(
+            folder_of_new,
+            own,
+            manifest.terms,
+            Ways("bulk", OF_INDEX, disk),
+            attached=None if common is None else common.to_bytes(),
+            mark=bytes.fromhex(manifest.mark),
+        )
+        with closing(store):
+            losses += _keep_templates(store, manifest, source, disk)
+            judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest, own.columns)
+            repeated = promoted = 0
+            for batch in salvage.batches(progress):
+                for begin in range(0, len(batch["ordinal"]), TOGETHER):
+                    one, other = _admit(store, judge, batch, begin, chosen.recipe)
+                    repeated, promoted = repeated + one, promoted + other
+            documents = len(store)
+    return Rescued(documents=documents, promoted=promoted, repeated=repeated, losses=losses + salvage.losses)
 
 
 def _keep_templates(store: Store, manifest: Manifest, source: Path, disk: Disk) -> Iterator[Loss]:
@@ -118,7 +99,7 @@ def _keep_templates(store: Store, manifest: Manifest, source: Path, disk: Disk) 
         if templates is not None:
             store.restate({TEMPLATES: templates.to_bytes()})
     except StorageDamaged as error:
-        yield Loss(str(store.folder / TEMPLATES), error.rule, None)
+        yield Loss(str(source / TEMPLATES), error.rule, None)
 
 
 def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeId) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from neardup.model.errors import (
     ParameterConflict,
     ParameterError,
     RunChanged,
+    StorageDamaged,
     require,
     require_flag,
 )
@@ -76,7 +77,7 @@ def dedup_in_pieces(
 
     *state* is that of ``opened_state``. A run of the same inputs and settings continues an earlier one. Raises the
     errors of ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its
-    removal was left, and ``StorageBusy`` if another process uses it.
+    removal was left, ``StorageBusy`` if another process uses it, and ``StorageDamaged`` if its first record is lost.
     """
     if settings.request.processes is not None:
         settings.request.processes.turn_to(extracting(settings.request.extraction))
@@ -92,6 +93,7 @@ def dedup_in_pieces(
         stages = by(scheme)
         if settings.earlier.indexes or any(map(is_distant, shards.inputs)):
             shards = _copied(shards, journal, stages, outputs, settings)
+        _require_split(journal, stages)
         with abandoning(journal):
             begun = stages.one("split", "", partial(_begun, shards, size, state, settings))
         shards = Shards.from_dict(begun["shards"], settings.request)
@@ -298,6 +300,13 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
 def _has_read(journal: Journal) -> bool:
     """Return whether a run has read some of its inputs, perhaps for another policy."""
     return journal.has_begun("common") or journal.has_begun("sign")
+
+
+def _require_split(journal: Journal, stages: Stages) -> None:
+    """Raise ``StorageDamaged`` if a run has lost its shards and the key of its digests, which it cannot make again."""
+    if not stages.are_done("split", "", 1) and (journal.has_begun("check") or _has_read(journal)):
+        rule = "it is missing or damaged, and what is finished depends on it; remove the work folder, and run again"
+        raise StorageDamaged(str(journal.path("done", "split--0.json")), rule)
 
 
 def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> None:

@@ -88,6 +88,16 @@ class Stages:
         """Return the records of a stage."""
         return records_in(self._journal, f"{stage}-{of}")
 
+    def placed(self, stage: str, of: str, function: Callable[[], Record]) -> Record:
+        """Do the stage that places pairs into blocks; if it is done again, so is what was done by block.
+
+        With another memory the blocks differ.
+        """
+        if not self.are_done(stage, of, 1):
+            for later in ("gather", "settle", "decide"):
+                self._journal.forget(f"{later}-{of}")
+        return self.one(stage, of, function)
+
     def one(self, stage: str, of: str, function: Callable[[], Record | None]) -> Record:
         """Do a stage that is a single task, which may have nothing to record."""
         return self._journal.run(f"{stage}-{of}", 1, lambda _: function() or {}, map=map, kind=kind_of(stage))[0]
@@ -150,7 +160,7 @@ def decided(
     if job.policy.verify == "exact" and not job.scheme.columns:
         proposed = _paired(job, signed, stages)
     else:
-        proposed = stages.one("propose", job.deciding, proposal)
+        proposed = stages.placed("propose", job.deciding, proposal)
     blocks = int(proposed["blocks"])
     settled: list[Record] = []
     if blocks:
@@ -190,7 +200,7 @@ def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
         stages.each("bucket", of, partial(bucket, job), [len(columns) for columns in groups(job)])
     pairs = stages.each("pair", of, partial(pair, job), sizes, "compare")
     remove_buckets(job)
-    return stages.one("arrange", of, lambda: arrange(job, stages.records("bucket", of), pairs))
+    return stages.placed("arrange", of, lambda: arrange(job, stages.records("bucket", of), pairs))
 
 
 def records_of(folder: WorkFolder, job: Job) -> list[Record]:

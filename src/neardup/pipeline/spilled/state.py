@@ -55,9 +55,11 @@ from neardup.text.host_templates import kept_templates
 _EMPTY: Final = "it has no documents yet: no run with it was completed"
 _NOT_STATE: Final = "not a state"  # the code of errors about folders of something else
 _DAMAGED: Final = "it is damaged: restore the state from a copy, or make a new one"
+_MISSING: Final = "it is missing: restore the state from a copy, or make a new one"
 _FORMAT: Final = 2
 _READ: Final = 1 << 22  # bytes of a file that are read, and summed, at a time
 _HEADER, _LOCK = STATE
+_FIRST: Final = "state.new"  # while the first run adds its segment, which no header lists yet
 _TEXTS: Final = "texts.json"
 _OF_OTHER_VALUES: Final = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 _SEGMENT: Final = "segment-"
@@ -124,8 +126,8 @@ class State(AbstractContextManager["State"]):
         """Open a state; with *write* and *make*, make one if there is none.
 
         Raises ``StorageRefused`` for a folder of something else and, unless it may make one, for a state without
-        documents, ``StorageDamaged`` if the content of ``state.json`` was changed, ``StorageBusy`` if another process
-        is using it, and ``StorageFailed`` if the system refuses.
+        documents, ``StorageDamaged`` if ``state.json`` was changed or removed, ``StorageBusy`` if another process is
+        using it, and ``StorageFailed`` if the system refuses.
         """
         folder = local_folder("path", path)
         with naming(folder):
@@ -340,6 +342,8 @@ class State(AbstractContextManager["State"]):
         folder = self._folder(part.name)
         with ExitStack() as undo, naming(folder):
             undo.callback(self._remove_leftovers)
+            if self._header is None:
+                (self.folder / _FIRST).touch()
             shutil.rmtree(folder, ignore_errors=True)  # of a run that was killed here
             folder.mkdir()
             with ExitStack() as stack:
@@ -372,6 +376,8 @@ class State(AbstractContextManager["State"]):
         for path in self.folder.glob(f"{_SEGMENT}*"):
             if path.name not in known:
                 shutil.rmtree(path, ignore_errors=True)
+        with naming(self.folder):
+            (self.folder / _FIRST).unlink(missing_ok=True)
 
 
 def header_of(
@@ -448,10 +454,14 @@ def _read(folder: Path) -> StateHeader | None:
             content = json.loads((folder / _HEADER).read_bytes())
             known = msgspec.convert(content, _Format)
             header = msgspec.convert(content, StateHeader) if known.format == _FORMAT else None
-        except (FileNotFoundError, NotADirectoryError):
+        except FileNotFoundError:
+            if _has_lost_header(folder):
+                raise StorageDamaged(str(folder / _HEADER), _MISSING) from None
+            return None
+        except NotADirectoryError:
             return None
         except (msgspec.ValidationError, ValueError, RecursionError):
-            if any(_SEGMENT_NAME.fullmatch(own.name.removeprefix(_SEGMENT)) for own in folder.iterdir()):
+            if _segments_in(folder):
                 raise StorageDamaged(str(folder / _HEADER), _DAMAGED) from None
             rule = f"it is not a state of neardup: its {_HEADER} is of another kind"
             raise StorageRefused(str(folder), rule) from None
@@ -461,6 +471,16 @@ def _read(folder: Path) -> StateHeader | None:
     if header.digest != _digest(header) or not _is_usable(header):
         raise StorageDamaged(str(folder / _HEADER), _DAMAGED)
     return header
+
+
+def _has_lost_header(folder: Path) -> bool:
+    """Return whether a folder has segments, but no header, and not because its first run was interrupted."""
+    return folder.exists() and bool(_segments_in(folder)) and not has_file(folder, _HEADER, _FIRST)
+
+
+def _segments_in(folder: Path) -> list[Path]:
+    """Return the folders of segments, also of those that are not part of the state."""
+    return [own for own in folder.glob(f"{_SEGMENT}*") if _SEGMENT_NAME.fullmatch(own.name.removeprefix(_SEGMENT))]
 
 
 def _is_usable(header: StateHeader) -> bool:
@@ -504,7 +524,7 @@ def _require_new(folder: Path, *, write: bool) -> None:
         raise StorageRefused(str(folder), f"its folder does not exist: {folder.parent}")
     require_outside(folder)
     others = [path.name for path in folder.iterdir()] if folder.exists() else []
-    own = {_LOCK, WORK, f"{_HEADER}.partial"}
+    own = {_LOCK, WORK, _FIRST, f"{_HEADER}.partial"}
     if _LOCK in others:  # otherwise it is a file of templates that a user keeps there
         own |= {TEMPLATES, f"{TEMPLATES}.partial"}
     if not write and _LOCK in others:

@@ -24,7 +24,7 @@ from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outputs import Output, Part, parts_of, together, write, writing
 from neardup.pipeline.spilled.pairs import bucket, pair
-from neardup.pipeline.spilled.records import records_in
+from neardup.pipeline.spilled.records import kind_of, records_in
 from neardup.pipeline.spilled.run import records_of, result_of
 from neardup.pipeline.spilled.signed import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
@@ -166,7 +166,7 @@ class _Tasks:
     def __init__(self, folder: WorkFolder, scheme: Scheme) -> None:
         terms = _terms(folder)
         self._folder = folder
-        self.job = job_of(folder, scheme, records_in(folder, "split-")[0], terms)
+        self.job = job_of(folder, scheme, folder.records("split-", [0], kind=kind_of("split-"))[0], terms)
         self._outputs = [Output(*output) for output in terms["changeable"]["outputs"]]
         self._names = {"", self.job.signing, self.job.deciding, writing(self.job, self._outputs)}
         self.bound = Bound()
