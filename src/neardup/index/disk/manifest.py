@@ -10,6 +10,7 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -28,7 +29,7 @@ _MARK: Final = re.compile(r"[0-9a-f]{32}")
 _NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Manifest:
     """A committed state: files by name, size and checksum, and the terms of the index.
 
@@ -58,11 +59,20 @@ class Manifest:
         """The names of all files of the index except the manifest."""
         return [self.log, *(file.name for file in self.stored)]
 
+    @cached_property
+    def checksum(self) -> int:
+        """A checksum of everything that it states, including the checksums of the files."""
+        return checksum(self.line)
+
+    @property
+    def line(self) -> bytes:
+        """The content of the file, without its checksum."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True).encode()
+
     def commit(self, disk: Disk, folder: Path) -> Self:
         """Make this the state of the index, as the next generation; it is on the disk on return."""
         following = replace(self, generation=self.generation + 1)
-        line = json.dumps({"format": FORMAT, **asdict(following)}, sort_keys=True).encode()
-        content = line + b"\n" + _seal(line)
+        content = following.line + b"\n" + _seal(following.line)
         disk.write(folder / UNFINISHED, content)
         disk.sync_folder(folder)  # the files that it names must be on the disk before it is
         disk.rename(folder / UNFINISHED, folder / MANIFEST)

@@ -4,6 +4,7 @@ It stores documents and proposes candidates.
 """
 
 import os
+import struct
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk import merger
+from neardup.index.disk.arrays import checksum
 from neardup.index.disk.columns import NEVER, Batch, Terms, flattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, as_arrays
 from neardup.index.disk.files import LOCK, Disk, Progress
@@ -85,6 +87,16 @@ class Store(Reader):
     def log_bytes(self) -> int:
         """The number of bytes of records in the log."""
         return self._reader.tail.end if self._log is None else self._log.size
+
+    @property
+    def state(self) -> tuple[str, int, int, int]:
+        """What identifies the content: the index, its generation, the bytes of its log, and a checksum of all files.
+
+        Copies of an index that were changed separately differ in the checksum, even if all else is equal.
+        """
+        manifest, tail = self.manifest, self._reader.tail if self._log is None else self._log
+        total = checksum(struct.pack("<QQ", manifest.checksum, tail.chain))
+        return manifest.mark, manifest.generation, self.log_bytes, total
 
     @property
     def writes(self) -> bool:
