@@ -599,6 +599,26 @@ def test_what_an_answer_refuses(sample, wrong):
         sample.answer("the", **wrong)
 
 
+@pytest.mark.parametrize("sort", ["score", "newest"])
+def test_documents_that_are_removed_between_two_reads_of_the_table_are_replaced(index, search, monkeypatch, sort):
+    index.admit([f"d{number:02}" for number in range(40)], [f"gale number {number}" for number in range(40)])
+    search.catch_up()
+    index.remove(["d00", "d39"])  # the table has them
+    find, found = search._table.find, []
+
+    def removing(*asked, **ways):
+        found.append(asked)
+        if 1 < len(found) < 5:
+            gone = len(found) * 5
+            index.remove([f"d{number:02}" for number in range(40) if number < gone or number >= 40 - gone])
+        return find(*asked, **ways)
+
+    monkeypatch.setattr(search._table, "find", removing)
+    hits = search.find("gale", top=5, sort=sort)
+    left = sum(own.startswith("d") for own in index.ids())
+    assert (len(hits.hits), hits.total) == (min(5, left), left)
+
+
 def test_while_another_thread_admits_and_removes(index, search):
     failed = []
 

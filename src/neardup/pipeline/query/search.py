@@ -393,15 +393,15 @@ class Search(AbstractContextManager["Search"]):
                 with limit.paused():
                     return judged(_ranked(matches, places, top, matches.total))
         # The index or the table may be ahead: removed documents in the table do not count; others replace them.
-        everything = self._table.matching(terms, limit)
-        with self._store.busy:
-            dead = int((self._alive(everything) < 0).sum())
-        matches = self._table.find(terms, top + dead, limit, newest=newest)
-        with self._store.busy:
-            places = self._alive(matches.ordinals)
-            total = int((self._alive(everything) >= 0).sum())
-            with limit.paused():
-                return judged(_ranked(matches, places, top, max(total, int((places >= 0).sum()))))
+        while True:
+            everything = self._table.matching(terms, limit)
+            with self._store.busy:
+                places = self._alive(matches.ordinals)
+                total, there = (int((some >= 0).sum()) for some in (self._alive(everything), places))
+                if there >= min(top, total):
+                    with limit.paused():
+                        return judged(_ranked(matches, places, top, max(total, there)))
+            matches = self._table.find(terms, top + len(everything) - total, limit, newest=newest)
 
     def _alive(self, ordinals: Positions) -> Places:
         """Return the places of documents, -1 for those that do not exist."""
