@@ -435,3 +435,12 @@ def test_values_of_numpy_are_integers():
         collapse([{"id": 1, "value": np.float64(1.5)}], SameValue("value"))
     with pytest.raises(DataError, match="must contain strings or integers, not timedelta64"):
         collapse([{"id": 1, "value": np.timedelta64(5, "ns")}, {"id": 2, "value": 5}], SameValue("value"))
+
+
+def test_every_group_has_an_id_of_its_own():
+    texts = ["one two three four", "five six seven eight", "nine ten eleven twelve", "so much for that"]
+    hits = [{"id": own, "text": text} for own, text in zip(["a", "a", "a\x001", "a\udcff1"], texts, strict=True)]
+    groups = collapse(hits).page
+    assert len({group.id for group in groups}) == 4
+    for group in groups:
+        assert collapse(hits, include=group.id).page[0].kept == group.kept

@@ -144,13 +144,13 @@ class Collapsed:
         precede.
         """
         named = self._given.named(self.outcome.firsts(numbers.stop))
+        earlier = [0] * len(named)
         if len({*named}) < len(named):
             met: Counter[str] = Counter()
             for number, name in enumerate(named):
-                if met[name]:
-                    named[number] = f"{name}\0{met[name]}"
+                earlier[number] = met[name]
                 met[name] += 1
-        return [group_id(named[number]) for number in numbers]
+        return [group_id(named[number], earlier[number]) for number in numbers]
 
     def _hidden(self, make: Callable[..., Shown], rank: int, told: _Told) -> Shown:
         """Return a hidden hit, made by a function with the parameters of ``HiddenHit``."""
