@@ -92,6 +92,8 @@ def test_hits_may_bring_their_texts_or_signatures(serve, texts):
         {"hits": ["a"], "by": []},
         {"hits": ["a"], "by": [{"rule": "same", "field": "site", "of": "host", "levels": 1}]},
         {"hits": [""]},
+        {"hits": [{"id": "a", "fields": {"id": "p"}}]},
+        {"hits": [{"id": "a", "text": "b"}, {"id": "c", "fields": {"text": "p"}}]},
     ],
     ids=str,
 )
@@ -113,6 +115,12 @@ def test_hits_of_one_site(serve, of, hidden):
     assert told.json()["hidden"] == hidden, told.text
 
 
+def test_a_field_may_be_named_like_the_text_if_no_hit_has_a_text(serve):
+    hits = [{"id": own, "fields": {"text": "p"}} for own in ("x", "y")]
+    told = serve().post("/v1/collapse", {"hits": hits, "by": [{"rule": "same", "field": "text"}]})
+    assert told.json()["hidden"] == 1, told.text
+
+
 def test_hits_may_be_collapsed_more_strictly(serve):
     ask = serve()
     for threshold, hidden in ((0.5, 1), (1.0, 0)):
@@ -127,3 +135,7 @@ def test_a_scheme_that_signs_fields_takes_the_text_of_a_hit_as_the_body(serve, t
     told = serve(titled).post("/v1/collapse", {"hits": hits})
     assert told.status_code == 200, told.text
     assert [[one["id"] for one in group["kept"]] for group in told.json()["results"]] == [["a"], ["c"]]
+    hits[0]["fields"]["body"] = "another text"
+    told = serve(titled).post("/v1/collapse", {"hits": hits})
+    assert told.status_code == 422
+    assert "Hit 0 has a field 'body', which is the name of the text of hits; rename the field." in told.text

@@ -59,7 +59,10 @@ class Same(Input, tag_field="rule", tag="same"):
 
 
 class RankedHit(Input):
-    """A hit with its *text*, or its *signature* (the bytes of its row, as Base64), and its fields."""
+    """A hit with its *text*, or its *signature* (the bytes of its row, as Base64), and its fields.
+
+    A field must not be named like the id of hits or, if one has a text, like the text.
+    """
 
     id: Id
     text: str | None = None
@@ -184,8 +187,13 @@ def _records(
     """Return hits as records, their rules, and where the library finds signatures."""
     scheme = service.index.scheme
     text = BODY if BODY in scheme.columns else _TEXT  # a checksum signs the text as its body
-    records = [{**hit.fields, **({} if hit.text is None else {text: hit.text}), "id": hit.id} for hit in hits]
     texts = any(hit.text is not None for hit in hits)
+    for place, hit in enumerate(hits):
+        for name, what in (("id", "id"), *([(text, "text")] if texts else [])):
+            if name in hit.fields:
+                rule = f"which is the name of the {what} of hits; rename the field."
+                raise Refusal(INVALID, f"Hit {place} has a field {name!r}, {rule}")
+    records = [{**hit.fields, **({} if hit.text is None else {text: hit.text}), "id": hit.id} for hit in hits]
     if recipe is None:
         require_no_signature(hits, "hit")
     else:
