@@ -4,7 +4,7 @@ from base64 import b64encode
 
 import pytest
 
-from neardup import Index, collapse
+from neardup import Index, SimHash, collapse
 
 
 def test_collapsing_is_that_of_the_library(serve, folder):
@@ -127,6 +127,23 @@ def test_hits_may_be_collapsed_more_strictly(serve):
         by = [{"rule": "near", "threshold": threshold}]
         assert ask.post("/v1/collapse", {"hits": ["a", "b", "c"], "by": by}).json()["hidden"] == hidden
     assert ask.post("/v1/collapse", {"hits": ["a"], "by": [{"rule": "near", "threshold": 0}]}).status_code == 422
+
+
+def test_a_threshold_is_the_least_measure_of_texts_or_signatures(serve, tmp_path):
+    words = [f"w{number}" for number in range(100)]
+    texts = [" ".join(words), " ".join([*words[:-5], "x"])]
+    for name, keeps in (("texts", True), ("bare", False)):
+        with Index.create(tmp_path / name, SimHash(), texts=keeps) as index:
+            index.admit(["a", "b"], texts)
+        ask = serve(str(tmp_path / name))
+        given = [{"id": own, "text": text} for own, text in zip("ab", texts, strict=True)]
+        for hits, verify in (("ab", None), ("ab", "estimate"), (given, None), (given, "estimate")):
+            body = {"hits": [*hits], "by": [{"rule": "near", "threshold": 0.7}], "verify": verify}
+            (group,) = ask.post("/v1/collapse", body).json()["results"]
+            (hidden,) = group["hidden"]
+            assert hidden["verified"] == (verify is None and (keeps or hits == given))
+            assert hidden["value"] >= hidden["threshold"]
+            assert hidden["threshold"] == 0.7 if hidden["verified"] else hidden["threshold"] > 0.7
 
 
 def test_a_scheme_that_signs_fields_takes_the_text_of_a_hit_as_the_body(serve, titled, texts):

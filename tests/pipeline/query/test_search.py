@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from oracles import collapsed
 
-from neardup import Checksum, Index, MinHash, SimHash, resemblance
+from neardup import Checksum, Index, MinHash, SimHash, Trials, resemblance
 from neardup.errors import StorageRefused
 from neardup.index.disk.files import Disk
 from neardup.model.errors import DataError, ParameterError, QueryTimeout
@@ -597,6 +597,26 @@ def test_what_was_judged_is_remembered(sample):
 def test_what_an_answer_refuses(sample, wrong):
     with pytest.raises(ParameterError):
         sample.answer("the", **wrong)
+
+
+@pytest.mark.parametrize("scheme", [MinHash(shingle=1), SimHash(), Trials(words=1)], ids=lambda one: one.name)
+def test_near_duplicates_of_texts_have_at_least_the_threshold(tmp_path, scheme):
+    words = [f"w{number}" for number in range(100)]
+    texts = [" ".join(["needle", *words[:-few], *(f"y{number}" for number in range(few))]) for few in (1, 2, 10)]
+    values = [resemblance(" ".join(["needle", *words]), text, shingle=1) for text in texts]
+    with Index.create(tmp_path / "seen", scheme, texts=True) as index, Search.open(index, make=True) as search:
+        index.admit(["a", "b", "c", "d"], [" ".join(["needle", *words]), *texts])
+        search.catch_up()
+        for threshold in (0.3, 0.6, 0.8, 0.9, 0.97):
+            answer = search.answer("needle", threshold=threshold)
+            assert answer.threshold == threshold
+            told = [repeat for group in answer.results for repeat in group.repeats]
+            assert all(repeat.verified and repeat.value >= repeat.threshold == threshold for repeat in told)
+            if threshold < scheme.threshold and scheme.name != "trials":  # whose signatures miss many
+                assert min(values) > threshold
+                assert len(told) == 3
+        estimated = search.answer("needle", threshold=0.9, verify="estimate")
+        assert estimated.threshold >= 0.9
 
 
 @pytest.mark.parametrize("sort", ["score", "newest"])

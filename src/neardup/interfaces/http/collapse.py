@@ -33,9 +33,9 @@ class Near(Input, tag_field="rule", tag="near"):
     keep: Number = 1
     threshold: Threshold | None = None
 
-    def rule(self, scheme: Any) -> Rule:
-        """Return the rule of the library."""
-        chosen = None if self.threshold is None else at_threshold(scheme, self.threshold)
+    def rule(self, scheme: Any, *, by_texts: bool) -> Rule:
+        """Return the rule of the library; see ``at_threshold``."""
+        chosen = None if self.threshold is None else at_threshold(scheme, self.threshold, by_texts=by_texts)
         return NearDuplicates(scheme=chosen, keep=self.keep)
 
 
@@ -51,8 +51,9 @@ class Same(Input, tag_field="rule", tag="same"):
     levels: Annotated[int, whole(1, 64)] | None = None
     keep: Number = 1
 
-    def rule(self, _: Any) -> Rule:
+    def rule(self, _: Any, *, by_texts: bool) -> Rule:
         """Return the rule of the library."""
+        del by_texts
         if self.levels is not None and self.of != "path":
             raise Refusal(INVALID, 'levels needs "of": "path".')
         return SameValue(self.field, _OF[self.of](self.levels or 1), keep=self.keep)
@@ -140,9 +141,10 @@ class CollapseAnswer(msgspec.Struct):
 
 def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
     """Hide ranked hits that repeat a better-ranked hit."""
-    scheme = service.index.scheme
-    rules = [one.rule(scheme) for one in given.by] if given.by else None
     hits: Any = given.hits
+    kept = service.index.keeps_texts and given.recipe is None
+    by_texts = given.verify != "estimate" and (kept or any(getattr(hit, "text", None) is not None for hit in hits))
+    rules = [one.rule(service.index.scheme, by_texts=by_texts) for one in given.by] if given.by else None
     known: dict[str, Any] = {"index": service.index, "cache": service.cache}
     kinds = types_of(hits)
     if kinds == {RankedHit}:

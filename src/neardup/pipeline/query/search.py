@@ -325,12 +325,14 @@ class Search(AbstractContextManager["Search"]):
         near = collapse == "near"
         for name, value in (("threshold", threshold), ("verify", verify)):
             require(near or value is None, name, value, "can only be used with the collapse of near duplicates")
-        scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
+        scheme, by_texts = self._index.scheme, verify != "estimate"
+        if threshold is not None:
+            scheme = at_threshold(scheme, threshold, by_texts=by_texts)
         limit = _limit(query, seconds)
 
         def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit], list[int], TextBatch]:
             given: Any = PlacedHits(self._index, ranked.places, ranked.ordinals)
-            rule: Rule = NearDuplicates(scheme=scheme, keep=keep)
+            rule: Rule = NearDuplicates(scheme=None if threshold is None else scheme, keep=keep)
             ways: dict[str, Any] = {"index": self._index, "cache": self.judged, "verify": verify} if near else {}
             if collapse in {"exact", "site"}:
                 ids = self._store.decoded("id", ranked.places)
@@ -352,7 +354,9 @@ class Search(AbstractContextManager["Search"]):
 
         total, collapsed, hits, shown, texts = self._find(_Asked(query, top, sort, site), limit, judged)
         snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts, limit))
-        least = (scheme or self._index.scheme).match_estimate if near else None
+        least = scheme.match_estimate if near else None
+        if least is not None and by_texts:
+            least = float(scheme.threshold)
         of = collapsed.outcome.of.tolist()
         results = [
             AnswerGroup(
