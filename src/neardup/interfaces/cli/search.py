@@ -83,7 +83,9 @@ def _totals(answer: Answer, site: str | None) -> list[str]:
             _hint(answer.query),
         ]
     if answer.include is not None:
-        return [] if answer.results else [f"There is no group {answer.include} on page {answer.page} of this query."]
+        if not answer.results:
+            return [f"There is no group {answer.include} on page {answer.page} of this query."]
+        return [f"Page {answer.page:,} of {answer.pages:,} of this group", *_next(answer)] if answer.pages > 1 else []
     shown = answer.examined - answer.hidden
     hidden = counted(answer.hidden, "repeat")
     if answer.collapse == "site":
@@ -96,9 +98,12 @@ def _totals(answer: Answer, site: str | None) -> list[str]:
     lines = [said]
     if not answer.results:
         lines.append(f"There is no page {answer.page:,}: the last one is {answer.pages:,}.")
-    elif answer.page < answer.pages:
-        lines.append(f"--page {answer.page + 1} shows the next ones.")
-    return lines
+    return [*lines, *_next(answer)]
+
+
+def _next(answer: Answer) -> list[str]:
+    more = answer.results and answer.page < answer.pages
+    return [f"--page {answer.page + 1} shows the next ones."] if more else []
 
 
 def _show_group(number: int, group: AnswerGroup, collapse: str, *, repeats: bool) -> None:
