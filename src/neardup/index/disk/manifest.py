@@ -11,8 +11,9 @@ import re
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from neardup.index.disk.arrays import Stored, checksum, counted, expect, understood
 from neardup.index.disk.files import Disk
@@ -23,10 +24,19 @@ MANIFEST, SECOND = INDEX
 UNFINISHED: Final = "manifest.new"
 UNFINISHED_SECOND: Final = "manifest.copy.new"
 FORMAT: Final = 5  # of the whole index: raised by every change after which older files cannot be read
+MOST_SESSION: Final = (1 << 63) - 1  # of the number of a session
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
 
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
 _NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
+
+
+class Session(NamedTuple):
+    """A writer that changed the index: a random *number*, and the next ordinal and changes of fields when it began."""
+
+    number: int
+    ordinal: int
+    field_changes: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +44,8 @@ class Manifest:
     """A committed state: files by name, size and checksum, and the terms of the index.
 
     ``log`` is the name of the log and ``sealed`` how many of its bytes were records when it was last closed.
-    ``terms`` are the settings that opening it requires, ``field_changes`` how often fields had changed before the log.
+    ``terms`` are the settings that opening it requires, ``field_changes`` how often fields had changed before the log,
+    and ``sessions`` the last ones that began before it.
     """
 
     mark: str
@@ -48,6 +59,7 @@ class Manifest:
     sealed: int = 0
     segments: tuple[Stored, ...] = ()
     updates: Stored | None = None
+    sessions: tuple[Session, ...] = ()
 
     @property
     def stored(self) -> list[Stored]:
@@ -119,6 +131,7 @@ class Manifest:
                     "flags": tuple(given["flags"]),
                     "segments": tuple(Stored(*file) for file in given["segments"]),
                     "updates": Stored(*updates) if updates else None,
+                    "sessions": tuple(Session(*session) for session in given.get("sessions", ())),
                 }
             )
             _require_sense(manifest)
@@ -133,6 +146,8 @@ def _require_sense(manifest: Manifest) -> None:
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
     for name in ("generation", "next_file", "next_ordinal", "field_changes", "sealed"):
         counted(getattr(manifest, name))
+    for number in chain.from_iterable(manifest.sessions):
+        counted(number, MOST_SESSION)
     for file in manifest.stored:
         counted(file.size)
         counted(file.checksum, (1 << 64) - 1)

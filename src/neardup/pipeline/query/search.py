@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from neardup.index import fulltext
 from neardup.index.disk.columns import STRING, encoded
+from neardup.index.disk.manifest import Session
 from neardup.index.disk.reader import Places, scattered
 from neardup.index.disk.store import Store
 from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit, Titles
@@ -110,9 +111,9 @@ class Search(AbstractContextManager["Search"]):
         A writer catches up with the index first; with *make* it builds the table if there is none. Titles are the
         string field ``title``, if the index has one.
 
-        Raises ``StorageRefused`` if there is no table, if it is of another index or format, or if the index does not
-        store texts; ``StorageDamaged`` if it is damaged. ``rebuild`` repairs all of these, except an index without
-        texts.
+        Raises ``StorageRefused`` if there is no table, if it is of another index or format, to a reader if it has other
+        changes than the index, or if the index does not store texts; ``StorageDamaged`` if it is damaged. ``rebuild``
+        repairs all of these, except an index without texts.
         """
         _require_texts(index)
         require_flag("make", make)
@@ -124,12 +125,14 @@ class Search(AbstractContextManager["Search"]):
                 raise StorageRefused(str(store.folder), "has no search table; build it", "search table")
             cls.rebuild(index, progress)
         search = cls(index, FullText(path, store.manifest.mark, writes=store.writes))
-        if store.writes:
-            try:
+        try:
+            if store.writes:
                 search.catch_up(progress)
-            except BaseException:
-                search.close()
-                raise
+            else:
+                search._require_past()
+        except BaseException:
+            search.close()
+            raise
         return search
 
     @staticmethod
@@ -147,7 +150,8 @@ class Search(AbstractContextManager["Search"]):
             store.sync()
             following, changes = store.next_ordinal, store.field_changes.number
             batches = _batches(store, -1, len(store), progress)
-            FullText.build(store.folder / fulltext.NAME, store.manifest.mark, following, batches, changes)
+            session = store.sessions[-1].number if store.sessions else 0
+            FullText.build(store.folder / fulltext.NAME, store.manifest.mark, following, batches, changes, session)
 
     def close(self) -> None:
         """Close the table; the index stays open. A second call does nothing."""
@@ -170,14 +174,14 @@ class Search(AbstractContextManager["Search"]):
             state = self._table.state()
             with store.busy:
                 store.require_writer()
-                if self._is_level(state):
+                past, sessions = self._is_past(state), store.sessions
+                if past and self._is_level(state):
                     return 0
                 store.sync()
-                beyond = state.following > store.next_ordinal or state.field_changes > store.field_changes.number
-            if beyond:  # the index was replaced by an old copy: ordinals may belong to other documents
-                self.rebuild(self._index, progress)
-                self._held = None
-                return len(store)
+            if not past:
+                return self._built_again(progress)
+            if sessions and sessions[-1].number != state.session:
+                state = self._table.begin_session(sessions[-1].number)
             state, changed = self._retitled(state)
             total = max(store.next_ordinal - state.following, 1)
             for texts in _batches(store, state.following - 1, total, progress):
@@ -185,6 +189,33 @@ class Search(AbstractContextManager["Search"]):
                 changed += len(texts.ordinals)
                 self._hold(state, np.asarray(texts.ordinals, np.int64))
             return changed + self._leave_out(state)
+
+    def _built_again(self, progress: Progress | None = None) -> int:
+        self.rebuild(self._index, progress)
+        self._held = None
+        return len(self._store)
+
+    def _is_past(self, state: TableState) -> bool:
+        """Return whether the index was as the table has seen it: otherwise ordinals may belong to other documents.
+
+        That is false if the index was replaced by an old copy. Callers must hold ``store.busy``.
+        """
+        store, sessions = self._store, [Session(0, 0, 0), *self._store.sessions]
+        known = [session.number for session in sessions]
+        if state.session not in known:
+            return False
+        ends = [*sessions[1:], Session(0, store.next_ordinal, store.field_changes.number)]
+        end = ends[known.index(state.session)]
+        return state.following <= end.ordinal and state.field_changes <= end.field_changes
+
+    def _require_past(self) -> None:
+        """Raise ``StorageRefused`` unless the index, as it is now, was as the table has seen it."""
+        state = self._table.state()  # before the index, which is synced first
+        with self._store.busy:
+            self._index.refresh()
+            if not self._is_past(state):
+                rule = f"has other changes than the index, as after a copy was restored; {fulltext.REBUILD}"
+                raise StorageRefused(str(self._store.folder / fulltext.NAME), rule, "search table")
 
     def _retitled(self, state: TableState) -> tuple[TableState, int]:
         """Update the titles and sites of documents whose fields have changed; return the state, and their number."""
@@ -241,6 +272,9 @@ class Search(AbstractContextManager["Search"]):
                 held = self._held[1]
                 alive = self._store.alive(self._store.with_ordinals(held))
                 gone, held = held[~alive], held[alive]
+            lacks = state.documents - len(gone) < len(self._store)
+        if lacks:  # the index was replaced by an old copy, before a removal
+            return self._built_again()
         self._table.update(following, gone=gone.tolist())
         if len(gone):
             self._held = (state.built, held)
