@@ -47,16 +47,20 @@ UNSPACED_RANGES = [
 ]
 
 # Symbols beside the categories Sm, Sc and So, and what is none though it has one of these.
-MORE_SYMBOLS = {*ASCII_SYMBOLS, *map(ord, "\u2030\u2031\u066a\uff03\uff05\uff06\uff20")}
+MORE_SYMBOLS = {*ASCII_SYMBOLS, *map(ord, "\u2030\u2031\u066a\uff03\uff05\uff06\uff0a\uff0d\uff0f\uff20")}
 NO_SYMBOLS = {
     *range(0x2500, 0x25A0),  # lines and blocks, drawn with characters
     *map(ord, "\u00a9\u00ae\u2120\u2122"),  # copyright and trade marks
+    *map(ord, "\uff5c\uff5e"),  # the line between titles, and the wave of ranges
     0xFFFC,  # an object that is not in the text
     0xFFFD,  # what could not be read
 }
 
-# Default_Ignorable_Code_Point of Unicode 14.0.
+APOSTROPHES = {0x02BB, 0x02BC}  # letters to Unicode, but written as apostrophes, too: separators, as these
+
+# Default_Ignorable_Code_Point of Unicode 14.0, and tatweel, which only makes Arabic words longer.
 INVISIBLE_RANGES = [
+    (0x0640, 0x0640),
     (0x00AD, 0x00AD),
     (0x034F, 0x034F),
     (0x061C, 0x061C),
@@ -124,7 +128,6 @@ ALIKE = {
     "\u0131": "i",
     "\u00e6": "ae",
     "\u0153": "oe",
-    "\u0640": "",  # tatweel, which only makes Arabic words longer
     "\u0649": "\u064a",
     "\u06cc": "\u064a",
     "\u06a9": "\u0643",
@@ -171,6 +174,8 @@ def search_kind(code):
     category = unicodedata.category(chr(code))
     if code in IGNORED or category in {"Cf", "Me"}:
         return DROPPED
+    if code in APOSTROPHES:
+        return BETWEEN
     if category[0] == "M" or code in WITHIN_WORDS:
         return EXTENDS
     if category[0] not in "LN":
@@ -237,7 +242,7 @@ def main():
             continue
         letter = chr(code)
         kind, category = SEPARATOR, unicodedata.category(letter)
-        if invisible[code]:
+        if invisible[code] or code in APOSTROPHES:
             pass
         elif category[0] in "LMN":
             kind = UNSPACED if unspaced[code] else WORD
@@ -247,7 +252,7 @@ def main():
         entry = (folded[0] - code) & 0x1FFFFF
         if len(folded) > 1:  # as what it is in upper case, whose accents may be composed
             upper = unicodedata.normalize("NFC", letter.upper())
-            folded = [ord(part) for one in upper for part in one.casefold()]
+            folded = [ord(part) for one in upper for part in one.casefold() if ord(part) not in APOSTROPHES]
             entry = len(expansions) | 1 << 23
             expansions.append([*folded, 0, 0][:3])
         analysis[code] = entry | kind << 21 | (category[0] == "N") << 24 | bool(invisible[code]) << 25

@@ -172,7 +172,7 @@ def test_the_plan_of_a_combination_names_the_scheme_that_it_leaves_out():
 @pytest.mark.parametrize("name", ["combined", "checksum"])
 def test_the_name_of_a_scheme_without_numbers_is_that_of_its_defaults(name):
     assert plan(name) == plan(SCHEME_OF[name]())
-    with pytest.raises(ParameterError, match="is planned with its defaults; pass a scheme") as caught:
+    with pytest.raises(ParameterError, match="planned with its defaults; neardup") as caught:
         plan(name, hashes=5)
     assert caught.value.name == "hashes"
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.interfaces.escaping import parts, printable
+from neardup.interfaces.escaping import middle_shortened, parts, printable, shortened
 
 JOINERS = "\u200c\u200d"
 
@@ -38,3 +38,8 @@ def test_what_is_escaped_and_what_is_not(text, shown):
 @pytest.mark.parametrize("spans", [[], [(0, 3)], [(1, 2), (2, 3)], [(0, 9)], [(2, 2)], [(0, 2), (1, 3)]])
 def test_parts_are_the_whole_text(spans):
     assert "".join(text for text, _ in parts("abc", spans)) == "abc"
+
+
+def test_long_texts_are_cut():
+    assert len(shortened("x" * 500, 300)) == 300
+    assert len(middle_shortened("x" * 500, 76)) == 77

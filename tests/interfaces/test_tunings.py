@@ -1,6 +1,7 @@
 from dataclasses import replace
 
-from neardup.evaluation.tuning import Estimated, Shares, TunedRule, Tuning
+from neardup.evaluation.intervals import Estimated
+from neardup.evaluation.tuning import Shares, TunedRule, Tuning
 from neardup.interfaces.tunings import rule_rows, tuning_lines
 
 SHARE = Estimated(value=0.95, low=0.9, high=0.981)

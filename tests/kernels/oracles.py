@@ -44,18 +44,21 @@ def is_unspaced(letter):
     return name.startswith(UNSPACED) and not name.startswith("IDEOGRAPHIC TALLY")
 
 
-# Default_Ignorable_Code_Point of Unicode 14.0.
+# Default_Ignorable_Code_Point of Unicode 14.0, and tatweel.
 INVISIBLE = re.compile(
-    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
+    "[\u0640\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
 EMOJI = "⌚⌛⏩⏪⏫⏬⏰⏳◽◾⬛⬜⭐⭕"  # with the property Emoji_Presentation
 WHITE = set(" \t\n\v\f\r\x85\xa0\u1680\u2028\u2029\u202f\u205f\u3000") | {chr(code) for code in range(0x2000, 0x200B)}
-NO_SYMBOLS = "\xa9\xae\u2120\u2122\ufffc\ufffd" + "".join(map(chr, range(0x2500, 0x25A0)))
+NO_SYMBOLS = "\xa9\xae\u2120\u2122\uff5c\uff5e\ufffc\ufffd" + "".join(map(chr, range(0x2500, 0x25A0)))
+
+
+APOSTROPHES = "\u02bb\u02bc"
 
 
 def is_word(letter):
-    return unicodedata.category(letter)[0] in "LMN"
+    return unicodedata.category(letter)[0] in "LMN" and letter not in APOSTROPHES
 
 
 def is_digit(letter):
@@ -63,9 +66,12 @@ def is_digit(letter):
 
 
 def is_symbol(letter):
-    if letter in "!#$%&*+-/<=>@^|~\u2030\u2031\u066a\uff03\uff05\uff06\uff20":
+    if letter in "!#$%&*+-/<=>@^|~\u2030\u2031\u066a\uff03\uff05\uff06\uff0a\uff0d\uff0f\uff20":
         return True
     return unicodedata.category(letter) in {"Sm", "Sc", "So"} and letter not in NO_SYMBOLS
+
+
+WIDE = {"\uff0a": "*", "\uff0d": "-", "\uff0f": "/"}
 
 
 def begins_line(visible, place):
@@ -85,8 +91,10 @@ def begins_line(visible, place):
 
 def is_minus(letters, place):
     before, behind, after = letters[place - 1], letters[place + 1], letters[place + 2]
-    if is_digit(behind) or (re.fullmatch("[.$\xa2-\xa5\u20a0-\u20cf]", behind) and is_digit(after)):
-        apart = ord(before) >= 0x80 and not is_word(before) and not is_symbol(before)
+    leads = behind in ".$" or (not behind.isascii() and is_symbol(behind))
+    if is_digit(behind) or (leads and is_digit(after)):
+        apart = not before.isascii() and not is_word(before) and not is_symbol(before)
+        apart = apart or (is_unspaced(before) and is_word(before) and not is_digit(before))
         return before in WHITE or before in "([{<=>+*/^|~:,;%&!\"'" or apart
     if is_word(behind):
         return before in "([{=^*/<>+," or (before == " " and letters[place - 2] == "=")
@@ -102,7 +110,7 @@ def symbol_counts(visible, place):  # noqa: C901, PLR0911 - one rule each
     letters = [" ", " ", *(letter for letter, _ in visible), " ", " ", " "]
     place += 2
     symbol = letters[place]
-    if ord(symbol) >= 0x80:
+    if ord(symbol) >= 0x80 and symbol not in WIDE:
         shape = 0x25A0 <= ord(symbol) < 0x2600
         return not (shape and letters[place + 1] in WHITE and begins_line(visible, place - 2))
     first = last = place
@@ -112,12 +120,14 @@ def symbol_counts(visible, place):  # noqa: C901, PLR0911 - one rule each
         last += 1
     before, behind, length = letters[first - 1], letters[last + 1], last - first + 1
     edges = (before in WHITE) + (behind in WHITE)
-    if length >= 4 or (symbol in "#*+->|/" and behind in WHITE and begins_line(visible, first - 2)):
+    if length >= 4 or (WIDE.get(symbol, symbol) in "#*+->|/" and behind in WHITE and begins_line(visible, first - 2)):
         return False
     if behind == "=":
         return True
-    match symbol:
+    match WIDE.get(symbol, symbol):
         case "*":
+            if length > 1 and any(not one.isascii() and is_word(one) and not is_digit(one) for one in (before, behind)):
+                return False
             if edges:
                 return edges == 2
             following = letters[last + 2]
@@ -171,7 +181,7 @@ def words(text, *, fold_case=True, symbols=True):
                 found[-1] += letter
         elif symbols and is_symbol(letter) and symbol_counts(visible, place - 1):
             picture = 0x2600 <= ord(letter) < 0x27C0 or 0x1F000 <= ord(letter) < 0x20000 or letter in EMOJI
-            found += [letter.replace("\u2212", "-")] * (1 + picture) + [""]
+            found += [re.sub("[\u2212\uff0d]", "-", letter)] * (1 + picture) + [""]
         else:
             found.append("")
     return ["".join(map(case_folded, word)) if fold_case else word for word in found if word]
@@ -180,7 +190,10 @@ def words(text, *, fold_case=True, symbols=True):
 def case_folded(letter):
     """The full case folding; letters that it takes apart are folded as what they are in upper case."""
     folded = letter.casefold()
-    return folded if len(folded) == 1 else "".join(map(str.casefold, unicodedata.normalize("NFC", letter.upper())))
+    if len(folded) == 1:
+        return folded
+    folded = "".join(map(str.casefold, unicodedata.normalize("NFC", letter.upper())))
+    return folded.strip(APOSTROPHES)
 
 
 def public_hash(token, seed):
@@ -293,11 +306,17 @@ def fingerprint(values, weights, words):
 LINE_ENDS = "\r\n|[\n\v\f\r\x85\u2028\u2029]"
 SPACES = " \t\n\v\f\r\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
 CLOSING = "\"')\\]}\xbb\u2019\u201d\u203a\u300d\u300f\u3011\uff09"
-STOPS_AT_ONCE = "\u3002\uff01\uff0e\uff1f\uff61\u0964\u0965\u061f\u06d4"
+MAY_CLOSE = CLOSING + "\xab\u2018\u201c\u2039"
+STOPS_AT_ONCE = "\u3002\uff01\uff0e\uff1f\uff61\u0964\u0965\u061f\u06d4\u0589\u0f0d\u0f0e\u104b\u1362\u1367\u17d4\u17d5"
 
 
 def lines(text):
     return re.split(LINE_ENDS, text)
+
+
+def letters_of(word):
+    """How many letters a word has: a syllable of Hangul or Ethiopic is two."""
+    return sum(1 + ("\uac00" <= letter <= "\ud7a3" or "\u1200" <= letter <= "\u135a") for letter in word)
 
 
 def _word_before(text):
@@ -311,7 +330,7 @@ def _holds_back(before, following, abbreviations, before_numbers):
     """Whether the word in front of a full stop, apostrophes included, keeps it from ending a sentence."""
     word = _word_before(before)
     if len(word) == 1 and not word.isascii():
-        return not is_digit(word)
+        return not is_digit(word) and letters_of(word) == 1
     plain = word.lower() if word.isascii() else ""
     initial = len(plain) == 1 and plain.isalpha()
     return initial or plain in abbreviations or (following in "0123456789" and plain in before_numbers)
@@ -322,28 +341,36 @@ def _begins_sentence(text, endings):
     while size < len(text) and is_word(text[size]) and not is_digit(text[size]) and not is_unspaced(text[size]):
         size += 1
     behind = text[size : size + 1]
-    return size >= 2 and text[:size].lower() not in endings and (behind in WHITE or behind in ",;!?'\"\u2019\u201d)")
+    return (
+        letters_of(text[:size]) >= 2
+        and text[:size].lower() not in endings
+        and (behind in WHITE or behind in ",;!?'\"\u2019\u201d)")
+    )
 
 
 def sentences(text, abbreviations, before_numbers, endings):
     """Every white space, and every word directly behind a full stop, is asked for itself."""
     places = [place for place, letter in enumerate(text) if not INVISIBLE.match(letter)] + [len(text)]
     whole, text = text, "".join(text[place] for place in places[:-1]).replace("\ufffd", " ")
-    edges = {found.end() for found in re.finditer(f"[{STOPS_AT_ONCE}][{CLOSING}{SPACES}]*", text)}
+    edges = set()
+    for found in re.finditer(f"[{STOPS_AT_ONCE}][{CLOSING}{SPACES}]*", text):
+        around = text[: found.start()][-1:], text[found.start() + 1 :][:1]
+        if found[0][0] != "\uff0e" or not all(one and is_digit(one) for one in around):
+            edges.add(found.end())
     for space in re.finditer(f"[{SPACES}]+(?=[^{SPACES}])", text):
         following = text[space.end()]
         breaks = re.findall("\r\n|[\n\r\u2028]|(\u2029)", space[0])
-        stop = re.search(f"([.!?\u2026])[{CLOSING}]*$", text[: space.start()])
+        stop = re.search(f"([.!?\u2026])[{MAY_CLOSE}]*$", text[: space.start()])
         if len(breaks) + breaks.count("\u2029") >= 2:
             edges.add(space.end())
         elif stop:
             before = text[: stop.start()]
             if stop[1] != "." or not _holds_back(before, following, abbreviations, before_numbers):
                 edges.add(space.end())
-    for stop in re.finditer(f"([.!?])[{CLOSING}]*", text):
+    for stop in re.finditer(f"([.!?])[{MAY_CLOSE}]*", text):
         word = _word_before(text[: stop.start()])
         held = stop[1] == "." and _holds_back(text[: stop.start()], " ", abbreviations, before_numbers)
-        if len(word) >= 2 and not held and _begins_sentence(text[stop.end() :], endings):
+        if letters_of(word) >= 2 and not held and _begins_sentence(text[stop.end() :], endings):
             edges.add(stop.end())
     cuts = sorted({0, len(whole), *(places[edge] for edge in edges)})
     return [whole[begin:end] for begin, end in itertools.pairwise(cuts)]

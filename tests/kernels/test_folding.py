@@ -15,12 +15,16 @@ from neardup.text.unicode import unicode_tables
 needs_unicode_14 = pytest.mark.skipif(
     unicodedata.unidata_version != "14.0.0", reason="the oracle is this Python's Unicode, the tables are 14.0"
 )
-SYMBOLS = "a1 \n!#$%&*+-/<=>@^|~.,:()?\"'\\_\u00ad\u200b\ufe0f\u2212\u25a0😀✔⭐°→€\ufffd\u201c\u2019"
+SYMBOLS = (
+    "a1 \n!#$%&*+-/<=>@^|~.,:()?\"'\\_\u00ad\u200b\ufe0f\u2212\u25a0😀✔⭐°→€\ufffd\u201c\u2019"
+    "\uff0a\uff0d\uff0f\uff5c\uff5e你가\u02bc฿"
+)
 ALPHABETS = st.one_of(
     st.text(max_size=200),
     st.text(alphabet="aB1 .ßİΐé\u0301你す ก\u0e31\u1000", max_size=200),
     st.text(alphabet="abC .", min_size=60, max_size=300),
     st.text(alphabet=SYMBOLS, max_size=40),
+    st.text(alphabet="a1 \n.=**--//\uff0a\uff0d\uff0f你가฿", max_size=30),
     st.lists(st.text(alphabet="aB1 " + SYMBOLS, max_size=9), max_size=30).map(("abcdefg " * 8).join),
     st.lists(
         st.sampled_from([*"aé7 \n-*/.$😀\u200b:", "https://", "://", "x.org", "/a?b=1", "https:", "word "]), max_size=40

@@ -15,6 +15,7 @@ from neardup.text.unicode import unicode_tables
 
 SMALL = st.text(alphabet=' .!?\n"aB1。é', max_size=30)
 WIDE = st.text(alphabet=" .!?…\n\r\t\x85\u2028\u2029\u3000\"'’”)]aBéÉ1。」！你", max_size=30)
+ABROAD = st.text(alphabet=" ..!\n“«‘›aB1가한ሰ１．．។།", max_size=30)
 BEFORE = [
     "Dr",
     "No",
@@ -31,10 +32,12 @@ BEFORE = [
     "a",
     "end",
     "\u0663",
+    "해",
+    "１",
     "e\u00adnd",
     "",
 ]
-STOPS = [".", ".", ".", "!", "?", "...", '."', ".)", "", "。"]
+STOPS = [".", ".", ".", "!", "?", "...", '."', ".)", "", "。", ".“", ".«"]
 AFTER = ["Then", "then", "COM", "com,", "It's", "so-so", "\u200bSo", "5", "J.", '"So', "é", "É", "你", ""]
 PIECES = st.lists(
     st.tuples(
@@ -80,8 +83,9 @@ def defined(text):
 
 
 @needs_unicode_14
-@given(st.lists(st.one_of(PIECES, SMALL, WIDE, PIECES), max_size=4))
+@given(st.lists(st.one_of(PIECES, SMALL, WIDE, ABROAD, PIECES), max_size=4))
 @example(["I can't. He can.", "Aqu\xed est\xe1. Luego.", "J'. X"])
+@example(["밥을 해. 집에 가. 일찍 자.", "３．１４ です．次", "„Ja.“ Sie ging. »Nein.« Er kam.", "។ ភាសា។ ខ្មែរ"])
 def test_sentences_equal_their_definition(texts):
     found = cut(texts, kernel=segments.sentences)
     assert ["".join(parts) for parts in found] == texts

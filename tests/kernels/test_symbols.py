@@ -47,6 +47,25 @@ from test_folding import folded, split
         ("good \U0001f44d", "good \U0001f44d \U0001f44d"),
         ("good \u2b50 or \u23f3", "good \u2b50 \u2b50 or \u23f3 \u23f3"),
         ("3 *\ufffd4", "3 * 4"),
+        ("\u6c14\u6e29-15\u5ea6, \u7b2c3-5\u5929", "\u6c14 \u6e29 - 15 \u5ea6 \u7b2c 3 5 \u5929"),
+        (
+            "\u6c14\u6e29\uff0d15\u2103, \u5317\u4eac\uff0d\u4e0a\u6d77",
+            "\u6c14 \u6e29 - 15 \u2103 \u5317 \u4eac \u4e0a \u6d77",
+        ),
+        (
+            "\uff13\uff0a\uff14, \uff13\uff0f\uff14 \u6771\uff0f\u5927",
+            "\uff13 \uff0a \uff14 \uff13 \uff0f \uff14 \u6771 \u5927",
+        ),
+        ("10\uff5e12, 10\u301c12", "10 12 10 12"),
+        ("balance -\u0e3f500, -\u221a5", "balance - \u0e3f 500 - \u221a 5"),
+        (
+            "\u9019**\u91cd\u9ede**\u5167, **\uace0\uc131**\uc744, \u9577*\u5bec, x**2",
+            "\u9019 \u91cd \u9ede \u5167 \uace0\uc131 \uc744 \u9577 * \u5bec x * * 2",
+        ),
+        (
+            "\u0645\u062d\u0640\u0640\u0645\u062f, \u043f\u02bc\u044f\u0442\u044c \u043f'\u044f\u0442\u044c",
+            "\u0645\u062d\u0645\u062f \u043f \u044f\u0442\u044c \u043f \u044f\u0442\u044c",
+        ),
     ],
 )
 def test_what_counts(text, tokens):

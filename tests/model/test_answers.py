@@ -38,22 +38,22 @@ def test_an_answer_as_json_has_it():
         size=10,
         results=(group,),
     )
-    record = to_builtins(as_record(answer, lambda value: round(value, 2)))
+    record = to_builtins(as_record(answer))
     assert record["include"] == str(2**62 + 1)  # 63 bits are too many for some readers of JSON
     (found,) = record["results"]
     assert found["group"] == str(2**62 + 1)
-    assert found["shown"][0]["score"] == 1.23
+    assert found["shown"][0]["score"] == 1.23456
     assert found["shown"][0]["snippet"]["body"] == {"text": "salt and oil", "spans": ((0, 4),)}
     assert found["repeats"][0] == {
         "id": "b",
         "title": None,
         "url": None,
         "changed_at": "2026-01-02T03:04:05Z",
-        "score": 1.23,
+        "score": 1.23456,
         "of": "a",
         "rule": "minhash",
         "measure": "resemblance",
-        "value": 0.99,
+        "value": 0.98765,
         "threshold": 0.6,
         "verified": True,
     }

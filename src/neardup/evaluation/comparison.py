@@ -58,7 +58,6 @@ class Explanation(Ruling):
 
     *resemblance*, *a_in_b* and *b_in_a* (containment) are exact, on the scheme's own features. *passages*, *only_in_a*,
     *only_in_b* and *run* are as in ``Comparison``; *run* is the length of the scheme's shingles if these are of words.
-    Printed, it is the decision, the result of the signatures alone, and the evidence in brief.
     """
 
     resemblance: float
@@ -70,6 +69,7 @@ class Explanation(Ruling):
     only_in_b: tuple[Span, ...]
 
     def __str__(self) -> str:
+        """Return the decision, the result of the signatures alone, and the evidence in brief."""
         words = sum(passage.words for passage in self.passages)
         decided = "dedup, verified" if self.verified else "dedup, not verified"
         value = f"; {_directed(self.measure)} {self.value:.4g}" if self.value is not None else ""

@@ -15,22 +15,28 @@ _TAIL: Final = (1 - CONFIDENCE) / 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Share(AsDict):
-    """A share of all documents of a kind: *found* of *of* documents in the sample, with its interval of 95 %.
+class Estimated(AsDict):
+    """A share with its interval of 95 %, from *low* to *high*; *value* is ``None`` if nothing is known of it."""
 
-    *value* is ``found / of``, or ``None`` for an empty sample, whose interval is from 0 to 1.
-    """
-
-    found: int
-    of: int
     value: float | None
     low: float
     high: float
 
     @property
     def width(self) -> float:
-        """Half the interval: how far the share of all documents may be from *value*, more or less."""
+        """Half the interval: how far the true share may be from *value*, more or less."""
         return (self.high - self.low) / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share(Estimated):
+    """A share of all documents of a kind, by *found* of *of* documents in the sample.
+
+    *value* is ``found / of``, or ``None`` for an empty sample, whose interval is from 0 to 1.
+    """
+
+    found: int
+    of: int
 
 
 def share(found: int, of: int, population: int) -> Share:

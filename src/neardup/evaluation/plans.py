@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neardup.evaluation.crowding import Crowding, candidates_by_law
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.candidates import ROOM
-from neardup.model.errors import ParameterError, counted, require
+from neardup.model.errors import ParameterConflict, ParameterError, counted, require
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.model.requirements import Requirements
 from neardup.schemes import registry
@@ -218,20 +218,23 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     threshold, recall = _plain(threshold), _plain(recall)
     parameters = {name: _plain(value) for name, value in parameters.items()}
     if recall is not None:
-        require(threshold is not None, "recall", recall, "requires threshold, the resemblance at which it is wanted")
+        require(threshold is not None, "recall", recall, "requires a threshold, such as 0.8, at which it is wanted")
         for name, value in parameters.items():
-            raise ParameterError(name, value, "cannot be used with recall, which recommends it")
+            raise ParameterConflict(name, value, "recall", recall, "it recommends this number")
         wanted = Requirements(threshold=threshold, recall=recall, **given)
         return _recommended(wanted, scheme)
     for name, value in given.items():
-        if name in {"false_rate", "apart"} or documents is None:
-            raise ParameterError(name, value, "requires threshold and recall")
+        if name in {"false_rate", "apart"}:
+            raise ParameterError(name, value, "requires a threshold and a recall")
+        require(documents is not None, name, value, "requires a recall or a number of documents")
         scheme = "minhash" if scheme is None else scheme
     if threshold is not None:
         parameters["threshold"] = threshold
     if scheme is None:
         for name, value in parameters.items():
-            raise ParameterError(name, value, "requires recall" if name == "threshold" else "requires a scheme")
+            able = ", ".join(kind.name for kind in registry.kinds() if name in kind.plan_numbers)
+            more = " a recall, a number of documents, or" if name == "threshold" else ""
+            raise ParameterError(name, value, f"requires{more} a scheme{able and f': {able}'}")
         return _classic()
     if isinstance(scheme, str):
         scheme = _of_numbers(scheme, parameters)
@@ -278,12 +281,14 @@ def _plain(value: Any) -> Any:
 def _of_numbers(name: str, numbers: dict[str, float]) -> Scheme:
     kind = registry.named(name)
     for number, value in numbers.items():
-        rule = f"cannot be used with {name}, which has {', '.join(kind.plan_numbers)}"
+        if number in kind.plan_numbers:
+            continue
+        why = f"it has {', '.join(kind.plan_numbers)}"
         if not kind.plan_numbers:
-            rule = f"cannot be used with {name}, which is planned with its defaults; pass a scheme instead of its name"
+            why = "it is planned with its defaults; neardup.planning.plan also takes a scheme instead of its name"
         elif number == "threshold":
-            rule = f"requires recall with {name}"
-        require(number in kind.plan_numbers, number, value, rule)
+            why += ", and a threshold only with a recall"
+        raise ParameterConflict(number, value, "scheme", name, why)
     made: Scheme = kind(**numbers)
     return made
 

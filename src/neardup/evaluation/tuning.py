@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from neardup.evaluation.intervals import Estimated
 from neardup.evaluation.rulings import AsDict
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, ParameterError, require
@@ -95,20 +96,6 @@ class Counts:
     def f1(self) -> Values:
         """The harmonic mean of both."""
         return _share(2 * self.true, 2 * self.true + self.false + self.missed)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Estimated(AsDict):
-    """A share with its interval of 95 %, from *low* to *high*."""
-
-    value: float
-    low: float
-    high: float
-
-    @property
-    def width(self) -> float:
-        """Half the interval."""
-        return (self.high - self.low) / 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,7 +363,7 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
         unsure=unsure,
         rules=tuple(found[number] for number in order),
         expected=expected,
-        reaches=wanted.value is None or about.value >= wanted.value - _ROUNDING,
+        reaches=wanted.value is None or (about.value or 0.0) >= wanted.value - _ROUNDING,
         certain=wanted.value is None or about.low >= wanted.value - _ROUNDING,
         default=TunedRule(
             name=name, settings=usual, threshold=usual["threshold"], shares=_shares(decided, labels, samples)

@@ -9,7 +9,7 @@ from neardup.model.errors import counted
 
 if TYPE_CHECKING:
     from neardup.evaluation.audit import Audit, Band, Missed
-    from neardup.evaluation.intervals import Share
+    from neardup.evaluation.intervals import Estimated
 
 _NAME: Final = 60  # characters of an id
 _LISTED: Final = 10
@@ -21,13 +21,14 @@ _REASONS: Final = {
 }
 
 
-def estimate(found: "Share") -> str:
-    """Return a share with its interval, if it has one: ``98.5 % (97.9 % to 99 %)``."""
+def estimate(found: "Estimated", digits: int | None = None) -> str:
+    """Return a share with its interval, if it has one: ``98.5 % (97.9 % to 99 %)``; *digits* are those of shares."""
     if found.value is None:
         return "unknown"
-    if found.low == found.high:
-        return percentage(found.value)
-    return f"{percentage(found.value)} ({percentage(found.low)} to {percentage(found.high)})"
+    value, low, high = (
+        percentage(share if digits is None else round(share, digits)) for share in (found.value, found.low, found.high)
+    )
+    return value if found.low == found.high else f"{value} ({low} to {high})"
 
 
 def audit_lines(audit: "Audit") -> list[str]:
@@ -78,10 +79,9 @@ def band_name(band: "Band") -> str:
 
 def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
     """Return a table as aligned lines, after an empty one."""
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return [""] * bool(rows) + [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    ]
+    from neardup.evaluation.plans import aligned
+
+    return ["", *aligned(rows)] if rows else []
 
 
 def missed_lines(audit: "Audit") -> list[str]:

@@ -71,12 +71,11 @@ class Client:
 
     Its methods have the parameters, the results and the errors of the methods of ``Index``; ``judge_each``,
     ``judge_and_admit`` and ``id_of`` those of ``CrawlFilter``. The differences: the service sets the time of a change
-    (there is no *at*); the ids of pages are those of their URLs (there is no *ids*); measures are rounded to four
-    digits; JSON has no NaN and no infinity, so NaN in *fields* is sent as a missing value, an infinite number is a
-    ``DataError``, and ``get`` returns both as ``None``. ``collapse`` and ``search`` have the options and the
-    answers of the service. *token* is a token of the service. *addresses* and *changed_at_least* are as in
-    ``CrawlFilter``; *addresses* must be those of the service, which are the default ones with the rules that ``neardup
-    serve --rules`` names.
+    (there is no *at*); the ids of pages are those of their URLs (there is no *ids*); JSON has no NaN and no infinity,
+    so NaN in *fields* is sent as a missing value, an infinite number is a ``DataError``, and ``get`` returns both as
+    ``None``. ``collapse`` and ``search`` have the options and the answers of the service. *token* is a token of the
+    service. *addresses* and *changed_at_least* are as in ``CrawlFilter``; *addresses* must be those of the service,
+    which are the default ones with the rules that ``neardup serve --rules`` names.
 
     Large batches are sent in several requests: if one fails, those before it are recorded. Connections are kept. A
     request that is not answered, or is answered with 429 or 503, is sent again for up to *patience* seconds; a batch of

@@ -39,6 +39,16 @@ def shortened(text: str, most: int) -> str:
     return printable(text if len(text) <= most else f"{text[: most - 1]}…")
 
 
+def middle_shortened(text: str, most: int) -> str:
+    """Return the two ends of a text, with at most *most* characters.
+
+    >>> middle_shortened("https://a.example/a-long-one", 15)
+    'https:/…ong-one'
+    """
+    half = most // 2
+    return printable(text if len(text) <= most else f"{text[:half]}…{text[-half:]}")
+
+
 def parts(text: str, spans: Sequence[tuple[int, int]]) -> tuple[Part, ...]:
     """Cut a text at the ends of *spans*, which begin in ascending order and may overlap.
 

@@ -1,15 +1,18 @@
 """Descriptions of tunings, the same on the terminal and on pages."""
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from neardup.interfaces.audits import estimate
 from neardup.interfaces.wording import percentage
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
-    from neardup.evaluation.tuning import Estimated, TunedRule, Tuning
+    from neardup.evaluation.tuning import TunedRule, Tuning
 
 LEAST: Final = 20  # labels, below which intervals are hardly of use
 _LISTED: Final = 8
+_estimate: Final = partial(estimate, digits=3)
 
 
 def tuning_lines(tuning: "Tuning") -> list[str]:
@@ -59,8 +62,3 @@ def threshold_words(rule: "TunedRule") -> str:
         return f"distance {rule.settings['distance']}"
     words, short = f"threshold {rule.threshold:g}", rule.settings.get("short")
     return words if short is None else f"{words}, or {rule.settings['short_threshold']:g} below {short:,} shingles"
-
-
-def _estimate(found: "Estimated") -> str:
-    low, high = (percentage(round(value, 3)) for value in (found.low, found.high))
-    return f"{percentage(round(found.value, 3))} ({low} to {high})"

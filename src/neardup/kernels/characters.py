@@ -107,6 +107,12 @@ def kind_of(entry):
 
 
 @njit(nogil=True)
+def letters_of(code):
+    """Return how many letters a code point counts as: a syllable of Hangul or Ethiopic has at least two."""
+    return 2 if 0xAC00 <= code <= 0xD7A3 or 0x1200 <= code <= 0x135A else 1
+
+
+@njit(nogil=True)
 def ends_line(code):
     """Return whether a code point is a line end: LF, VT, FF, CR, NEL, U+2028, U+2029."""
     return 0x0A <= code <= 0x0D or code == 0x85 or code == 0x2028 or code == 0x2029

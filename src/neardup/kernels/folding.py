@@ -37,7 +37,7 @@ _INVALID = np.uint32(INVALID)
 _EXPANDS = np.uint32(1 << 23)
 _POINT = np.uint32((1 << 21) - 1)
 _SLASH, _COLON = 0x2F, _BYTE(0x3A)
-_MINUS, _HYPHEN = np.uint32(0x2212), np.uint32(0x2D)
+_MINUS, _WIDE_HYPHEN, _HYPHEN = np.uint32(0x2212), np.uint32(0xFF0D), np.uint32(0x2D)
 
 
 @njit(nogil=True)
@@ -58,7 +58,7 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
     ``folded[bounds[d]:bounds[d + 1]]``. The last byte of each document's part is zero, and
     ``PADDING`` zero bytes follow the last one. A code point of a script without spaces becomes a
     word of its own, and so does, with *symbols*, a symbol that counts; a picture becomes two words, an address one,
-    and the minus U+2212 becomes ``-``.
+    and the minus U+2212 and the full-width one become ``-``.
     Other symbols and invalid UTF-8 separate; invisible code points are skipped. *index*, *table* and
     *expansions* are the ``analysis`` tables of ``neardup.text.unicode``. *folded* must hold ``GROWTH``
     times the text plus one byte per document plus ``PADDING``.
@@ -156,7 +156,7 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                 if alone and out > begin and folded[out - 1] != 0:
                     folded[out] = 0
                     out += 1
-                if code == _MINUS:
+                if code == _MINUS or code == _WIDE_HYPHEN:
                     code = _HYPHEN
                 if not fold_case:
                     out = encode(code, folded, out)

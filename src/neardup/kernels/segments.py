@@ -15,11 +15,12 @@ from neardup.kernels.characters import (
     is_space,
     is_unreadable,
     kind_of,
+    letters_of,
 )
 from neardup.kernels.compile import kernel, njit
 
 _INVALID = np.uint32(INVALID)
-_FULL_STOP, _ELLIPSIS = 0x2E, 0x2026
+_FULL_STOP, _ELLIPSIS, _WIDE_STOP = 0x2E, 0x2026, 0xFF0E
 _PLAIN = np.array([byte == 0x20 or (byte < 0x80 and chr(byte).isalnum()) for byte in range(256)])
 
 
@@ -30,9 +31,19 @@ def _closes(code):
 
 
 @njit(nogil=True)
+def _may_close(code):
+    """Return whether a code point closes, or is a quote that closes in some languages and opens in others."""
+    return _closes(code) or code in (0xAB, 0x2018, 0x201C, 0x2039)
+
+
+@njit(nogil=True)
 def _ends_at_once(code):
-    """Full stops of scripts without a space after them: CJK, Devanagari, Arabic."""
-    return code in (0x3002, 0xFF01, 0xFF0E, 0xFF1F, 0xFF61, 0x0964, 0x0965, 0x061F, 0x06D4)
+    """Full stops of scripts without a space after them, from Armenian to CJK; U+037E, composed, is a semicolon."""
+    if code < 0x0589:
+        return False
+    if code >= 0x3000:
+        return code in (0x3002, 0xFF01, _WIDE_STOP, 0xFF1F, 0xFF61)
+    return code in (0x0589, 0x061F, 0x06D4, 0x0964, 0x0965, 0x0F0D, 0x0F0E, 0x104B, 0x1362, 0x1367, 0x17D4, 0x17D5)
 
 
 @njit(nogil=True)
@@ -77,7 +88,7 @@ def _begins_sentence(source, position, index, table, endings):
                     return False
                 break
             word = _add_letter(word, letters, code) if code < 0x80 else word | np.uint64(0xFF)
-            letters += 1
+            letters += letters_of(code)
         position += length
     return letters >= 2 and not _among(word, endings)
 
@@ -118,12 +129,14 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
 
     - at ``.``, ``!``, ``?`` or an ellipsis, and any closing quotes or brackets, if white space follows, unless a
       full stop ends one of the *abbreviations*, one of the words *before_numbers* with a digit after it, or a
-      single letter (``J. Smith``, ``e.g.``, ``U.S.``; an apostrophe belongs to its word, so not ``don't.``);
+      single letter (``J. Smith``, ``e.g.``, ``U.S.``; an apostrophe belongs to its word, so not ``don't.``; a syllable
+      of Hangul has several letters);
     - at ``.``, ``!`` or ``?``, and any closing quotes or brackets, between two words without white space, as where
       tags were removed, if both have at least two letters (in the first one, digits count as letters), the first is not
       an abbreviation, the second not one of the *endings* of names (``example.com``), and after the second is white
       space, an apostrophe, a closing quote or bracket or one of ``,;!?``;
-    - at a full stop of a script that writes no space after it (``。``), closing brackets included;
+    - at a full stop of a script that writes no space after it (``。``), closing brackets included, but not at the point
+      of a full-width number;
     - at an empty line. A single line break is a space.
 
     Upper and lower case are the same. Invisible code points are skipped. The three lists hold
@@ -145,6 +158,7 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
         spaced = False
         breaks = 0
         at_once = False
+        decimal = False  # whether a full-width point is behind a number
         while position < end:
             begin = position
             if stop == 0 and breaks == 0 and not at_once and _PLAIN[source[position]]:
@@ -171,6 +185,7 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
                 code = np.uint32(0x20)
             if is_space(code):
                 spaced = True
+                decimal = False
                 if (
                     code == 0x0A
                     or code == 0x2028
@@ -182,6 +197,9 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
                 letters = 0
                 word = np.uint64(0)
                 continue
+            if at_once and decimal and entry & NUMBER != 0:
+                at_once = False
+            decimal = False
             cut = breaks >= 2 or (at_once and not _closes(code))
             if stop != 0 and not cut and (spaced or kind == WORD):
                 digit = 0x30 <= code <= 0x39
@@ -200,7 +218,7 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
                 count += 1
                 cuts[count] = begin
                 at_once = False
-            if spaced or cut or not _closes(code):
+            if spaced or cut or not _may_close(code):
                 stop = np.uint32(0)
             spaced = False
             breaks = 0
@@ -212,13 +230,14 @@ def sentences(data, offsets, index, table, abbreviations, before_numbers, ending
                     stopped_letters = 0  # a digit is neither an initial nor a name
             elif _ends_at_once(code):
                 at_once = True
+                decimal = code == _WIDE_STOP and letters != 0 and number
             if kind != SEPARATOR and kind != SYMBOL:
                 number = entry & NUMBER != 0
                 if code < 0x80:
                     word = _add_letter(word, letters, code)
                 else:
                     word |= np.uint64(0xFF)  # not ASCII: no abbreviation
-                letters += 1
+                letters += letters_of(code)
             elif letters != 0 and (code == 0x27 or code == 0x2019):
                 number = False
                 word |= np.uint64(0xFF)  # the t of don't is not an initial

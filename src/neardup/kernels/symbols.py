@@ -1,7 +1,8 @@
 """The symbols of a text that are tokens: those that carry meaning and do not only structure prose.
 
 A symbol is a character of kind 3 in the ``analysis`` table of ``neardup.text.unicode``: mathematical signs, currencies,
-emoji and other pictures, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``. It counts, as a token of its own, except:
+emoji and other pictures, of ASCII ``! # $ % & * + - / < = > @ ^ | ~``, and the full-width forms of all of these but
+``! | ~``; those of ``* - /`` are decided as these are. It counts, as a token of its own, except:
 
 - a **marker**: ``# * + - > | /``, alone or in a row, or one geometric shape, at the beginning of a line and before
   white space: bullets, headings, quotations. Only ``# * + - > | /`` and white space are between it and the line end
@@ -9,13 +10,14 @@ emoji and other pictures, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``. It c
 - a **ruler**: four or more of the same ASCII symbol in a row;
 - ``*`` of emphasis or a footnote: with white space on one side only; or without any, either behind a separator that is
   not ASCII, or before one or ``. , ; : ! ? ) ] } " '`` and behind a letter, a digit or such a character; but not before
-  the point of a number, nor before ``"`` or ``'`` that a letter or digit follows, except for ``'`` behind a letter;
+  the point of a number, nor before ``"`` or ``'`` that a letter or digit follows, except for ``'`` behind a letter; and
+  ``**`` next to a letter that is not ASCII: emphasis in scripts without spaces, or of a part of a word;
 - ``|`` alone, with white space on any side, or between two of ``- :``: tables, and titles of pages;
 - ``/``, unless white space is on both sides, or on neither side and a digit on one: not *and/or* and not addresses;
-- ``-``, unless it is a minus: a sign (a digit, or a currency or point before one, follows directly, and before it is
-  white space, an opening bracket, an operator, a quotation mark or another separator that is not ASCII; or a letter
-  follows directly, and one of ``( [ { = ^ * / < > + ,`` or ``=`` and a blank is before it), or an operator (a blank on
-  each side, and a digit beyond each);
+- ``-``, unless it is a minus: a sign (a digit, or ``$``, a point or a symbol that is not ASCII before one, follows
+  directly, and before it is white space, an opening bracket, an operator, a quotation mark or another separator that is
+  not ASCII, or a letter of a script without spaces; or a letter follows directly, and one of ``( [ { = ^ * / < > + ,``
+  or ``=`` and a blank is before it), or an operator (a blank on each side, and a digit beyond each);
 - ``!``, unless it negates: a letter or opening bracket follows directly and neither a letter, a digit nor a ``!`` or
   ``?`` is directly before it.
 
@@ -39,6 +41,7 @@ from neardup.kernels.characters import (
     NUMBER,
     SEPARATOR,
     SYMBOL,
+    UNSPACED,
     code_point,
     code_point_before,
     ends_line,
@@ -66,6 +69,7 @@ _CONTINUES = np.array([chr(byte) in "#*+->|/ \t" for byte in range(256)])  # a l
 _CODE = np.uint32
 _EDGE = np.uint32(0x20)  # what is beyond the ends of a text
 _EXCLAMATION, _QUOTE, _DOLLAR, _APOSTROPHE, _BRACKET, _ASTERISK, _MINUS = 0x21, 0x22, 0x24, 0x27, 0x28, 0x2A, 0x2D
+_WIDE = _CODE(0xFEE0)  # from a character of ASCII to its full-width form
 _POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x7C
 
 
@@ -214,8 +218,16 @@ def _is_other_letter(code, index, table):
 
 
 @njit(nogil=True)
-def _is_currency(code):
-    return code == _DOLLAR or 0xA2 <= code <= 0xA5 or 0x20A0 <= code <= 0x20CF
+def _precedes_number(code, index, table):
+    """Return whether a code point that is not a digit may be the first one of a number: a currency, a point, a root."""
+    if code < 0x80:
+        return code == _DOLLAR or code == _POINT
+    return kind_of(entry_of(index, table, code)) == SYMBOL
+
+
+@njit(nogil=True)
+def _is_letter_abroad(code, index, table):
+    return code >= 0x80 and _is_other_letter(code, index, table)
 
 
 @njit(nogil=True)
@@ -232,7 +244,9 @@ def _ends_word(code, index, table):
 
 
 @njit(nogil=True)
-def _is_emphasis(source, end, before, behind, index, table):
+def _is_emphasis(source, end, length, before, behind, index, table):
+    if length > 1 and (_is_letter_abroad(before, index, table) or _is_letter_abroad(behind, index, table)):
+        return True
     if is_space(before) or is_space(behind):
         return is_space(before) != is_space(behind)
     closes = _separates(behind, index, table) or (behind < 0x80 and _CLOSES[behind])
@@ -247,13 +261,14 @@ def _is_emphasis(source, end, before, behind, index, table):
 
 @njit(nogil=True)
 def _is_minus(source, begin, end, before, behind, index, table):  # noqa: PLR0911 - one rule each
-    if _is_digit(behind, index, table) or _is_currency(behind) or behind == _POINT:
+    if _is_digit(behind, index, table) or _precedes_number(behind, index, table):
         number, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
         if not (_is_digit(behind, index, table) or _is_digit(number, index, table)):
             return False
         if before < 0x80:
             return is_space(before) or _BEFORE_SIGN[before]
-        return kind_of(entry_of(index, table, before)) == SEPARATOR
+        kind = kind_of(entry_of(index, table, before))
+        return kind == SEPARATOR or (kind == UNSPACED and not _is_digit(before, index, table))
     if _is_letter(behind, index, table):
         if before == 0x20:
             before, _ = _before(source, _before(source, begin, index, table)[1], index, table)
@@ -270,7 +285,8 @@ def _is_minus(source, begin, end, before, behind, index, table):  # noqa: PLR091
 def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
     """Return whether the symbol ``source[begin:end]`` of a text is a token."""
     code, _ = code_point(source, begin)
-    if code >= 0x80:
+    wide = code == _WIDE + _ASTERISK or code == _WIDE + _MINUS or code == _WIDE + _SLASH
+    if code >= 0x80 and not wide:
         if not 0x25A0 <= code < 0x2600:
             return True
         behind, _ = _behind(source, end, index, table)
@@ -280,18 +296,23 @@ def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
     if begin > 0 and end < source.size and _VISIBLE[source[begin - 1]] and _VISIBLE[source[end]]:
         before, behind = _CODE(source[begin - 1]), _CODE(source[end])
     if before == code or behind == code:  # a row, or a neighbour that must be decoded
-        begin, end, length = _row(source, begin, end, index, table)
+        if wide:
+            begin, end, length = _visible_row(source, begin, end, index, table)
+        else:
+            begin, end, length = _row(source, begin, end, index, table)
         if length >= RULER:
             return False
         before, _ = _before(source, begin, index, table)
         behind, _ = _behind(source, end, index, table)
+    if wide:
+        code -= _WIDE
     open_before, open_behind = is_space(before), is_space(behind)
     if open_behind and _MARKERS[code] and _begins_line(source, begin, index, table):
         return False
     if behind == _EQUALS:
         return True
     if code == _ASTERISK:
-        return not _is_emphasis(source, end, before, behind, index, table)
+        return not _is_emphasis(source, end, length, before, behind, index, table)
     if code == _PIPE:
         of_table = (before == _MINUS or before == _COLON) and (behind == _MINUS or behind == _COLON)
         return length > 1 or not (open_before or open_behind or of_table)

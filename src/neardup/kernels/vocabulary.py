@@ -7,7 +7,7 @@ each with its replacement.
 
 import numpy as np
 
-from neardup.kernels.characters import INVALID, code_point, lookup
+from neardup.kernels.characters import INVALID, code_point, letters_of, lookup
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.sets import first_place
 
@@ -131,7 +131,7 @@ def translate(tokens, keys, values):
 
 @kernel
 def drop_short(tokens, starts, folded, minimum, index, table):
-    """Set to ``DROPPED``, in place, the words of fewer than *minimum* code points.
+    """Set to ``DROPPED``, in place, the words of fewer than *minimum* letters (see ``letters_of``).
 
     A word of a script without spaces has one character and always stays.
     """
@@ -139,8 +139,13 @@ def drop_short(tokens, starts, folded, minimum, index, table):
         at = starts[position]
         letters = 0
         while folded[at] != 0 and letters < minimum:
-            letters += folded[at] & 0xC0 != 0x80
-            at += 1
+            if folded[at] < 0x80:
+                letters += 1
+                at += 1
+                continue
+            code, length = code_point(folded, at)
+            letters += letters_of(code)
+            at += length
         if letters < minimum:
             code, _ = code_point(folded[starts[position] :], 0)
             if code == _INVALID or (lookup(index, table, code) >> np.uint32(21)) & np.uint32(3) != 2:

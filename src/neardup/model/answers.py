@@ -1,6 +1,6 @@
 """The result of searching an index."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -183,26 +183,21 @@ class SearchAnswer(Struct):
     results: list[SearchGroup]
 
 
-def as_record(answer: Answer, convert: Callable[[float], Any] = float) -> SearchAnswer:
-    """Return an answer as JSON has it; *convert* converts measures and scores."""
+def as_record(answer: Answer) -> SearchAnswer:
+    """Return an answer as JSON has it."""
 
     def of_hit(hit: FoundHit) -> tuple[str, str | None, str | None, str, float]:
-        return hit.id, hit.title, hit.url, written(hit.changed_at), convert(hit.score)
-
-    def number(value: Any) -> Any:
-        return convert(value) if isinstance(value, float) else value
+        return hit.id, hit.title, hit.url, written(hit.changed_at), hit.score
 
     def shown(one: ShownHit) -> SearchHit:
         return SearchHit(*of_hit(one.hit), SnippetPieces(*(Piece(*part) for part in one.snippet)))
 
     def repeat(one: Repeat) -> SearchRepeat:
-        value, threshold = number(one.value), number(one.threshold)
-        return SearchRepeat(*of_hit(one.hit), one.of, one.rule, one.measure, value, threshold, one.verified)
+        return SearchRepeat(*of_hit(one.hit), one.of, one.rule, one.measure, one.value, one.threshold, one.verified)
 
     whole = {name: getattr(answer, name) for name in answer.__struct_fields__}
     whole |= {
         "include": None if answer.include is None else str(answer.include),
-        "threshold": number(answer.threshold),
         "results": [
             SearchGroup(str(group.id), group.hides, [*map(shown, group.shown)], [*map(repeat, group.repeats)])
             for group in answer.results

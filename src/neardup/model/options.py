@@ -44,7 +44,7 @@ SHORT: Final = (
 SHINGLE: Final = Option("shingle", "whole", "tokens in a row that make a shingle", "", "Q")
 BAG: Final = Option("bag", "flag", "count the repeats of a shingle")
 STEM: Final = Option("stem", "text", "stem words", "no", "LANGUAGE")
-MIN_LENGTH: Final = Option("min_length", "whole", "leave out words of fewer characters", "1")
+MIN_LENGTH: Final = Option("min_length", "whole", "leave out words of fewer letters", "1")
 ANALYSIS: Final = (
     Option("unit", ("letter", "word", "line", "sentence"), "what a token is", "word"),
     STEM,

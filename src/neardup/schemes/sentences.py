@@ -29,7 +29,7 @@ class Sentences(SampleScheme):
     """Signatures of the *size* smallest CRC-32 values of a document's sentences; they match if they overlap enough.
 
     This is also called a bottom-k sketch of sentence hashes. Recipe: ``size`` (4 bytes each), ``stem`` (a Snowball
-    language or ``None``), ``min_length`` (words of fewer characters are omitted), ``seed`` or ``key`` (see
+    language or ``None``), ``min_length`` (words of fewer letters are omitted), ``seed`` or ``key`` (see
     ``Hashing``), and ``common``, the sentences that do not count (see ``CommonShingles``). A sentence is the sequence
     of its words, case-folded, stemmed, without short words and punctuation. Its value is the CRC-32 (of zlib) of the 8
     bytes of its feature's 64-bit hash, lowest first; ``0xFFFFFFFF`` counts as ``0xFFFFFFFE``. Policy: ``threshold``,

@@ -32,7 +32,8 @@ class Analysis:
         full-width forms) or ``None``. A text with more than 30 combining marks in a row is not
         normalized: no language uses that many, and ordering them takes quadratic time.
     ``min_length``
-        words and symbols of fewer characters are omitted (never words of scripts without spaces).
+        words and symbols of fewer letters are omitted (never words of scripts without spaces). A syllable of Hangul or
+        Ethiopic counts as two letters.
     ``stop_words``
         omitted words, compared after folding and before stemming. A stop word that is analysed as several
         words, such as ``don't``, is omitted where these follow each other.

@@ -8,7 +8,8 @@ Three tables of 128-entry blocks, ``data[index[code >> 7] << 7 | code & 127]``, 
     blocks are equal), or the row of ``expansions`` if bit 23 is set;
     bits 21-22 its kind: 0 separator, 1 part of a word, 2 a whole word (scripts without spaces), 3 a symbol,
     which counts or not depending on its context (``neardup.kernels.symbols``);
-    bit 24 set for a number; bit 25 for an invisible code point (Default_Ignorable_Code_Point).
+    bit 24 set for a number; bit 25 for an invisible code point (Default_Ignorable_Code_Point, and
+    tatweel, which only makes Arabic words longer).
 ``normal`` (uint16)
     bits 0-7 the canonical combining class of the first code point of its decomposition; bit 8 (NFC) and
     bit 9 (NFKC) set if the code point may change under normalisation; bit 10 if it is not assigned.

@@ -49,7 +49,10 @@ def test_some_are_drawn_with_their_defaults(capsys, scheme):
     assert main(["plan", "--scheme", scheme.name]) == 0
     assert capsys.readouterr().out.startswith(str(plan(scheme)))
     assert main(["plan", "--scheme", scheme.name, "--threshold", "0.8", "--recall", "0.9"]) == 2
-    assert f"cannot be used with --scheme {scheme.name}, which is drawn with its defaults" in capsys.readouterr().err
+    assert f"--scheme {scheme.name}: the value must be one of minhash, trials, simhash" in capsys.readouterr().err
+    assert main(["plan", "--scheme", scheme.name, "--hashes", "3"]) == 2
+    told = f"--hashes 3 cannot be used with --scheme {scheme.name}: it is planned with its defaults"
+    assert told in capsys.readouterr().err
 
 
 def test_without_braille_it_is_drawn_in_ascii(monkeypatch):
@@ -209,23 +212,26 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--fingerprints", "20M", "--memory", "0"], "--memory 0: the value must be more than 0 bytes"),
         (["--memory", "1GB"], "--memory requires --fingerprints"),
         (["--measure"], "--measure requires --fingerprints"),
-        (["--hashes", "14"], "--hashes 14 requires --scheme trials"),
-        (["--threshold", "0.8"], "--threshold requires --recall, such as 0.99, or --documents or --scheme"),
-        (["--recall", "0.8"], "--recall requires --threshold, such as 0.8"),
+        (["--hashes", "14"], "--hashes 14 requires a scheme: trials"),
+        (["--threshold", "0.8"], "--threshold 0.8 requires a recall, a number of documents, or a scheme: minhash"),
+        (["--recall", "0.8"], "--recall 0.8 requires a threshold, such as 0.8"),
         (
             ["--scheme", "trials", "--permutations", "8"],
-            "--permutations 8 cannot be used with --scheme trials, whose options are --hashes, --trials, --needed",
+            "--permutations 8 cannot be used with --scheme trials: it has hashes, trials, needed",
         ),
         (["--scheme", "minhash", "--threshold", "nan"], "--threshold nan"),
         (["--scheme", "minhash", "--permutations", "9" * 400], "--permutations 999"),
         (["--threshold", "0.8", "--recall", "inf"], "--recall inf"),
         (["--threshold", "0.8", "--recall", "0.9", "--false-rate", "-1"], "--false-rate -1"),
-        (["--threshold", "0.8", "--recall", "0.9", "--hashes", "3"], "--hashes 3 cannot be used with --recall, which"),
+        (["--threshold", "0.8", "--recall", "0.9", "--hashes", "3"], "--hashes 3 cannot be used with --recall 0.9: it"),
         (["--threshold", "0.8", "--recall", "0.99", "--scheme", "simhash"], "--recall 0.99 cannot be reached"),
-        (["--scheme", "simhash", "--threshold", "0.8"], "requires --recall with simhash"),
-        (["--scheme", "trials", "--threshold", "0.8"], "requires --recall with trials"),
-        (["--apart", "0.5", "--documents", "5"], "--apart requires --threshold and --recall"),
-        (["--background", "0.1"], "--background requires --recall or --documents"),
+        (
+            ["--scheme", "simhash", "--threshold", "0.8"],
+            "--scheme simhash: it has distance, bits, blocks, and a threshold",
+        ),
+        (["--scheme", "trials", "--threshold", "0.8"], "a threshold only with a recall"),
+        (["--apart", "0.5", "--documents", "5"], "--apart 0.5 requires a threshold and a recall"),
+        (["--background", "0.1"], "--background 0.1 requires a recall or a number of documents"),
         (["--documents", "0"], "--documents 0: the value must be an integer from 1"),
         (["--documents", "5", "--background", "2"], "--background 2"),
         (["--force"], "--force requires --svg"),

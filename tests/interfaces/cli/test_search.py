@@ -67,8 +67,11 @@ def test_results_and_what_they_hide(neardup, seen):
 
 def test_all_shows_the_repeats_and_why(neardup, seen):
     shown = neardup("search", "seen", "fishing boats", "--all").out
-    assert "   Duplicates (2)\n      edited\n      http://a.example/x y#z\n      minhash: resemblance 0." in shown
-    why = "minhash: resemblance 1.00, at least 0.60 (verified), of copy"
+    assert (
+        "   Duplicates (2)\n      edited\n      http://a.example/x y#z\n      Near-duplicate, verified: resemblance 0."
+        in shown
+    )
+    why = "Near-duplicate, verified: resemblance 1.00, at least 0.6 by minhash; matches copy"
     repeat = f"      Storm at dawn\n      http://a.example/storm\n      {why}\n"
     assert repeat in shown
 
@@ -89,18 +92,21 @@ def test_by_other_rules(neardup, seen):
     assert ids(asked(neardup, "fishing", "--collapse", "site")) == ["copy", "edited"]
     assert ids(asked(neardup, "fishing", "--threshold", "0.999")) == ["copy", "edited"]
     assert ids(asked(neardup, "fishing", "--keep", "2")) == ["copy", "edited"]
-    assert "same site: a.example, of edited" in neardup("search", "seen", "fishing", "--collapse", "site", "--all").out
-    assert "same text, of copy" in neardup("search", "seen", "fishing", "--collapse", "exact", "--all").out
+    assert (
+        "Same site: a.example; matches edited"
+        in neardup("search", "seen", "fishing", "--collapse", "site", "--all").out
+    )
+    assert "Same text; matches copy" in neardup("search", "seen", "fishing", "--collapse", "exact", "--all").out
 
 
 def test_pages(neardup, seen):
     first = neardup("search", "seen", "fishing", "--collapse", "off", "--size", "2").out
-    assert first.endswith("3 results, 0 repeats hidden; page 1 of 2\n--page 2 shows the next ones.\n")
+    assert first.endswith("3 results, repeats shown; page 1 of 2\n--page 2 shows the next ones.\n")
     second = neardup("search", "seen", "fishing", "--collapse", "off", "--size", "2", "--page", "2").out
     assert second.startswith("3. Storm at dawn\n")
-    assert second.endswith("3 results, 0 repeats hidden; page 2 of 2\n")
+    assert second.endswith("3 results, repeats shown; page 2 of 2\n")
     assert "There is no page 7: the last one is 1.\n" in neardup("search", "seen", "fishing", "--page", "7").out
-    assert "of the best 1 of 3 documents" in neardup("search", "seen", "fishing", "--top", "1").out
+    assert "of the 1 best of 3 matches" in neardup("search", "seen", "fishing", "--top", "1").out
 
 
 def test_a_group(neardup, seen):
@@ -126,12 +132,14 @@ def test_nothing_found_says_what_to_do(neardup, seen):
         assert shown.startswith(f"Nothing found for: {query}\n")
         assert said in shown
     shown = neardup("search", "seen", "fishing", "--site", "other.example").out
-    assert shown.startswith("Nothing found for: fishing\nOnly documents of other.example are searched (--site).\n")
+    assert shown.startswith("Nothing found for: fishing\nNo document of other.example has all of these words.\n")
 
 
 def test_what_decides_can_be_chosen(neardup, seen):
     estimated = neardup("search", "seen", "fishing boats", "--all", "--verify", "estimate").out
-    assert "minhash: estimated resemblance 1.00, at least 0.60 (not verified), of copy" in estimated
+    assert (
+        "Near-duplicate, not verified: estimated resemblance 1.00, at least 0.6 by minhash; matches copy" in estimated
+    )
     by_site = neardup("search", "seen", "fishing boats", "--collapse", "site").out
     assert "more from this site" in by_site
     assert "more from the same sites hidden" in by_site
@@ -221,5 +229,5 @@ def test_a_table_that_the_user_may_not_read_is_named(neardup, seen, tmp_path):
 @pytest.mark.parametrize("query", ["", " ", "\t\n"])
 def test_an_empty_query_finds_nothing(neardup, seen, query):
     shown = neardup("search", "seen", query)
-    assert shown.out.splitlines()[1] == "The query is empty. Name the words that a document must contain."
+    assert shown.out.splitlines()[1:] == ["The query is empty.", "Name the words that a document must contain."]
     assert json.loads(neardup("search", "seen", query, "--json").out)["total"] == 0

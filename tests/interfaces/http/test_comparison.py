@@ -1,5 +1,7 @@
 """Comparisons, asked over HTTP."""
 
+from neardup import compare, explain
+
 
 def test_comparing_and_explaining(serve, texts):
     ask = serve()
@@ -16,3 +18,16 @@ def test_comparing_and_explaining(serve, texts):
 def test_documents_are_explained_by_all_that_is_signed_of_them(serve, titled):
     told = serve(titled).post("/v1/explain", {"a": {"id": "a"}, "b": {"id": "b"}}).json()
     assert (told["matches"], told["value"], told["reason"]) == (True, 1.0, None)
+
+
+def test_the_answers_are_those_of_the_library_but_for_details(serve, texts):
+    def plain(found):
+        known = found.as_dict()
+        for one in known.get("schemes", [known]):
+            one["estimate"]["detail"] = {}
+        return known
+
+    ask = serve()
+    for name, of in (("compare", compare), ("explain", explain)):
+        told = ask.post(f"/v1/{name}", {"a": {"text": texts.storm}, "b": {"text": f"{texts.storm} too"}}).json()
+        assert told == plain(of(texts.storm, f"{texts.storm} too"))

@@ -36,11 +36,7 @@ def verdicts(answer):
 def told(verdict):
     """Give a verdict of the library as the service writes it."""
     record = {**as_record(verdict), "representative": verdict.representative}
-    return {
-        name: round(value, 4) if isinstance(value, float) else value
-        for name, value in record.items()
-        if value is not None
-    }
+    return {name: value for name, value in record.items() if value is not None}
 
 
 def test_answers_are_those_of_the_filter(serve, texts, crawled):

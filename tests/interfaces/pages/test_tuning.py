@@ -1,6 +1,7 @@
 from dataclasses import replace
 
-from neardup.evaluation.tuning import GRID, Estimated, Shares, TunedRule, Tuning
+from neardup.evaluation.intervals import Estimated
+from neardup.evaluation.tuning import GRID, Shares, TunedRule, Tuning
 from neardup.interfaces.pages.tuning import tuning_page, tuning_svg
 
 SHARE = Estimated(value=0.95, low=0.9, high=1.0)

@@ -11,7 +11,7 @@ from neardup.interfaces.cli.options import refuse
 from neardup.interfaces.cli.terminal import name_standard_output
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.wording import any_of
-from neardup.model.errors import ParameterError, require
+from neardup.model.errors import ParameterError
 
 if TYPE_CHECKING:
     from neardup.evaluation.plans import Plan
@@ -74,11 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.force and path is None:
         raise ParameterError("force", None, "requires --svg")
     named = (*_numbers(), *_SHARES, "documents", "scheme")
-    wanted = {name: given[name] for name in named if name in given}
-    _require_defaults(wanted)
-    _require_together(wanted)
-    _require_numbers(wanted)
-    made = plan(**wanted)
+    made = plan(**{name: given[name] for name in named if name in given})
     if path is not None:
         from neardup.interfaces.pages.drawing import curve_svg
         from neardup.sources.output import DRAWINGS, write_file
@@ -102,54 +98,6 @@ def _numbers() -> dict[str, str]:
                 about += _WITH_FINGERPRINTS.get(option.name, "")
                 numbers[option.name] = "; ".join(filter(None, (numbers.get(option.name), about)))
     return numbers
-
-
-def _require_defaults(wanted: dict[str, Any]) -> None:
-    """Raise ``ParameterError`` for an option with a scheme without parameters to plan, with the names of options."""
-    from neardup.schemes.registry import named
-
-    if "scheme" not in wanted or (kind := named(wanted["scheme"])).plan_numbers:
-        return
-    for name, value in wanted.items():
-        rule = f"cannot be used with --scheme {kind.name}, which is drawn with its defaults"
-        require(name == "scheme", name, value, f"{rule}; in Python, plan takes any scheme")
-
-
-def _require_together(wanted: dict[str, Any]) -> None:
-    """Raise ``ParameterError`` for an option without another one that it requires, with the names of options."""
-    numbers = [name for name in _numbers() if name in wanted]
-    if "recall" in wanted:
-        require("threshold" in wanted, "recall", None, "requires --threshold, such as 0.8")
-        refuse(wanted, numbers, "cannot be used with --recall, which recommends it")
-        return
-    for name in ("false_rate", "apart"):
-        require(name not in wanted, name, None, "requires --threshold and --recall")
-    require("background" not in wanted or "documents" in wanted, "background", None, "requires --recall or --documents")
-    if "documents" in wanted:
-        wanted.setdefault("scheme", "minhash")
-    rule = "requires --recall, such as 0.99, or --documents or --scheme"
-    require("threshold" not in wanted or "scheme" in wanted, "threshold", None, rule)
-    from neardup.schemes.registry import kinds, named
-
-    for name in numbers:
-        able = any_of([kind.name for kind in kinds() if name in kind.plan_numbers])
-        require("scheme" in wanted, name, wanted[name], f"requires --scheme {able}")
-    if "threshold" in wanted and isinstance(scheme := wanted["scheme"], str):
-        holds = "threshold" in named(scheme).plan_numbers
-        require(holds, "threshold", wanted["threshold"], f"requires --recall with {scheme}, such as 0.99")
-
-
-def _require_numbers(wanted: dict[str, Any]) -> None:
-    """Raise ``ParameterError`` for a parameter that the scheme does not have, with the names of options."""
-    from neardup.schemes.registry import named
-
-    if not isinstance(scheme := wanted.get("scheme"), str):
-        return
-    known = named(scheme).plan_numbers
-    listed = ", ".join(f"--{name}" for name in known if name not in _SHARES)
-    for name in _numbers():
-        rule = f"cannot be used with --scheme {scheme}, whose options are {listed}"
-        require(name not in wanted or name in known, name, wanted.get(name), rule)
 
 
 def _plan_tables(given: dict[str, Any]) -> int:

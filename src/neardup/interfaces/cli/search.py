@@ -3,13 +3,12 @@
 import argparse
 import json
 
+from neardup.interfaces.answers import advice_of, because, hidden_of, total_of
 from neardup.interfaces.cli.options import KEYED_INDEX, chosen, opened
 from neardup.interfaces.cli.terminal import console
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import parts, printable
-from neardup.interfaces.wording import decimals
-from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat, as_record
-from neardup.model.errors import counted
+from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, as_record
 
 Styled = str | tuple[str, str]  # a text, with its style
 
@@ -66,44 +65,16 @@ def _show(answer: Answer, *, repeats: bool, site: str | None) -> None:
         _print(printable(line))
 
 
-def _hint(query: str) -> str:
-    """Return what to do about a query without results."""
-    if not query.strip():
-        return "The query is empty. Name the words that a document must contain."
-    if not any(map(str.isalnum, query)):
-        return "Only words and numbers are searched: signs and emoji are not."
-    return "A document must have every word. Fewer words, or a * after the beginning of a word, find more."
-
-
 def _totals(answer: Answer, site: str | None) -> list[str]:
-    if not answer.total:
-        return [
-            f"Nothing found for: {answer.query}",
-            *([] if site is None else [f"Only documents of {site} are searched (--site)."]),
-            _hint(answer.query),
-        ]
-    if answer.include is not None:
+    more = [f"--page {answer.page + 1} shows the next ones."] if answer.page < answer.pages else []
+    if answer.total and answer.include is not None:
         if not answer.results:
             return [f"There is no group {answer.include} on page {answer.page} of this query."]
-        return [f"Page {answer.page:,} of {answer.pages:,} of this group", *_next(answer)] if answer.pages > 1 else []
-    shown = answer.examined - answer.hidden
-    hidden = counted(answer.hidden, "repeat")
-    if answer.collapse == "site":
-        hidden = f"{answer.hidden:,} more from the same sites"
-    said = f"{counted(shown, 'result')}, {hidden} hidden"
-    if answer.total > answer.examined:
-        said += f", of the best {answer.examined:,} of {answer.total:,} documents"
+        return [f"Page {answer.page:,} of {answer.pages:,} of this group", *more] if answer.pages > 1 else []
+    total = total_of(answer) if answer.total else f"Nothing found for: {answer.query}"
     if answer.pages > 1 and answer.results:
-        said += f"; page {answer.page:,} of {answer.pages:,}"
-    lines = [said]
-    if not answer.results:
-        lines.append(f"There is no page {answer.page:,}: the last one is {answer.pages:,}.")
-    return [*lines, *_next(answer)]
-
-
-def _next(answer: Answer) -> list[str]:
-    more = answer.results and answer.page < answer.pages
-    return [f"--page {answer.page + 1} shows the next ones."] if more else []
+        total += f"; page {answer.page:,} of {answer.pages:,}"
+    return [total, *advice_of(answer, site), *more]
 
 
 def _show_group(number: int, group: AnswerGroup, collapse: str, *, repeats: bool) -> None:
@@ -115,12 +86,11 @@ def _show_group(number: int, group: AnswerGroup, collapse: str, *, repeats: bool
             _print(*_marked(snippet.body), indent=1, wraps=True)
         _print((f"admitted {hit.changed_at:%Y-%m-%d %H:%M} UTC", "dim"), indent=1)
     if group.hides:
-        label = f"{group.hides:,} more from this site" if collapse == "site" else f"Duplicates ({group.hides:,})"
-        _print((label, "cyan"), indent=1)
+        _print((hidden_of(collapse, group.hides), "cyan"), indent=1)
     for repeat in group.repeats if repeats else ():
         _print(printable(repeat.hit.title or repeat.hit.id), indent=2)
         _show_address(repeat.hit, 2)
-        _print((f"{_why(repeat)}, of {printable(repeat.of)}", "cyan"), indent=2)
+        _print((f"{because(repeat)}; matches {printable(repeat.of)}", "cyan"), indent=2)
     console().print()
 
 
@@ -140,19 +110,6 @@ def _show_address(hit: FoundHit, indent: int) -> None:
     """Print the URL of a hit, otherwise its id, unless that is in the place of its title."""
     if hit.title or hit.url:
         _print((printable(hit.url or hit.id), "green"), indent=indent)
-
-
-def _why(repeat: Repeat) -> str:
-    """Return the rule that hides a hit.
-
-    Examples: ``minhash: resemblance 0.83, at least 0.60 (verified)``, ``same site: a.example``, ``same text``.
-    """
-    if isinstance(repeat.value, float):
-        limit = "" if repeat.threshold is None else f", at least {decimals(repeat.threshold)}"
-        measure = repeat.measure if repeat.verified else f"estimated {repeat.measure}"
-        verified = "verified" if repeat.verified else "not verified"
-        return f"{repeat.rule}: {measure} {decimals(repeat.value)}{limit} ({verified})"
-    return repeat.rule if repeat.value is None else f"{repeat.rule}: {printable(str(repeat.value))}"
 
 
 def _marked(piece: Marked, style: str = "") -> list[Styled]:

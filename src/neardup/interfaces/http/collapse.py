@@ -6,7 +6,6 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
-from neardup.interfaces.http.operations import rounded
 from neardup.interfaces.http.problems import INVALID, Refusal
 from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch, characters, whole
 from neardup.interfaces.http.service import Service
@@ -179,8 +178,7 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
 def _repeat(  # noqa: PLR0913, PLR0917 - the parts of a ``HiddenHit``
     own: Any, rank: int, _: Any, of: Any, rule: str, measure: str, value: Any, threshold: float | None, verified: Any
 ) -> HiddenRepeat:
-    shown: Any = rounded(value) if isinstance(value, float) else value
-    return HiddenRepeat(str(own), rank, str(of), rule, measure, shown, rounded(threshold), verified)
+    return HiddenRepeat(str(own), rank, str(of), rule, measure, value, threshold, verified)
 
 
 def _records(

@@ -1,12 +1,11 @@
 """Operations that compare two documents, given as texts or by their ids."""
 
-from typing import Any, Final
-
-import msgspec
+from dataclasses import replace
+from typing import Final
 
 from neardup.evaluation import comparison
-from neardup.evaluation.comparison import Measure
-from neardup.interfaces.http.operations import rounded
+from neardup.evaluation.comparison import Comparison, Explanation
+from neardup.evaluation.rulings import Estimate
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, Refusal
 from neardup.interfaces.http.requests import Id, Input
 from neardup.interfaces.http.service import Service
@@ -28,80 +27,30 @@ class PairBody(Input):
     b: ComparedText
 
 
-class SchemeEstimate(msgspec.Struct):
-    """The result of the signatures alone."""
+def compare(service: Service, given: PairBody) -> Comparison:
+    """Compare two documents by all measures and all schemes.
 
-    rule: str
-    measure: str
-    value: float | None
-    threshold: float
-    matches: bool
-
-
-class SchemeRuling(msgspec.Struct):
-    """Whether two documents match by a scheme: *verified* on the texts, by their exact *measure*.
-
-    *reason* explains a missing *value*, or why documents with a sufficient value do not match.
+    The *detail* of estimates is empty.
     """
-
-    scheme: str
-    matches: bool
-    verified: bool
-    rule: str
-    measure: str
-    value: float | None
-    threshold: float
-    reason: str | None
-    estimate: SchemeEstimate
-
-
-class SharedPassage(msgspec.Struct):
-    """A shared passage: its begin and end in each text, in characters, and its number of words."""
-
-    a: list[int]
-    b: list[int]
-    words: int
-
-
-class CompareAnswer(msgspec.Struct):
-    """All measures, the rulings of all schemes, and the shared passages.
-
-    *only_in_a* and *only_in_b* are words that are in no run of *run* words that both texts have.
-    """
-
-    measures: list[Measure]
-    schemes: list[SchemeRuling]
-    run: int
-    passages: list[SharedPassage]
-    only_in_a: list[list[int]]
-    only_in_b: list[list[int]]
-
-
-class ExplainAnswer(SchemeRuling):
-    """The ruling of the scheme of the index, with the evidence as in a comparison."""
-
-    resemblance: float
-    a_in_b: float
-    b_in_a: float
-    run: int
-    passages: list[SharedPassage]
-    only_in_a: list[list[int]]
-    only_in_b: list[list[int]]
-
-
-def compare(service: Service, given: PairBody) -> CompareAnswer:
-    """Compare two documents by all measures and all schemes."""
     found = comparison.compare(*_texts(service, given))
-    return msgspec.convert(_rounded(msgspec.to_builtins(found)), CompareAnswer)
+    return replace(found, schemes=tuple(replace(one, estimate=_public(one.estimate)) for one in found.schemes))
 
 
-def explain(service: Service, given: PairBody) -> ExplainAnswer:
-    """Explain the decision of the scheme of the index on two documents."""
+def explain(service: Service, given: PairBody) -> Explanation:
+    """Explain the decision of the scheme of the index on two documents.
+
+    The *detail* of its estimate is empty.
+    """
     ids = [side.id for side in (given.a, given.b) if side.id is not None]
     texts = _texts(service, given)
     signatures = service.index.signatures(ids) if len(ids) == len(texts) else None
     found = comparison.explain(*texts, service.index.scheme, signatures=signatures)
-    return msgspec.convert(_rounded(msgspec.to_builtins(found)), ExplainAnswer)
+    return replace(found, estimate=_public(found.estimate))
+
+
+def _public(estimate: Estimate) -> Estimate:
+    """Return an estimate without its detail, which may have signatures: those of a checksum."""
+    return replace(estimate, detail={})
 
 
 def _texts(service: Service, given: PairBody) -> tuple[str, str]:
@@ -118,13 +67,3 @@ def _texts(service: Service, given: PairBody) -> tuple[str, str]:
             raise Refusal(NO_DOCUMENT, f"The index has no document with the id of {name}.")
     a, b = ((found.get(side.id or "") or side).text or "" for side in sides.values())
     return a, b
-
-
-def _rounded(found: Any) -> Any:
-    if isinstance(found, float):
-        return rounded(found)
-    if isinstance(found, dict):
-        return {name: _rounded(value) for name, value in found.items()}
-    if isinstance(found, list | tuple) and found and not isinstance(found[0], int):
-        return [_rounded(value) for value in found]
-    return found

@@ -6,7 +6,6 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
-from neardup.interfaces.http.operations import rounded
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNWRITABLE, Refusal
 from neardup.interfaces.http.requests import Id, Input, Page, Size, batch, characters
 from neardup.interfaces.http.service import Service
@@ -241,10 +240,6 @@ def verdicts_of(
 ) -> VerdictsAnswer:
     """Count the verdicts of a route on documents, and return them with the names of these as an answer."""
     service.metrics.count_verdicts(route, verdicts)
-    return VerdictsAnswer([_answer(name, verdict) for name, verdict in zip(names, verdicts, strict=True)])
-
-
-def _answer(name: str | None, verdict: Verdict) -> VerdictAnswer:
-    record = as_record(verdict)
-    record |= {part: rounded(value) for part, value in record.items() if isinstance(value, float)}
-    return VerdictAnswer(id=name, **record)
+    return VerdictsAnswer(
+        [VerdictAnswer(id=name, **as_record(verdict)) for name, verdict in zip(names, verdicts, strict=True)]
+    )

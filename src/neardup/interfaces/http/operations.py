@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, Final, get_type_hints
 
 import msgspec
@@ -19,21 +19,7 @@ from neardup.interfaces.http.tokens import Scope
 
 KEY_HEADER: Final = "Idempotency-Key"
 KEY_LENGTH: Final = 255
-_DIGITS: Final = 10_000
 encode: Final = msgspec.json.Encoder(enc_hook=str).encode
-
-
-@lru_cache(maxsize=4096)  # most values are shares of few columns
-def rounded(number: float | None) -> float | None:
-    """Round a share to four digits, but never up to 1.
-
-    >>> rounded(0.123456), rounded(0.99999), rounded(1.0), rounded(2.0)
-    (0.1235, 0.9999, 1.0, 2.0)
-    """
-    if number is None:
-        return None
-    shown = int(number * _DIGITS + 0.5) / _DIGITS  # for numbers above 0; ``round`` takes ten times as long
-    return shown if number >= 1 or shown < 1 else 1 - 1 / _DIGITS
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from typing import Final
 
 import msgspec
 
-from neardup.interfaces.http.operations import rounded
 from neardup.interfaces.http.problems import NO_SEARCH, Refusal
 from neardup.interfaces.http.requests import GroupId, Input, Number, Page, Query, Site, Size, Threshold
 from neardup.interfaces.http.service import Service
@@ -55,4 +54,4 @@ def search(service: Service, given: SearchQuery) -> SearchAnswer:
     """
     options = msgspec.structs.asdict(given) | {"include": None if given.include is None else int(given.include)}
     found = search_table(service).answer(options.pop("q"), **options, seconds=service.limits.query_seconds)
-    return as_record(found, rounded)
+    return as_record(found)

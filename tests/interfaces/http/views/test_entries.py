@@ -1,6 +1,6 @@
 from datetime import UTC, datetime
 
-from neardup.interfaces.http.views.entries import entry, middle_shortened, shortened
+from neardup.interfaces.http.views.entries import entry
 
 WHEN = datetime(2026, 3, 7, 12, 30, tzinfo=UTC)
 
@@ -18,8 +18,3 @@ def test_the_day_is_that_of_the_moment_in_any_locale():
 def test_an_id_that_is_an_address_leads_there():
     assert entry(id="https://a.example/x", title=None, url=None, moment=WHEN).href == "https://a.example/x"
     assert entry(id="a", title=None, url=None, moment=WHEN).href is None
-
-
-def test_long_texts_are_cut():
-    assert len(shortened("x" * 500, 300)) == 300
-    assert len(middle_shortened("x" * 500, 76)) == 77

@@ -4,57 +4,11 @@ from answers import answer, group, hit, repeat, shown
 from neardup.interfaces.http.views.results import (
     LISTED,
     PageQuery,
-    because,
     members_view,
     results_view,
-    total_of,
 )
 
 STEPS = {"loose": 0.4, "default": 0.6, "strict": 0.8, "strictest": 0.95}
-
-
-@pytest.mark.parametrize(
-    ("told", "said"),
-    [
-        ({"groups": 12, "hidden": 31, "total": 43, "examined": 43}, "12 results, 31 repeats hidden"),
-        ({"groups": 1, "hidden": 1, "total": 2, "examined": 2}, "1 result, 1 repeat hidden"),
-        ({"groups": 1, "hidden": 0, "total": 1, "examined": 1}, "1 result, no repeats hidden"),
-        ({"groups": 0, "hidden": 0, "total": 0, "examined": 0}, "No results"),
-        (
-            {"groups": 78, "hidden": 22, "total": 2341, "examined": 100},
-            "78 results, 22 repeats hidden, of the 100 best of 2,341 matches",
-        ),
-        ({"groups": 43, "hidden": 0, "total": 43, "examined": 43, "collapse": "off"}, "43 results, repeats shown"),
-        ({"groups": 1234, "hidden": 2000, "total": 3234, "examined": 3234}, "1,234 results, 2,000 repeats hidden"),
-    ],
-)
-def test_the_total_says_what_was_looked_at(told, said):
-    assert total_of(answer(**told)) == said
-
-
-@pytest.mark.parametrize(
-    ("one", "said"),
-    [
-        (repeat(hit()), "Near-duplicate, verified: resemblance 0.88, at least 0.6 by minhash"),
-        (repeat(hit(), value=0.999), "Near-duplicate, verified: resemblance 0.99, at least 0.6 by minhash"),
-        (
-            repeat(hit(), value=1.0, threshold=0.95, verified=False),
-            "Near-duplicate, not verified: estimated resemblance 1.00, at least 0.95 by minhash",
-        ),
-        (
-            repeat(hit(), rule="checksum", measure="equality", value=1.0, threshold=1.0, verified=False),
-            "Near-duplicate, not verified: equal by checksum",
-        ),
-        (repeat(hit(), rule="same text", measure="equality", value=None, threshold=None), "Same text"),
-        (
-            repeat(hit(), rule="same site", measure="equality", value="a.example", threshold=None),
-            "Same site: a.example",
-        ),
-        (repeat(hit(), rule="same site", measure="equality", value="a\u202e", threshold=None), "Same site: a\\u202e"),
-    ],
-)
-def test_the_reason_names_rule_and_value(one, said):
-    assert because(one) == said
 
 
 def test_what_is_of_the_same_site_is_not_called_a_duplicate():
@@ -64,8 +18,6 @@ def test_what_is_of_the_same_site_is_not_called_a_duplicate():
     assert result.hidden == "18 more from this site"
     assert result.others.label == "List all 18 from this site"
     assert members_view(PageQuery(q="x", rule="site"), found).heading == "18 more from this site"
-    assert total_of(found) == "1 result, 18 more from the same sites hidden"
-    assert total_of(answer(group(shown(hit())), collapse="site")) == "1 result, no others from the same sites hidden"
     (result,) = results_view(PageQuery(q="x"), answer(group(shown(hit()), [one])), {}).results
     assert result.hidden == "Duplicates (1)"
 
@@ -78,7 +30,7 @@ def test_a_hidden_hit_names_the_hit_that_it_repeats():
 
 @pytest.mark.parametrize("query", ["\U0001f30a", "?!", "+ -"])
 def test_a_query_of_signs_only_is_told_so(query):
-    said, _ = results_view(PageQuery(q=query), answer(), {}).advice
+    said, _ = results_view(PageQuery(q=query), answer(query=query), {}).advice
     assert said == "Only words and numbers are searched: signs and emoji are not."
 
 
@@ -176,7 +128,7 @@ def test_the_order_is_chosen_and_kept():
 
 def test_behind_the_last_page_it_leads_back():
     view = results_view(PageQuery(q="x", page=9), answer(page=9, pages=3, groups=21, total=21, examined=21), STEPS)
-    assert view.advice == ("There is no page 9 of these results.",)
+    assert view.advice == ("There is no page 9: the last one is 3.",)
     assert view.instead[0].href == "/?q=x&page=3"
     assert view.pages is None
 

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from types import SimpleNamespace
 from typing import Final
 
-from neardup.interfaces.escaping import printable_lines, shortened
+from neardup.interfaces.escaping import middle_shortened, printable_lines, shortened
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked, paging
-from neardup.interfaces.http.views.entries import entry, middle_shortened
+from neardup.interfaces.http.views.entries import entry
 from neardup.interfaces.http.views.results import PageQuery, RepeatView
 from neardup.interfaces.wording import decimals
 from neardup.model.seen import Document

@@ -4,7 +4,7 @@ from datetime import datetime
 from types import SimpleNamespace
 from typing import Final
 
-from neardup.interfaces.escaping import parts, printable, shortened
+from neardup.interfaces.escaping import middle_shortened, parts, printable, shortened
 from neardup.interfaces.http.links import DOCUMENT, elsewhere, linked
 from neardup.model.answers import Snippet
 
@@ -51,13 +51,3 @@ def address_shortened(address: str, most: int) -> str:
     if len(address) <= most or not most // 2 < head <= _HEAD:
         return middle_shortened(address, most)
     return printable(f"{address[:head]}…{address[max(head, len(address) - most // 2) :]}")
-
-
-def middle_shortened(text: str, most: int) -> str:
-    """Return the two ends of a text, with at most *most* characters.
-
-    >>> middle_shortened("https://a.example/a-long-one", 15)
-    'https:/…ong-one'
-    """
-    half = most // 2
-    return printable(text if len(text) <= most else f"{text[:half]}…{text[-half:]}")

@@ -6,11 +6,11 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
+from neardup.interfaces.answers import advice_of, because, hidden_of, total_of
 from neardup.interfaces.escaping import printable, shortened
 from neardup.interfaces.http.links import COMPARE, START, LinkChoice, link, linked, paging
 from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
-from neardup.interfaces.http.views.entries import entry, middle_shortened
-from neardup.interfaces.wording import decimals
+from neardup.interfaces.http.views.entries import entry
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, ShownHit
 from neardup.model.errors import counted
 from neardup.pipeline.query.search import Sort, site_of
@@ -90,7 +90,6 @@ def results_view(
     use *instead*. *choices* describes the chosen links, and *everywhere* links to the results of all sites.
     """
     results = tuple(_result(asked, group) for group in answer.results)
-    advice, instead = ((), ()) if results else _advice(asked, answer, shorter)
     everywhere = LinkChoice("Search all sites", asked.link(site=None, page=1)) if asked.site else None
     return SimpleNamespace(
         **_common(asked, answer, total_of(answer)),
@@ -100,8 +99,8 @@ def results_view(
         strictness=_choices(asked, "strictness", _steps(asked, thresholds)),
         switch=_choices(asked, "repeats", _STATES),
         results=results,
-        advice=advice,
-        instead=instead,
+        advice=advice_of(answer, asked.site),
+        instead=() if results else _instead(asked, answer, shorter),
         sorts=_choices(asked, "sort", _SORTS),
         choices=_chosen(asked),
         site=shortened(asked.site or "", _VALUE),
@@ -114,44 +113,10 @@ def members_view(asked: PageQuery, answer: Answer) -> SimpleNamespace:
     return SimpleNamespace(
         **_common(asked, answer, f"Hidden among the results for: {_said(asked.q)}"),
         back=asked.link(include=None, page=asked.from_page, from_page=1),
-        heading=_begun(hidden_of(answer.collapse, sum(group.hides for group in answer.results))),
+        heading=hidden_of(answer.collapse, sum(group.hides for group in answer.results)),
         kept_hits=tuple(_entry(asked, shown.hit, shown) for group in answer.results for shown in group.shown),
         repeats=tuple(_repeat(asked, one, group) for group in answer.results for one in group.repeats),
     )
-
-
-def total_of(answer: Answer) -> str:
-    """Describe the numbers of results and repeats on all pages, and of examined hits if not all were examined."""
-    said = [_count(answer.groups, "result")]
-    if answer.collapse == "off":
-        said.append("repeats shown")
-    elif answer.groups:
-        more = f"{answer.hidden:,} more from the same sites" if answer.hidden else "no others from the same sites"
-        said.append(f"{more if answer.collapse == 'site' else _count(answer.hidden, 'repeat')} hidden")
-    if answer.total > answer.examined:
-        said.append(f"of the {answer.examined:,} best of {answer.total:,} matches")
-    return _begun(", ".join(said))
-
-
-def hidden_of(collapse: str, number: int) -> str:
-    """Name the hidden hits of a result: hits of the same site are not duplicates.
-
-    >>> hidden_of("near", 3), hidden_of("site", 1200)
-    ('duplicates (3)', '1,200 more from this site')
-    """
-    return f"{number:,} more from this site" if collapse == "site" else f"duplicates ({number:,})"
-
-
-def because(one: Repeat) -> str:
-    """Describe the rule that hides a hit, and its value."""
-    if one.threshold is None:
-        known = "" if one.value is None else f": {middle_shortened(str(one.value), _VALUE)}"
-        return _begun(f"{one.rule}{known}")
-    verified = "verified" if one.verified else "not verified"
-    if one.measure == "equality":
-        return f"Near-duplicate, {verified}: equal by {one.rule}"
-    value = f"{'' if one.verified else 'estimated '}{one.measure} {decimals(float(one.value))}"
-    return f"Near-duplicate, {verified}: {value}, at least {_short(one.threshold)} by {one.rule}"
 
 
 def _common(asked: PageQuery, answer: Answer, total: str) -> dict[str, Any]:
@@ -174,7 +139,7 @@ def _steps(asked: PageQuery, thresholds: Mapping[str, float]) -> dict[str, str]:
     """Return the labels of the steps of strictness, if it makes a difference."""
     if asked.rule != "near" or not asked.collapses:
         return {}
-    return {step: f"{step} {_short(each)}" if step == asked.strictness else step for step, each in thresholds.items()}
+    return {step: f"{step} {each:.3g}" if step == asked.strictness else step for step, each in thresholds.items()}
 
 
 def _result(asked: PageQuery, group: AnswerGroup) -> SimpleNamespace:
@@ -187,7 +152,7 @@ def _result(asked: PageQuery, group: AnswerGroup) -> SimpleNamespace:
     site = None if asked.site else site_of(best.hit.url)
     return SimpleNamespace(
         entry=_entry(asked, best.hit, best),
-        hidden=_begun(hidden_of(asked.rule, group.hides)) if group.hides else "",
+        hidden=hidden_of(asked.rule, group.hides) if group.hides else "",
         repeats=listed,
         others=others,
         site=LinkChoice(shortened(site, _VALUE), asked.link(site=site, page=1)) if site else None,
@@ -217,36 +182,15 @@ def _entry(asked: PageQuery, hit: FoundHit, shown: ShownHit | None = None) -> Si
     return entry(id=hit.id, title=hit.title, url=hit.url, moment=hit.changed_at, snippet=snippet, back=asked.back)
 
 
-def _advice(
-    asked: PageQuery, answer: Answer, shorter: Sequence[tuple[str, str, int]]
-) -> tuple[tuple[str, ...], tuple[LinkChoice, ...]]:
-    """Explain why there are no results, and what to do instead."""
-    if answer.pages and asked.page > answer.pages:
-        last = LinkChoice(f"To the last one, page {answer.pages:,}", asked.link(page=answer.pages))
-        return (f"There is no page {asked.page:,} of these results.",), (last,)
-    if not any(letter.isalnum() for letter in asked.q):
-        return ("Only words and numbers are searched: signs and emoji are not.", "Type a word."), ()
-    fewer = tuple(
-        LinkChoice(f"Without {shortened(term, _VALUE)}: {_count(number, 'document')}", asked.link(q=rest, page=1))
+def _instead(asked: PageQuery, answer: Answer, shorter: Sequence[tuple[str, str, int]]) -> tuple[LinkChoice, ...]:
+    """Return links to searches that have results, for a page without them."""
+    if answer.page > answer.pages > 0:
+        return (LinkChoice(f"To the last one, page {answer.pages:,}", asked.link(page=answer.pages)),)
+    return tuple(
+        LinkChoice(f"Without {shortened(term, _VALUE)}: {counted(number, 'document')}", asked.link(q=rest, page=1))
         for term, rest, number in shorter
     )
-    return (
-        f"No document {f'of {shortened(asked.site, _VALUE)} ' if asked.site else ''}has all of these words.",
-        "A * after the beginning of a word finds more. Words between quotes must follow each other.",
-    ), fewer
 
 
 def _said(query: str) -> str:
     return printable(query.strip())
-
-
-def _count(number: int, word: str) -> str:
-    return counted(number, word) if number else f"no {word}s"
-
-
-def _begun(sentence: str) -> str:
-    return sentence[:1].upper() + sentence[1:]
-
-
-def _short(number: float) -> str:
-    return f"{number:.3f}".rstrip("0").rstrip(".")
