@@ -56,7 +56,7 @@ class TableColumns(NamedTuple):
 
 
 def columns_or_column(source: Any, what: str) -> Any:
-    """Open a container: a table as its columns, whatever they hold, a column as an Arrow column, others unchanged.
+    """Open a container: a table of any values as its columns, a column as an Arrow column, others unchanged.
 
     *what* is the word for the container in errors. Raises ``DataError`` for a container that is not in memory, with the
     call that reads it.

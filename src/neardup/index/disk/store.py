@@ -4,7 +4,6 @@ It stores documents and proposes candidates.
 """
 
 import os
-import struct
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -18,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk import merger
-from neardup.index.disk.arrays import checksum
 from neardup.index.disk.columns import NEVER, Batch, Terms, flattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, as_arrays
 from neardup.index.disk.files import LOCK, Disk, Progress
@@ -98,8 +96,7 @@ class Store(Reader):
         Copies of an index that were changed separately differ in the checksum, even if all else is equal.
         """
         manifest, tail = self.manifest, self._reader.tail if self._log is None else self._log
-        total = checksum(struct.pack("<QQ", manifest.checksum, tail.chain))
-        return manifest.mark, manifest.generation, self.log_bytes, total
+        return manifest.mark, manifest.generation, self.log_bytes, manifest.checksum ^ tail.chain
 
     @property
     def writes(self) -> bool:
