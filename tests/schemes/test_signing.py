@@ -18,7 +18,8 @@ from neardup import (
 )
 from neardup.errors import DataError, ParameterError, RecipeMismatch
 from neardup.model.arrays import Corpus
-from neardup.schemes.signing import ranked_kernel
+from neardup.schemes.signing import ranked_kernel, signed_features
+from neardup.text.columns import text_column
 
 TEXTS = ["one two three four five", "", "six seven eight nine", None]
 
@@ -131,3 +132,17 @@ def test_positions_of_no_document_are_refused(scheme, question):
 
 def test_kernels_of_ranked_rules_are_loaded_once():
     assert ranked_kernel("by_minima") is ranked_kernel("by_minima")
+
+
+@pytest.mark.parametrize("scheme", [MinHash(shingle=1), Combined()])
+def test_features_and_signatures_of_one_batch(scheme):
+    texts = text_column(
+        ["one two three four five six seven eight nine", "", "one two three four five six seven eight ten"]
+    )
+    features, signatures = signed_features(scheme, texts)
+    assert (features.values == scheme.shingling.features(texts).values).all()
+    assert (signatures.rows == scheme.sign(texts).rows).all()
+    thin, _ = signed_features(scheme, texts, np.array([0, 0, 7], np.uint64))
+    changed = thin.values != features.values
+    assert not changed[: features.offsets[2]].any()
+    assert changed[features.offsets[2] :].all()

@@ -80,6 +80,14 @@ def split(inputs, size, **options):
     return Shards.from_dict(json.loads(json.dumps(made.to_dict())))
 
 
+@pytest.mark.parametrize("shard", [[0, 0, 9, 1], [0, 0, 9, 1, 9, False, 1], [0, -1, 9, 1, 9, False], [0, 0, "9", 1, 9]])
+def test_other_values_than_those_of_shards_are_refused(tmp_path, shard):
+    made = split([put(tmp_path / "x.jsonl", JSONL["plain"])], 1000).to_dict()
+    assert Shards.from_dict(made).shards == split([tmp_path / "x.jsonl"], 1000).shards
+    with pytest.raises(ValueError, match=r"Expected .* at `\$\[0\]"):
+        Shards.from_dict(made | {"shards": [shard]})
+
+
 def pieces_of(shards, **options):
     return [piece for shard in shards.shards for piece in shards.pieces(shard, **options)]
 
@@ -114,7 +122,7 @@ def outcome(action):
     try:
         return action(), None
     except DataError as error:
-        return None, error
+        return None, error.with_traceback(None)  # whose frames hold open files
 
 
 def check_equal(tmp_path, inputs, ending, size, **options):

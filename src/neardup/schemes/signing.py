@@ -7,6 +7,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from neardup.kernels import sentences
 from neardup.model.arrays import (
@@ -22,11 +23,13 @@ from neardup.model.arrays import (
     require_pairs,
     require_signatures,
 )
+from neardup.model.protocols import Scheme
 from neardup.model.recipe import Hashing, RecipeId, recipe_id
 from neardup.schemes.scheme import SchemeDefaults
 from neardup.schemes.scheme import ranked_kernel as ranked_kernel  # noqa: PLC0414 - for schemes of others, too
-from neardup.text.columns import batches, text_column
+from neardup.text.columns import batches, text_column, whole_batch
 from neardup.text.shingling import Shingling
+from neardup.text.sites import NO_SITES, separate
 
 Rows = npt.NDArray[Any]
 Shares = npt.NDArray[np.float64]
@@ -174,6 +177,14 @@ class FeatureScheme(SchemeDefaults):
         require_signatures("signatures", signatures, self)
         require_pairs(left, right, len(signatures))
         return answer(signatures, signatures, left, right)
+
+
+def signed_features(scheme: Scheme, texts: pa.ChunkedArray, sites: Words = NO_SITES) -> tuple[Features, Signatures]:
+    """Return the features and the signatures of texts, as one batch; thin pages have the features of their *sites*."""
+    every = np.arange(len(texts))
+    features = scheme.shingling.batch_features(whole_batch(texts))
+    separate(features, sites, every)
+    return features, scheme.sign_at(Corpus(features, None, texts), every)
 
 
 class SampleScheme(FeatureScheme):

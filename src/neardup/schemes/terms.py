@@ -1,7 +1,6 @@
 """Serialised schemes, from which an index can be opened again with its key alone."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import Any, Final
 
@@ -34,29 +33,6 @@ def read(given: dict[str, Any], key: bytes | None = None) -> Any:
     own = dict(given)
     kind = named(own.pop("scheme"))
     return kind(**{name: _read(value) for name, value in own.items()}).with_key(key)
-
-
-def differences(one: Any, other: Any) -> Iterator[tuple[str, Any, Any]]:
-    """Yield the name and both values of each parameter that makes the recipes of two schemes of one kind differ.
-
-    Keys, tables of weights and lists of common shingles are left out.
-    """
-    for name, value in _parameters(other).items():
-        wanted = getattr(one, name)
-        if wanted == value or isinstance(value, TermWeights | CommonShingles):
-            continue
-        if isinstance(value, kinds()) and type(value) is type(wanted):
-            yield from differences(wanted, value)
-        elif replace(one, **{name: value}).recipe == one.recipe:
-            continue
-        elif type(value) in _value_types().values():
-            yield from (
-                (part, getattr(wanted, part), own)
-                for part, own in _parameters(value).items()
-                if getattr(wanted, part) != own
-            )
-        else:
-            yield name, wanted, value
 
 
 def fitted_common(scheme: Any, texts: Any, share: float) -> CommonShingles:

@@ -11,13 +11,14 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, astuple, dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, pairwise
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
@@ -51,6 +52,7 @@ from neardup.sources.output import temporary_files
 from neardup.sources.standard_input import standard_input
 from neardup.text.extraction import Extraction
 
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
 SHARD: Final = 1 << 26  # bytes
 _READ: Final = 1 << 24  # bytes read at a time to count lines
 _HEAD: Final = 1 << 16  # bytes that are searched for a header
@@ -58,19 +60,18 @@ _NEWLINE: Final = b"\n"
 _SOURCE: Final = attrgetter("source")
 
 
-@dataclass(frozen=True, slots=True)
-class Shard:
+class Shard(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A part of one input. *source* is the number of the input; *begin* and *end* are bytes, row groups or files.
 
     *first* is the number of its first line or row, from 1. *size* is the number of bytes on disk. The bytes of a *torn*
     shard, expanded, begin in the middle of a line, which belongs to the shard before.
     """
 
-    source: int
-    begin: int
-    end: int
-    first: int
-    size: int
+    source: Count
+    begin: Count
+    end: Count
+    first: Count
+    size: Count
     torn: bool = False
 
 
@@ -239,14 +240,12 @@ class Shards:
     def to_dict(self) -> dict[str, Any]:
         """Return the shards as plain values."""
         return {
-            "inputs": [*self.inputs],
+            "inputs": self.inputs,
             "request": {
                 **asdict(replace(self.request, extraction=Extraction(), processes=None)),
-                "columns": [*self.request.columns],
-                "globs": [*self.request.globs],
                 "extraction": self.request.extraction.to_dict(),
             },
-            "shards": [[*astuple(shard)] for shard in self.shards],
+            "shards": msgspec.to_builtins(self.shards),
             "identities": self.identities,
             "ignored": self.ignored,
             "size": self.size,
@@ -260,7 +259,7 @@ class Shards:
             own = given["request"]
             tuples = {name: tuple(own[name]) for name in ("columns", "globs")}
             request = Request(**own | tuples | {"extraction": Extraction.from_dict(own["extraction"])})
-        shards = [Shard(*shard) for shard in given["shards"]]
+        shards = msgspec.convert(given["shards"], list[Shard])
         ways = {name: given[name] for name in ("ignored", "size", "texts")}
         return cls(tuple(given["inputs"]), request, shards, given["identities"], **ways)
 
@@ -536,7 +535,7 @@ def _frame_shards(source: int, path: str, edges: Sequence[int], size: int, most:
             lines += block.count(_NEWLINE)
             torn = not block.endswith(_NEWLINE)
         if found and not lines:  # no line begins here, unless it is the last one
-            found[-1] = replace(found[-1], end=end, size=end - found[-1].begin)
+            found[-1] = msgspec.structs.replace(found[-1], end=end, size=end - found[-1].begin)
         else:
             own = Shard(source=source, begin=begin, end=end, first=first + was_torn, size=end - begin, torn=was_torn)
             found.append(own)

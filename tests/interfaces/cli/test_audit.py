@@ -116,7 +116,7 @@ def test_a_state_has_recorded_the_options(neardup, pages):
     assert neardup("audit", pages, "--of", "crawls", *options).out == expected
     assert neardup("audit", pages, "--of", "crawls", "--recall", "0.5", *options).out == expected
     shown = neardup("audit", pages, "--of", "crawls", "--recall", "0.7", code=2).err
-    assert "added with other settings" in shown
+    assert "created with other settings" in shown
 
 
 @pytest.mark.parametrize("way", [(), ("--state", "state"), ("--work", "work", "--keep-work")])
@@ -149,7 +149,7 @@ def test_a_work_folder_has_recorded_the_options(neardup, pages, tmp_path):
     assert neardup("audit", pages, "--of", "work", *options).out == expected
     assert neardup("audit", pages, "--of", "work", "--recall", "0.5", *options).out == expected
     assert (
-        "leave them out, as the work folder" in neardup("audit", pages, "--of", "work", "--recall", "0.7", code=2).err
+        "leave them out, as they are recorded" in neardup("audit", pages, "--of", "work", "--recall", "0.7", code=2).err
     )
     shown = neardup("dedup", pages, "--out", "kept.jsonl", "--work", "work", "--shingle", "2", code=2).err
     assert "--shingle was 3 and is 2; the same command with --restart begins again" in shown
@@ -202,11 +202,11 @@ def test_what_a_state_has_recorded_is_left_out(neardup, pages, tmp_path):
     (tmp_path / "key").write_text("00" * 16)
     neardup("dedup", pages, "--state", "crawls", "--out", "kept.jsonl", "--key-file", "key", "--keep", "longest")
     shown = neardup("audit", pages, "--of", "crawls", code=2).err
-    assert shown.endswith("the same key is needed; name the file of its key with --key-file\n")
+    assert shown.endswith("open it with the same key; name the file of its key with --key-file\n")
     keyed = ("audit", pages, "--of", "crawls", "--key-file", "key")
     assert "recall 100 %" in neardup(*keyed).out
     assert "--keep first is not that of the runs" in neardup(*keyed, "--keep", "first", code=2).err
-    assert "leave them out, as the state has recorded them" in neardup(*keyed, "--shingle", "2", code=2).err
+    assert "use the same, or leave them out, as they are recorded" in neardup(*keyed, "--shingle", "2", code=2).err
 
 
 def test_a_report_of_other_options_is_refused(neardup, pages):
@@ -225,7 +225,7 @@ def test_a_report_of_other_options_is_refused(neardup, pages):
     assert neardup("audit", pages, "--of", "sh.parquet").out == expected
     assert "of at least 0.6, or 0.8 if one of the two has fewer than 500 shingles" in expected
     shown = neardup("audit", pages, "--of", "sh.parquet", *short[:3], "0.9", code=2).err
-    assert "sh.parquet: its run had other settings: short_threshold was 0.8 and is 0.9" in shown
+    assert "sh.parquet was created with other settings: short_threshold was 0.8 and is 0.9" in shown
 
 
 def test_a_run_without_duplicates_has_a_precision(neardup, tmp_path):

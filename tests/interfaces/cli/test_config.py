@@ -132,7 +132,7 @@ def test_an_index_has_the_recipe_of_the_settings(neardup, files):
     assert "shingle was 1 and is 2" in shown.err
     (files / "other.toml").write_text("[recipe]\nshingle = 2\n")
     assert (
-        "seen was created with other minhash settings"
+        "seen was created with other settings: shingle was 1 and is 2"
         in neardup("serve", "seen", "--config", "other.toml", "--port", "0", code=2).err
     )
 

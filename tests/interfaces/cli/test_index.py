@@ -234,7 +234,7 @@ def test_the_scheme_is_a_choice_of_the_first_run(neardup, pages, tmp_path):
     neardup("index", pages, "--to", "seen")
     neardup("index", pages, "--to", "seen", "--scheme", "sentences", "--size", "32", "--threshold", "0.9")
     shown = neardup("index", pages, "--to", "seen", "--scheme", "minhash", code=2)
-    assert "was created with the scheme" in shown.err
+    assert "was created with other settings: scheme was sentences and is minhash" in shown.err
 
 
 def test_a_threshold_applies_to_one_run(neardup, tmp_path):

@@ -326,7 +326,7 @@ def test_an_index_keeps_the_list(neardup, source):
     assert added["new"] == 4
     assert json.loads(neardup("index", source, "--to", "seen", "--json").out)["unchanged"] == 4
     neardup("index", source, "--to", "seen", "--common", "list.npz")
-    assert "other minhash settings" in neardup("index", source, "--to", "seen", "--shingle", "3", code=2).err
+    assert "other settings: common was" in neardup("index", source, "--to", "seen", "--shingle", "3", code=2).err
     neardup("check", "seen")
 
 

@@ -105,9 +105,9 @@ def test_a_report_as_parquet_has_recorded_how_its_run_decided(files, tmp_path, w
     expected = audit_files(files, scheme=LEAKY, keep="max:score", sample=150)
     assert audit_files(files, report, sample=150) == expected
     assert audit_files(files, report, scheme=LEAKY, keep="max:score", sample=150) == expected
-    with pytest.raises(DataError, match=r"its run had other settings: threshold was .* and is 0.95; use the same"):
+    with pytest.raises(DataError, match=r"was created with other settings: threshold was .* and is 0.95; use the same"):
         audit_files(files, report, scheme=LEAKY.with_threshold(0.95))
-    with pytest.raises(DataError, match="its run had other settings: scheme was minhash and is fracminhash;"):
+    with pytest.raises(DataError, match="was created with other settings: scheme was minhash and is fracminhash;"):
         audit_files(files, report, scheme=FracMinHash())
     with pytest.raises(ParameterError, match="keep='last' is not that of the run, which has recorded 'max:score'"):
         audit_files(files, report, keep="last")

@@ -95,7 +95,7 @@ def test_an_index_is_opened_by_whoever_has_its_key(folder, name, key):
     if key is not None:
         for own, reason in (
             (None, "was created with a key; open it with the same key"),
-            (bytes(16), "was created with another key"),
+            (bytes(16), "was created with another key; open it with its own"),
         ):
             for mode in ("r", "w"):
                 with pytest.raises(StorageRefused) as refused:
@@ -131,13 +131,13 @@ def test_what_is_no_key(folder, key):
 @pytest.mark.parametrize(
     ("scheme", "differing"),
     [
-        (MinHash(shingle=4, threshold=0.7), "other minhash settings: shingle was 3 and is 4"),
-        (MinHash(seed=2), "other minhash settings: seed was 1 and is 2"),
+        (MinHash(shingle=4, threshold=0.7), "shingle was 3 and is 4"),
+        (MinHash(seed=2), "seed was 1 and is 2"),
         (
             MinHash(bag=True, analysis=Analysis(stem="english")),
-            "other minhash settings: stem was not set and is english; bag was not set and is set",
+            "stem was not set and is english; bag was not set and is set",
         ),
-        (SimHash(), "the scheme minhash, not simhash"),
+        (SimHash(), "scheme was minhash and is simhash"),
     ],
     ids=["shingle", "seed", "analysis", "scheme"],
 )
@@ -145,12 +145,12 @@ def test_another_recipe_is_refused(folder, scheme, differing):
     made(folder)
     with pytest.raises(StorageRefused) as refused:
         Index.open(folder, scheme=scheme)
-    assert str(refused.value) == f"{folder} was created with {differing}"
+    assert str(refused.value) == f"{folder} was created with other settings: {differing}"
 
 
 def test_a_part_of_another_recipe_is_refused(folder):
     Index.create(folder, Combined()).close()
-    with pytest.raises(StorageRefused, match=r"was created with other combined settings: trials was 6 and is 5$"):
+    with pytest.raises(StorageRefused, match=r"was created with other settings: trials was 6 and is 5$"):
         Index.open(folder, scheme=Combined(first=replace(Combined().first, trials=5)))
 
 

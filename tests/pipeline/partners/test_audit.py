@@ -68,22 +68,25 @@ def test_a_scheme_with_other_parameters_than_those_of_the_run_is_refused():
     texts = TEXTS[:20]
     run = MinHash(threshold=0.5, short=9, short_threshold=0.7)
     others = [
-        ({"recall": 0.5}, r"recall is 0\.5, but 0\.999 in the run"),
-        ({"threshold": 0.6}, r"threshold is 0\.6, but 0\.5 in the run"),
-        ({"short": None, "short_threshold": None}, "short is None, but 9 in the run"),
-        ({"seed": 2}, "seed is 2, but 1 in the run"),
-        ({"analysis": Analysis(unit="letter")}, "analysis differs"),
+        ({"recall": 0.5}, r"recall was 0\.999 and is 0\.5"),
+        ({"threshold": 0.6}, r"threshold was 0\.5 and is 0\.6"),
+        (
+            {"short": None, "short_threshold": None},
+            r"short was 9 and is not set; short_threshold was 0\.7 and is not set",
+        ),
+        ({"seed": 2}, "seed was 1 and is 2"),
+        ({"analysis": Analysis(unit="letter")}, "unit was word and is letter"),
     ]
     result, keyed = (dedup(texts, scheme=one, ignore_common=0.9) for one in (run, replace(run, key=bytes(range(16)))))
     assert audit(result, scheme=run) == audit(result)
     for change, words in others:
         with pytest.raises(ParameterError, match=f"is not that of the run: {words}; pass that scheme, or none"):
             audit(result, scheme=replace(run, **change))
-    with pytest.raises(ParameterError, match="scheme is trials, but minhash in the run"):
+    with pytest.raises(ParameterError, match="scheme was minhash and is trials; pass that scheme"):
         audit(result, scheme=Trials())
     for key, threshold, words in [
-        (bytes(16), 0.5, "its key, or a parameter that decides the signatures, differs"),
-        (bytes(range(16)), 0.6, r"threshold is 0\.6, but 0\.5 in the run"),
+        (bytes(16), 0.5, "its key, or a parameter that decides the signatures, was changed"),
+        (bytes(range(16)), 0.6, r"threshold was 0\.5 and is 0\.6"),
     ]:
         with pytest.raises(
             ParameterError, match=f"is not that of the run: {words}; pass that scheme, with its secret key"

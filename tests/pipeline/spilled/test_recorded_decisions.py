@@ -135,7 +135,7 @@ def test_a_state_with_a_key_needs_it(files, tmp_path):
     state, report = tmp_path / "state", tmp_path / "why.parquet"
     secret = MinHash(recall=0.5).with_key(bytes(range(16)))
     dedup_files(files, state=state, report=report, scheme=secret)
-    with pytest.raises(StorageRefused, match="the state has a secret key: the same key is needed"):
+    with pytest.raises(StorageRefused, match="was created with a key; open it with the same key"):
         audit_files(files, state)
     assert audit_files(files, state, key=bytes(range(16))) == audit_files(files, report, scheme=secret)
 
@@ -220,20 +220,27 @@ def test_other_inputs_and_settings_are_refused(files, tmp_path):
         audit_files(files[:1], work)
     with pytest.raises(ParameterError, match="is not that of the run, which has recorded 'last'"):
         audit_files(files, work, keep="first")
-    with pytest.raises(StorageRefused, match="its run has other settings: scheme was minhash and is simhash; use the"):
+    with pytest.raises(
+        StorageRefused, match="was created with other settings: scheme was minhash and is simhash; use the"
+    ):
         audit_files(files, work, scheme=SimHash())
     files[1].write_text("".join(line + "\n" for line in files[1].read_text().splitlines()[:-1]))
     with pytest.raises(DataError, match=r"b.jsonl: it was changed after the run had begun"):
         audit_files(files, work)
 
 
-def test_a_run_with_a_secret_key_needs_it(files, tmp_path):
+@pytest.mark.parametrize("common", [None, 0.5])
+def test_a_run_with_a_secret_key_needs_it(files, tmp_path, common):
     work, scheme = tmp_path / "work", MinHash(key=bytes(16))
-    dedup_files(files, work=work, keep_work=True, scheme=scheme)
-    for given in ({}, {"key": bytes(15) + b"1"}, {"scheme": MinHash()}):
-        with pytest.raises(StorageRefused, match="a secret key: the same key is needed") as caught:
+    dedup_files(files, work=work, keep_work=True, scheme=scheme, ignore_common=common)
+    for given, code in (
+        ({}, "key needed"),
+        ({"key": bytes(15) + b"1"}, "other key"),
+        ({"scheme": MinHash()}, "key needed"),
+    ):
+        with pytest.raises(StorageRefused, match="was created with") as caught:
             audit_files(files, work, **given)
-        assert caught.value.code == "key needed"
+        assert caught.value.code == code
     assert audit_files(files, work, key=bytes(16)) == audit_files(files, work, scheme=scheme)
 
 

@@ -82,13 +82,13 @@ def test_a_worker_knows_the_common_shingles(tmp_path, sources, small_parts, monk
 
 @pytest.mark.parametrize(
     ("key", "other", "code"),
-    [(bytes(16), None, "key needed"), (bytes(16), b"1" * 16, "key needed"), (None, bytes(16), "no key")],
+    [(bytes(16), None, "key needed"), (bytes(16), b"1" * 16, "other key"), (None, bytes(16), "no key")],
 )
 def test_a_worker_needs_the_key_of_the_run(tmp_path, sources, small_parts, monkeypatch, key, other, code):  # noqa: PLR0917 - fixtures and cases
     small_parts(1000)
 
     def worker(_):
-        with pytest.raises(StorageRefused, match="the run in this folder has") as caught:
+        with pytest.raises(StorageRefused, match="was created with") as caught:
             work_on(tmp_path / "w", key=other, idle=120)
         assert caught.value.code == code
 

@@ -36,8 +36,9 @@ from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, require_texts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.recorded_decisions import StateDecisions, work_decisions
-from neardup.pipeline.spilled.state import UNRECORDED, State, as_recorded, differing, is_state
+from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
+from neardup.schemes.recorded import UNRECORDED, as_recorded, differing
 from neardup.sources.collection import Collection, InputPiece, Rejected
 from neardup.sources.fields import joined
 from neardup.sources.formats import display
@@ -174,8 +175,7 @@ def _as_recorded(
         raise DataError(name, rule, "other terms") from error
     changes = [one for one in differing(known["scheme"], schemes.written(found)) if one.name not in UNRECORDED]
     if scheme is not None and changes:
-        rule = f"its run had other settings: {as_recorded(changes, 'the report')}"
-        raise InputRefused(name, rule, "other terms")
+        raise InputRefused(name, as_recorded(changes), "other terms")
     if found.recipe != known["recipe"]:
         lacking = "a secret key, a list of common shingles or a table of weights"
         rule = f"its run had {lacking}, which a report does not record; repeat all options of the run"

@@ -12,10 +12,11 @@ from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions
 from neardup.model.verdicts import Known, New, Verdict
+from neardup.pipeline.digests import contents
 from neardup.pipeline.index.decisions import Judge
 from neardup.pipeline.index.fields import changed_fields, taken_rows
 from neardup.pipeline.index.inputs import Given
-from neardup.pipeline.index.verification import Asked, contents
+from neardup.pipeline.index.verification import Asked
 from neardup.schemes.checksum import BODY
 from neardup.text.columns import whole_batch
 

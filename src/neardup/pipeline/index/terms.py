@@ -14,7 +14,7 @@ from neardup.index.disk.folder import ATTACHED, open_
 from neardup.index.disk.manifest import MANIFEST, Manifest
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Flags, Signatures, Words
-from neardup.model.errors import Change, DataError, StorageDamaged, StorageRefused, is_keyed, require
+from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
 from neardup.model.memory import LEAST_OF_INDEX
 from neardup.model.policy import Representative
 from neardup.model.protocols import require_scheme
@@ -22,6 +22,7 @@ from neardup.model.seen import Stats
 from neardup.model.tables import TableDesign
 from neardup.pipeline.index.fields import field_kinds
 from neardup.schemes import terms as schemes
+from neardup.schemes.recorded import RecordedScheme, other_settings
 from neardup.schemes.thresholds import require_texts
 from neardup.text.common_shingles import CommonShingles
 
@@ -126,51 +127,27 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
         chosen = bool(given["chosen"])
     if scheme is not None:
         require_scheme(scheme)
-        own = scheme.with_key(key)
     elif not whole:
         raise StorageRefused(
             where,
             f"has a scheme {given['name']!r} with a table of weights, which is not stored; open it with that scheme",
             "scheme needed",
         )
-    else:
-        own, common = made.with_key(key), common_in(folder, manifest, disk)
-        if common is not None and common.shingling == own.shingling.plain.recipe:  # otherwise made with another key
-            own = own.with_common(common)
+    own = (made if scheme is None else scheme).with_key(key)
+    recorded = RecordedScheme(given["scheme"], given["recipe"], str(given["key"]))
+    recorded.require_key(where, own)
+    if scheme is None:
+        with understood(folder / MANIFEST):
+            own = own.with_common(common_in(folder, manifest, disk))
     if not stated.texts:
         require_texts(own)
-    if own.recipe == given["recipe"]:
-        lacks = made.keys_lack(own, chosen=chosen)
-        if lacks is not None:
-            raise StorageRefused(where, lacks, "too few keys")
-        return own
-    if own.key_identity != given["key"] and scheme is None:
-        raise StorageRefused(where, *_wrong_key(str(given["key"]), key))
-    if own.name != given["name"]:
-        raise StorageRefused(where, f"was created with the scheme {given['name']}, not {own.name}", "other settings")
-    raise StorageRefused(where, _settings(made, own, given["common"]), "other settings")
-
-
-def _settings(made: Any, own: Any, common: str | None) -> str:
-    """Describe the settings of an index that differ from those of a scheme.
-
-    *made* is the scheme of the index without its list and key, *common* the id of its list.
-    """
-    differing = [Change("setting", *each).words() for each in schemes.differences(made, own)]
-    listed = schemes.common_of(own)
-    used = None if listed is None else listed.identity
-    if common != used:
-        differing.append(f"its list of common shingles is {common or 'empty'}, not {used or 'empty'}")
-    return f"was created with other {own.name} settings: {'; '.join(differing) or 'another key or table of weights'}"
-
-
-def _wrong_key(stated: str, key: bytes | None) -> tuple[str, str]:
-    """Return why a key, or its absence, is wrong, and the error's code; *stated* identifies the key of the index."""
-    if key is None:
-        return "was created with a key; open it with the same key", "key needed"
-    if is_keyed(stated):
-        return "was created with another key", "other key"
-    return "was created without a key; open it without one", "no key"
+    if own.recipe != recorded.recipe:
+        changes = recorded.changes(RecordedScheme.of(own), in_recipe=True)
+        raise StorageRefused(where, other_settings(changes), "other settings")
+    lacks = made.keys_lack(own, chosen=chosen)
+    if lacks is not None:
+        raise StorageRefused(where, lacks, "too few keys")
+    return own
 
 
 def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | None:

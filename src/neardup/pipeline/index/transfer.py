@@ -17,6 +17,7 @@ from neardup.index.disk.columns import Batch, encoded
 from neardup.index.disk.part import id_keys
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import FieldMissing
+from neardup.pipeline.digests import exchanged
 from neardup.pipeline.index.fields import SITE, chosen_rows, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
 from neardup.pipeline.index.page_terms import require_extraction
@@ -252,4 +253,4 @@ def _times(moment: int, number: int) -> Batch:
 def _keys(batch: Batch, salt: Words) -> Words:
     """Return keys of 128 bits of the ids: uint64[n, 2]."""
     ids: Any = batch["id"]
-    return np.stack([id_keys(ids, salt), id_keys(ids, salt[::-1].copy())], axis=1)
+    return np.stack([id_keys(ids, salt), id_keys(ids, exchanged(salt))], axis=1)

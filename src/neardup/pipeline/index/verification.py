@@ -12,8 +12,6 @@ from neardup.decisions.evidence import FeatureSets, Shares, exact_measure, share
 from neardup.index.disk.buffers import some, taken
 from neardup.index.disk.reader import PlacedCandidates, Places
 from neardup.index.disk.store import Store
-from neardup.kernels.checksum import add_field, digest_words
-from neardup.kernels.segments import blank
 from neardup.model.arrays import (
     AnyPositions,
     Corpus,
@@ -26,6 +24,7 @@ from neardup.model.arrays import (
 )
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.comparison import feature_sets
+from neardup.pipeline.digests import contents, equals
 from neardup.pipeline.index.fields import sites_at, sites_of
 from neardup.schemes.checksum import BODY
 from neardup.schemes.plausibility import matching, plausible_tests
@@ -77,49 +76,31 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Aske
     column = text_column(documents)
     texts = whole_batch(column)
     if not scheme.columns:
-        own = contents(texts, salt)
         sites = sites_of(fields)
-        return Asked(*_signed(scheme, column, own, sites, salt), texts, sites)
+        signatures, own = _signed(scheme, column, sites, salt)
+        return Asked(signatures, contents(texts, salt), own, texts, sites)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
     signatures = scheme.sign(pa.table({BODY: column, "text": column, **listed}))  # as a run names the texts
     own = contents(texts, salt, signatures.rows)
     return Asked(signatures, own, own * signatures.present[:, None], texts, NO_SITES)
 
 
-def _signed(
-    scheme: Scheme, column: pa.ChunkedArray, contents: Words, sites: Words, salt: Words
-) -> tuple[Signatures, Words, Words]:
-    """Return the signatures of texts, their *contents*, and the digests of equals: of features, or of contents."""
-    parts, equals, begin = [], contents.copy(), 0
+def _signed(scheme: Scheme, column: pa.ChunkedArray, sites: Words, salt: Words) -> tuple[Signatures, Words]:
+    """Return the signatures of texts, and the digests of equals."""
+    parts: list[Signatures] = []
+    digests: list[Words] = []
+    begin = 0
     for batch in batches(column):  # one at a time, while its features are in the processor's cache
         end = begin + len(batch)
         features = scheme.shingling.batch_features(batch)
-        digest_words(features.values, features.offsets, salt, equals[begin:end])
+        digests.append(equals(batch, features, salt))
         separate(features, sites[begin:end], np.arange(len(batch)))
         parts.append(scheme.sign_at(Corpus(features, None, column[begin:end]), np.arange(len(batch))))
         begin = end
     if len(parts) == 1:
-        return parts[0], contents, equals
+        return parts[0], digests[0]
     rows, present = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "present"))
-    return Signatures(rows, present, scheme.recipe), contents, equals
-
-
-def contents(texts: TextBatch, salt: Words, rows: Any = None) -> Words:
-    """Return keyed digests of 128 bits of texts, and of the bytes of their *rows* if given; zero for blank texts.
-
-    They are two checksums (see ``add_field``), with the *salt* and with its words exchanged.
-    """
-    digests = np.zeros((2, len(texts)), np.uint64)
-    raw = np.empty(0, np.uint8) if rows is None else np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
-    bounds = len(raw) // max(len(texts), 1) * np.arange(len(texts) + 1)
-    for sums, key in zip(digests, (salt, salt[::-1].copy()), strict=True):
-        add_field(texts.data, texts.offsets, texts.offsets[1:], key, sums)
-        if rows is not None:
-            add_field(raw, bounds, bounds[1:], key, sums)
-    without = np.empty(len(texts), np.bool_)
-    blank(texts.data, texts.offsets, without)
-    digests[:, without] = 0
-    return np.ascontiguousarray(digests.T)
+    return Signatures(rows, present, scheme.recipe), np.concatenate(digests)
 
 
 class Verifier:

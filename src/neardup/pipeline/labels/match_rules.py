@@ -8,13 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.decisions.evidence import Shares, exact_measure
-from neardup.model.arrays import Corpus, Positions
+from neardup.model.arrays import Positions
 from neardup.model.layout import bands_law
 from neardup.model.protocols import FilterScheme
 from neardup.pipeline.config import scheme_from
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.schemes.minhash import MinHash
-from neardup.text.columns import whole_batch
+from neardup.schemes.signing import signed_features
 
 BITS: Final = 64  # of fingerprints
 _FARTHEST: Final = 20  # bits that may differ
@@ -52,13 +52,12 @@ class MatchRule:
         """
         scheme: Any = scheme_from(self.settings)
         column = pa.chunked_array([pa.array(texts, pa.large_string())])
-        features = scheme.shingling.batch_features(whole_batch(column))
-        everything = np.arange(len(texts))
-        signatures = scheme.sign_at(Corpus(features, None, column), everything)
+        features, signatures = signed_features(scheme, column)
         if self.by_distance:
             differing = scheme.distances(signatures[left], signatures[right])
             scores = np.asarray(np.where(differing <= _FARTHEST, 1 - differing / BITS, 0.0))
             return scores, np.minimum(*(np.diff(features.offsets)[side] for side in (left, right)))
+        everything = np.arange(len(texts))
         sets = feature_sets(scheme, features, everything)
         sets.make_distinct(everything)
         values = sets.measured(exact_measure(scheme.rule), left, right)

@@ -17,7 +17,7 @@ from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
-from neardup.model.errors import DataError, ParameterError, require, require_kind, require_share, require_whole
+from neardup.model.errors import Change, DataError, ParameterError, require, require_kind, require_share, require_whole
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import feature_sets
@@ -28,6 +28,7 @@ from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes.checksum import Checksum
 from neardup.schemes.plausibility import share_a_key
+from neardup.schemes.recorded import differing
 from neardup.schemes.registry import kinds
 from neardup.schemes.terms import common_of, without_common, written
 from neardup.schemes.thresholds import thresholds_of
@@ -199,23 +200,21 @@ def _as_in(result: Result, given: Any) -> Any:
     if own is given:
         return given
     if isinstance(own, kinds()) and isinstance(scheme, kinds()):
-        before, now = written(without_common(own) if common_of(scheme) is None else own), written(scheme)
-        names = ["scheme"] if before["scheme"] != now["scheme"] else [*now]
+        changes = [*differing(written(without_common(own) if common_of(scheme) is None else own), written(scheme))]
         scheme = own
     else:
         if summary.common is not None:
             with suppress(ParameterError):  # its recipe is another one
                 scheme = scheme.with_common(summary.common)
-        names = ["recipe", "threshold", "short", "short_threshold", "measure"]
+        names = "threshold", "short", "short_threshold"
         before, now = ({name: getattr(one, name) for name in names} for one in (summary, scheme))
-        now["measure"] = exact_measure(scheme.rule)
-    for name in names:
-        if before[name] != now[name]:
-            plain = not {dict, list} & {type(before[name]), type(now[name])}
-            change = f"{name} is {now[name]}, but {before[name]} in the run" if plain else f"{name} differs"
-            change = "its key, or a parameter that decides the signatures, differs" if name == "recipe" else change
-            way_out = "with its secret key" if own is None else "or none, as the result has recorded it"
-            raise ParameterError("scheme", given.name, f"is not that of the run: {change}; pass that scheme, {way_out}")
+        changes = [*differing(before | {"measure": summary.measure}, now | {"measure": exact_measure(scheme.rule)})]
+        if summary.recipe != scheme.recipe:
+            changes.append(Change("changed", "its key, or a parameter that decides the signatures,"))
+    if changes:
+        words = "; ".join(change.words() for change in changes)
+        way_out = "with its secret key" if own is None else "or none, as the result has recorded it"
+        raise ParameterError("scheme", given.name, f"is not that of the run: {words}; pass that scheme, {way_out}")
     return scheme
 
 

@@ -7,12 +7,11 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.evaluation.audit import NO_KEY, OVERSIZED, REFUSED, UNEXPLAINED
-from neardup.model.arrays import Corpus, Positions, Signatures, Words
+from neardup.model.arrays import Positions, Words
 from neardup.model.candidates import ROOM
 from neardup.model.protocols import Scheme
 from neardup.schemes.plausibility import plausible_tests, share_a_key
-from neardup.text.columns import whole_batch
-from neardup.text.sites import separate
+from neardup.schemes.signing import signed_features
 
 _TOGETHER: Final = 1 << 12  # documents that are signed at a time
 
@@ -45,7 +44,7 @@ def reasons(
     shared: list[tuple[int, int, int]] = []  # the columns and keys that plausible pairs share, and their numbers
     left, right = np.array([1]), np.array([0])
     for number, pair in enumerate(pairs):
-        signatures = _signed(
+        _, signatures = signed_features(
             scheme, pa.chunked_array([pa.array(pair.texts, pa.large_binary())]), np.array(pair.sites, np.uint64)
         )
         keys = scheme.keys(signatures)
@@ -76,7 +75,7 @@ def _past_the_room(
     for part in documents:
         for begin in range(0, len(part.texts), _TOGETHER):
             some = slice(begin, begin + _TOGETHER)
-            signatures = _signed(scheme, part.texts.slice(begin, _TOGETHER), part.sites[some])
+            _, signatures = signed_features(scheme, part.texts.slice(begin, _TOGETHER), part.sites[some])
             leads = signatures.present & (part.ranks[some] >= 0)
             keys, ranks = scheme.keys(signatures)[leads], part.ranks[some][leads]
             for column in np.unique(columns).tolist():
@@ -97,10 +96,3 @@ def _shared_keys(keys: Words, *, pooled: bool) -> list[tuple[int, int]]:
     if pooled:
         return [(0, int(key)) for key in np.intersect1d(keys[0], keys[1])]
     return [(int(column), int(keys[0, column])) for column in np.flatnonzero(keys[0] == keys[1])]
-
-
-def _signed(scheme: Scheme, texts: pa.ChunkedArray, sites: Words) -> Signatures:
-    features = scheme.shingling.batch_features(whole_batch(texts))
-    separate(features, sites, np.arange(len(texts)))
-    signed: Signatures = scheme.sign_at(Corpus(features, None, texts), np.arange(len(texts)))
-    return signed

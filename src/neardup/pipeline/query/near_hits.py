@@ -12,7 +12,7 @@ from neardup.decisions.collapse import STAYS
 from neardup.decisions.evidence import SET_MEASURES, Shares, WeightedSets, exact_measure
 from neardup.index.disk.reader import Places
 from neardup.kernels.collapse import GIVEN, OF, by_sets
-from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, require_same_recipe
+from neardup.model.arrays import Features, Flags, Positions, Signatures, require_same_recipe
 from neardup.model.errors import ParameterError
 from neardup.model.protocols import FieldScheme, Numbers, RankedRule, Scheme
 from neardup.pipeline.corpus.comparison import feature_sets
@@ -23,8 +23,9 @@ from neardup.pipeline.query.rules import NearDuplicates
 from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
 from neardup.schemes.plausibility import PairTest, PlausiblePairs
+from neardup.schemes.signing import signed_features
 from neardup.schemes.thresholds import require_texts, thresholds_of
-from neardup.text.columns import text_column, whole_batch
+from neardup.text.columns import text_column
 from neardup.text.shingling import FeatureBuffer
 
 HitVerify = Literal["exact", "estimate"]
@@ -143,18 +144,13 @@ def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int,
     column = text_column(given.values(rule.text, number), rule.text)
     if verify == "estimate":
         return _by_estimate(scheme, scheme.sign(column))
-    features, signed = _signed_features(scheme, column)
+    features, signed = signed_features(scheme, column)
     return _ComparedParts(scheme, signed, _GivenTexts(scheme, features), verify=verify).hits()
 
 
 def _by_estimate(scheme: Scheme, signed: Signatures) -> NearHits:
     require_texts(scheme, "the texts of hits")
     return NearHits(scheme, signed, scheme.ranked_rule(signed))
-
-
-def _signed_features(scheme: Scheme, column: pa.ChunkedArray) -> tuple[Features, Signatures]:
-    features = scheme.shingling.batch_features(whole_batch(column))
-    return features, scheme.sign_at(Corpus(features, None, column), np.arange(len(column)))
 
 
 def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signatures) -> "_Texts | None":
@@ -167,7 +163,7 @@ def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signature
     values = given.values(rule.text, len(signed))
     if not types_of(values) <= _STRINGS:
         return None
-    features, own = _signed_features(scheme, text_column(values, rule.text))
+    features, own = signed_features(scheme, text_column(values, rule.text))
     same = own.present & signed.present & (own.rows == signed.rows).all(axis=1)
     if not same.any():
         return None

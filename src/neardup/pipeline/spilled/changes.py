@@ -14,6 +14,7 @@ from neardup.model.errors import Change, DataError, RunChanged
 from neardup.model.folders import RUN
 from neardup.model.protocols import Scheme
 from neardup.schemes import terms as schemes
+from neardup.schemes.recorded import RecordedScheme
 from neardup.sources.formats import display
 from neardup.sources.output_places import require_outside
 from neardup.sources.shards import Shards
@@ -111,7 +112,7 @@ def changes(error: OtherTerms) -> list[Change]:
     ]
     found += _of_pages(before["reading"][_PAGES] or {}, now["reading"][_PAGES] or {})
     if before["recipe"] != now["recipe"]:
-        found += _of_scheme(before, now)
+        found += _scheme(before).changes(_scheme(now), in_recipe=True)
     one, other = (
         {**_state(terms), "ignore_common": terms["ignore_common"], **terms.get("pairs", {})} for terms in (before, now)
     )
@@ -140,20 +141,8 @@ def _state(terms: dict[str, Any]) -> dict[str, Any]:
     return {"state" if adds else "against": path} | ({"for_index": True} if for_index else {})
 
 
-def _of_scheme(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:
-    one, other = (terms["changeable"]["scheme"] for terms in (before, now))
-    if one["scheme"] != other["scheme"]:
-        yield Change("setting", "scheme", one["scheme"], other["scheme"])
-        return
-    found = [Change("setting", *each) for each in schemes.differences(schemes.read(one), schemes.read(other))]
-    for name in {**one, **other}:  # tables of weights and lists of shingles differ by their identities
-        values = one.get(name), other.get(name)
-        if values[0] != values[1] and any(isinstance(value, dict) and "identity" in value for value in values):
-            identities = (value["identity"] if isinstance(value, dict) else value for value in values)
-            found.append(Change("setting", name, *identities))
-    if not found and before["key"] != now["key"]:
-        found.append(Change.of_key(before["key"], now["key"]))
-    yield from found or [Change("changed", "the recipe of the scheme")]
+def _scheme(terms: dict[str, Any]) -> RecordedScheme:
+    return RecordedScheme(terms["changeable"]["scheme"], terms["recipe"], terms["key"])
 
 
 def _of_inputs(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:

@@ -17,23 +17,25 @@ from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import require_version
 from neardup.index.disk.arrays import understood
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, StorageRefused, is_keyed, require
+from neardup.model.errors import DataError, StorageRefused, require
 from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import UNVERIFIED
+from neardup.pipeline.digests import equals
 from neardup.pipeline.spilled.common_shingles import list_of
 from neardup.pipeline.spilled.earlier import stored_rows
 from neardup.pipeline.spilled.heads import ranked
 from neardup.pipeline.spilled.records import records_in
 from neardup.pipeline.spilled.run import result_of
-from neardup.pipeline.spilled.signed import equal_digests
-from neardup.pipeline.spilled.state import State, as_recorded, differing
+from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.workers import job_of, scheme_of
+from neardup.schemes.recorded import RecordedScheme, as_recorded, differing
 from neardup.schemes.terms import common_of, written
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.formats import display
 from neardup.sources.shards import is_distant
+from neardup.text.columns import batches
 
 _NOBODY: Final = -1  # represents a kept document
 _LISTED: Final = 5  # paths that a message names
@@ -54,12 +56,10 @@ class StateDecisions:
         were ranked in another way, and the errors of ``State.earlier``.
         """
         self._name = str(state.folder)
-        known = state.header.key or ""
-        if is_keyed(known) and known != scheme.key_identity:
-            raise StorageRefused(self._name, "the state has a secret key: the same key is needed", "key needed")
-        if changes := state.differences(scheme):
-            rule = f"its documents were added with other settings: {as_recorded(changes, 'the state')}"
-            raise StorageRefused(self._name, rule, "other terms")
+        recorded = state.header.recorded
+        recorded.require_key(self._name, scheme)
+        if changes := recorded.changes(RecordedScheme.of(scheme)):
+            raise StorageRefused(self._name, as_recorded(changes), "other terms")
         self._policy, self._scheme = state.header.policy, scheme
         self._salt: Words = np.frombuffer(bytes.fromhex(state.header.salt), np.uint64)
         earlier = state.earlier()
@@ -133,7 +133,8 @@ class StateDecisions:
         """Return the number of the leader that each document equals, or -1 for documents that can equal none."""
         known = np.stack([self._earlier.column(name, np.uint64) for name in ("equal", "equal_high")], axis=1)
         pieces = filter(len, self.collections())
-        found = (equal_digests(piece.texts, self._scheme.shingling, self._salt) for piece in pieces)
+        every = (batch for piece in pieces for batch in batches(piece.texts))
+        found = (equals(batch, self._scheme.shingling.batch_features(batch), self._salt) for batch in every)
         digests = np.concatenate([np.empty((0, 2), np.uint64), *found])
         places = pc.index_in(stored_rows(digests), value_set=stored_rows(known))
         leaders: Positions = pc.fill_null(places, -1).to_numpy().astype(np.int64)
@@ -215,8 +216,7 @@ def work_decisions(path: Path, scheme: Scheme | None, key: bytes | None, keep: s
             same_list = common_of(scheme) in {None, list_of(folder)}
             changes = differing(recorded["scheme"], written(scheme))
             if others := [change for change in changes if not (same_list and change.name == "common")]:
-                rule = f"its run has other settings: {as_recorded(others, 'the work folder')}"
-                raise StorageRefused(str(path), rule, "other terms")
+                raise StorageRefused(str(path), as_recorded(others), "other terms")
         yield WorkDecisions(folder, scheme_of(folder, key, scheme), keep)
 
 

@@ -1,44 +1,34 @@
 """What the records of the stages hold: a record with other contents is not one of the run."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_type_hints
 
 import msgspec
 
 from neardup.engines.journal import WorkFolder
-from neardup.sources.collection import QuotedLines
+from neardup.sources.collection import QuotedLines, Request
 from neardup.sources.missing_fields import WithoutText
+from neardup.sources.shards import Count, Shard
 
-Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
 Files = dict[str, Count]
-
-
-class _Reading(msgspec.Struct):
-    text: str
-    id: str
-    columns: list[str]
-    strict: bool
-    max_bytes: Annotated[int, msgspec.Meta(ge=1)]
-    format: str | None
-    quoting: str
-    globs: list[str]
-    extraction: dict[str, Any]
-    html: bool
-    url: str | None
-    processes: Count | None
-    full_names: bool
+_AS_WRITTEN: Final = {
+    "max_bytes": Annotated[int, msgspec.Meta(ge=1)],
+    "extraction": dict[str, Any],
+    "processes": None,
+}
+_Reading: Final = msgspec.defstruct("Reading", [*(get_type_hints(Request) | _AS_WRITTEN).items()])
 
 
 class _Shards(msgspec.Struct):
     inputs: list[Annotated[str, msgspec.Meta(pattern=r"\A[^\0]*\Z")]]
-    request: _Reading
-    shards: Annotated[list[tuple[Count, Count, Count, Count, Count, bool]], msgspec.Meta(min_length=1)]
+    request: _Reading  # type: ignore[valid-type]  # it is made of the fields of a request
+    shards: Annotated[list[Shard], msgspec.Meta(min_length=1)]
     identities: list[Any]
     ignored: Count
     size: Count
     texts: Count
 
     def __post_init__(self) -> None:
-        if len(self.identities) != len(self.inputs) or any(shard[0] >= len(self.inputs) for shard in self.shards):
+        if len(self.identities) != len(self.inputs) or any(shard.source >= len(self.inputs) for shard in self.shards):
             raise ValueError("shards of other inputs")
 
 

@@ -12,14 +12,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
-from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
-from neardup.model.protocols import Evidence
+from neardup.model.arrays import Corpus, Positions, Signatures, Words
 from neardup.model.recipe import Hashing
 from neardup.pipeline.corpus.address_ranks import WRITTEN, written_fields
 from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.corpus.result import with_places
+from neardup.pipeline.digests import checksums, equals, exchanged
 from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
@@ -28,7 +27,7 @@ from neardup.sources.compression import within_memory
 from neardup.sources.fields import with_one_order
 from neardup.sources.formats import display
 from neardup.sources.missing_fields import LackingFields, WithoutText, all_without_text
-from neardup.text.columns import batches, text_lengths, whole_batch
+from neardup.text.columns import batches, text_lengths
 from neardup.text.sites import NO_SITES, separate
 
 _RANKING: Final = "ranking-"  # columns of fields that rank by their values
@@ -269,23 +268,25 @@ def _signed(
     blanks = np.empty(number, np.bool_)
     parts: list[Signatures] = []
     wholes: list[Signatures] = []
-    for part, batch, own in _shingled(texts, scheme.shingling, job.salt, equal, features, blanks):
-        add_field(batch.data, batch.offsets, batch.offsets[1:], job.salt, text[part])
+    for begin, batch in placed(batches(texts)):
+        part = slice(begin, begin + len(batch))
+        blank(batch.data, batch.offsets, blanks[part])
+        text[part] = checksums(batch, job.salt)
         if job.for_index:
-            add_field(batch.data, batch.offsets, batch.offsets[1:], job.salt[::-1].copy(), text_high[part])
+            text_high[part] = checksums(batch, exchanged(job.salt))
+        own = scheme.shingling.batch_features(batch)
+        features[part] = np.diff(own.offsets)
         if fields is None:
+            equal[part] = equals(batch, own, job.salt)
             separate(own, sites[part], np.arange(len(batch)))
             corpus = Corpus(own, None, texts[part.start : part.stop])
             parts.append(_signatures(job, corpus, np.arange(len(batch)), wholes))
     if fields is not None:
         parts = [scheme.sign(fields)]
-        equal[:] = 0
-        keys = (job.salt, job.salt[::-1]) if job.policy.verify == "exact" else ()  # otherwise no documents are equal
-        for column, key in enumerate(keys):
+        exact = job.policy.verify == "exact"  # otherwise no documents are equal
+        for column, key in enumerate((job.salt, exchanged(job.salt)) if exact else ()):
             keyed = replace(cast("Any", scheme), seed=Hashing().seed, key=key.tobytes())  # it has a seed or a key
             equal[parts[0].present, column] = keyed.sign(fields).rows[parts[0].present, 0]
-    else:
-        _digest_featureless(texts, (features == 0) & ~blanks, job.salt, equal)
     rows = np.concatenate([part.rows for part in parts]) if parts else job.no_rows()
     columns = {
         "equal": equal[:, 0],
@@ -315,36 +316,3 @@ def _signatures(job: Job, corpus: Corpus, positions: Positions, wholes: list[Sig
         return cast("Signatures", scheme.sign_short_at(corpus, positions))
     wholes.append(scheme.sign_at(corpus, positions))
     return cast("Signatures", scheme.shortened(wholes[-1]))
-
-
-def equal_digests(texts: pa.ChunkedArray, shingling: Evidence, salt: Words) -> Words:
-    """Return the digests that equal documents share, of texts that are not fields; see ``Signed``."""
-    number = len(texts)
-    equal, features, blanks = np.zeros((number, 2), np.uint64), np.zeros(number, np.int64), np.empty(number, np.bool_)
-    for _ in _shingled(texts, shingling, salt, equal, features, blanks):
-        pass
-    _digest_featureless(texts, (features == 0) & ~blanks, salt, equal)
-    return equal
-
-
-def _shingled(  # noqa: PLR0913, PLR0917 - what is filled, by position
-    texts: pa.ChunkedArray, shingling: Evidence, salt: Words, equal: Words, features: Positions, blanks: Flags
-) -> Iterator[tuple[slice, TextBatch, Features]]:
-    """Yield the features of texts, batch by batch; fill their digests and numbers, and which texts are blank."""
-    for begin, batch in placed(batches(texts)):
-        part = slice(begin, begin + len(batch))
-        own = shingling.batch_features(batch)
-        features[part] = np.diff(own.offsets)
-        blank(batch.data, batch.offsets, blanks[part])
-        digest_words(own.values, own.offsets, salt, equal[part])
-        yield part, batch, own
-
-
-def _digest_featureless(texts: pa.ChunkedArray, featureless: Flags, salt: Words, equal: Words) -> None:
-    """Digest these texts, which are not blank and have no features, with two keys."""
-    alike = np.flatnonzero(featureless)
-    batch = whole_batch(texts.take(pa.array(alike)))
-    for column, key in enumerate((salt, salt[::-1])):
-        sums = np.zeros(len(alike), np.uint64)
-        add_field(batch.data, batch.offsets, batch.offsets[1:], np.ascontiguousarray(key), sums)
-        equal[alike, column] = sums

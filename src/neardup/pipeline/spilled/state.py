@@ -10,7 +10,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
@@ -28,7 +28,7 @@ from neardup import __version__
 from neardup.engines.journal import has_file, locked, naming, replacing
 from neardup.index.disk.arrays import checksum
 from neardup.model.arrays import Flags
-from neardup.model.errors import Change, NeardupError, ParameterError, StorageDamaged, StorageRefused, require
+from neardup.model.errors import NeardupError, ParameterError, StorageDamaged, StorageRefused, require
 from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
 from neardup.model.moments import require_past
 from neardup.model.policy import Policy
@@ -46,12 +46,12 @@ from neardup.pipeline.spilled.earlier import (
     check_segments,
 )
 from neardup.schemes import terms
+from neardup.schemes.recorded import RecordedScheme, differing, other_settings
 from neardup.sources.formats import local_folder
 from neardup.sources.output_places import require_outside
 from neardup.text.extraction import Extraction, other_extraction
 from neardup.text.host_templates import kept_templates
 
-UNRECORDED: Final = frozenset({"common", "weights"})  # parameters that are recorded by identity only
 _EMPTY: Final = "it has no documents yet: no run with it was completed"
 _NOT_STATE: Final = "not a state"  # the code of errors about folders of something else
 _DAMAGED: Final = "it is damaged: restore the state from a copy, or make a new one"
@@ -92,6 +92,11 @@ class StateHeader(msgspec.Struct, frozen=True):
     for_index: bool  # whether kept documents have all that an index needs, except texts and fields
     segments: tuple[SegmentInfo, ...] = ()
     digest: str = ""  # of everything else
+
+    @property
+    def recorded(self) -> RecordedScheme:
+        """The scheme of its runs."""
+        return RecordedScheme(self.scheme, self.recipe, self.key or "")
 
 
 class _Format(msgspec.Struct, frozen=True):
@@ -169,27 +174,17 @@ class State(AbstractContextManager["State"]):
 
         With *for_index*, raise ``ParameterError`` for a state whose documents lack what an index needs.
         """
-        if changes := self.differences(scheme, policy):
-            words = "; ".join(change.words() for change in changes)
-            rule = f"its documents were added with other settings: {words}; use the same, or another state"
-            raise StorageRefused(str(self.folder), rule, "other terms")
-        lacks = for_index and self._header is not None and not self._header.for_index
-        rule = "cannot be used with this state, whose first run was without it; leave it out, or make another state"
-        require(not lacks, "for_index", for_index, rule)
-
-    def differences(self, scheme: Scheme, policy: Policy | None = None) -> list[Change]:
-        """Return what this scheme and *policy* have other than the state."""
-        if self._header is None:
-            return []
-        known, own = self._header, header_of(scheme, policy or Policy(), "", None, for_index=False)
-        found = [*differing(known.scheme, own.scheme)]
+        header = self._header
+        if header is None:
+            return
+        changes = header.recorded.changes(RecordedScheme.of(scheme))
         if policy is not None:
-            found += differing(known.policy, own.policy)
-        if not found and known.key != own.key:
-            found.append(Change.of_key(known.key or "", scheme.key_identity))
-        if not found and known.recipe != own.recipe:
-            found.append(Change("changed", "the recipe of the scheme"))
-        return found
+            changes += differing(header.policy, _rules(policy))
+        if changes:
+            rule = f"{other_settings(changes)}; use the same, or another state"
+            raise StorageRefused(str(self.folder), rule, "other terms")
+        rule = "cannot be used with this state, whose first run was without it; leave it out, or make another state"
+        require(header.for_index or not for_index, "for_index", for_index, rule)
 
     @property
     def extraction(self) -> Extraction | None:
@@ -383,9 +378,13 @@ def header_of(
     scheme: Scheme, policy: Policy, salt: str, extraction: dict[str, str | None] | None, *, for_index: bool
 ) -> StateHeader:
     """Return the header of a new state."""
-    rules = {name: value for name, value in asdict(policy).items() if name != "keep"}
-    own = (__version__, scheme.recipe, scheme.key_identity, terms.written(scheme), rules, salt, extraction, for_index)
-    return StateHeader(_FORMAT, *own)
+    own = (__version__, scheme.recipe, scheme.key_identity, terms.written(scheme))
+    return StateHeader(_FORMAT, *own, _rules(policy), salt, extraction, for_index)
+
+
+def _rules(policy: Policy) -> dict[str, str]:
+    """Return what a state records of a policy; each run has its own copies that stay."""
+    return {name: value for name, value in asdict(policy).items() if name != "keep"}
 
 
 def is_state(folder: Path) -> bool:
@@ -440,30 +439,6 @@ def _chosen(segment: Iterable[Rows], shift: int, stays: Flags, numbers: Any, beg
             rows.ids.filter(pa.array(own)),
         )
         begin += len(representatives)
-
-
-def differing(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> Iterator[Change]:
-    """Yield the parameters that differ; of two schemes only the names, as everything else depends on these.
-
-    Tables and lists are changed, added or left out, without their values.
-    """
-    names = ["scheme"] if known.get("scheme") != wanted.get("scheme") else {**known, **wanted}
-    for name in names:
-        one, other = known.get(name), wanted.get(name)
-        if isinstance(one, Mapping) and isinstance(other, Mapping):
-            inner = differing(one, other)
-            yield from (change._replace(name=name) if change.name == "identity" else change for change in inner)
-        elif one != other:
-            kind = "added" if one is None else "left out" if other is None else "changed"
-            plain = not {dict, list} & {type(one), type(other)}
-            yield Change("setting", name, one, other) if plain else Change(kind, name)
-
-
-def as_recorded(changes: Sequence[Change], place: str) -> str:
-    """Describe other settings than those of a run, and what to do; a *place* has recorded all but ``UNRECORDED``."""
-    words = "; ".join(change.words() for change in changes)
-    lacks = UNRECORDED & {change.name for change in changes}
-    return f"{words}; use the same{'' if lacks else f', or leave them out, as {place} has recorded them'}"
 
 
 def _read(folder: Path) -> StateHeader | None:

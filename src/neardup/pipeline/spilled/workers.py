@@ -13,7 +13,7 @@ from neardup import __version__
 from neardup.engines.journal import WorkFolder, naming, read_header, reserved
 from neardup.engines.runner import End, Function, Worked, require_version, work
 from neardup.index.disk.arrays import understood
-from neardup.model.errors import NeardupError, StorageDamaged, StorageFailed, StorageRefused, is_keyed
+from neardup.model.errors import NeardupError, StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -30,6 +30,7 @@ from neardup.pipeline.spilled.signed import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.schemes import terms as schemes
+from neardup.schemes.recorded import RecordedScheme
 from neardup.sources.formats import local_folder
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
@@ -103,14 +104,11 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
     terms = _terms(folder)
     with understood(folder.folder / RUN[0], NeardupError):
         plain: Scheme = schemes.read(terms["changeable"]["scheme"], key) if given is None else given
+    where = str(folder.folder)
+    RecordedScheme(terms["changeable"]["scheme"], terms["recipe"], terms["key"]).require_key(where, plain)
     scheme = plain.with_common(list_of(folder))
     if terms["recipe"] not in {schemes.without_common(scheme).recipe, scheme.recipe}:
-        if scheme.key_identity != terms["key"]:
-            if not is_keyed(terms["key"]):
-                raise StorageRefused(str(folder.folder), "the run in this folder has no secret key", "no key")
-            rule = "the run in this folder has a secret key: the same key is needed"
-            raise StorageRefused(str(folder.folder), rule, "key needed")
-        raise StorageRefused(str(folder.folder), "its scheme has a table of weights, which the work folder lacks")
+        raise StorageRefused(where, "its scheme has a table of weights, which the work folder lacks")
     return scheme
 
 

@@ -1,0 +1,97 @@
+"""The scheme that a run, a state or an index has recorded, and what another scheme has different."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Self
+
+from neardup.model.errors import Change, ParameterError, StorageRefused, is_keyed
+from neardup.schemes.terms import read, written
+
+UNRECORDED: Final = frozenset({"common", "weights"})  # parameters that are recorded by identity only
+
+
+class RecordedScheme(NamedTuple):
+    """A serialised scheme (see ``written``), with its recipe and what identifies its key."""
+
+    settings: Mapping[str, Any]
+    recipe: str
+    key: str
+
+    @classmethod
+    def of(cls, scheme: Any) -> Self:
+        """Return what is recorded of a scheme."""
+        return cls(written(scheme), scheme.recipe, scheme.key_identity)
+
+    def require_key(self, where: str, scheme: Any) -> None:
+        """Raise ``StorageRefused`` for the place *where* it is recorded, unless a scheme has the same secret key."""
+        before, now = self.key, scheme.key_identity
+        if before == now:
+            return
+        if is_keyed(before) and is_keyed(now):
+            raise StorageRefused(where, "was created with another key; open it with its own", "other key")
+        if is_keyed(before):
+            raise StorageRefused(where, "was created with a key; open it with the same key", "key needed")
+        if is_keyed(now):
+            raise StorageRefused(where, "was created without a key; open it without one", "no key")
+
+    def changes(self, now: "RecordedScheme", *, in_recipe: bool = False) -> list[Change]:
+        """Return the parameters that differ; without any, that the key, or else the recipe does.
+
+        *in_recipe* leaves out parameters that do not decide the bits of signatures.
+        """
+        found = [*differing(self.settings, now.settings, in_recipe=in_recipe)]
+        if not found and self.key != now.key:
+            found = [Change.of_key(self.key, now.key)]
+        if not found and self.recipe != now.recipe:
+            found = [Change("changed", "the recipe of the scheme")]
+        return found
+
+
+def differing(before: Mapping[str, Any], now: Mapping[str, Any], *, in_recipe: bool = False) -> Iterator[Change]:
+    """Yield the parameters that differ; of two schemes only the names, as everything else depends on these.
+
+    Tables of weights and lists of shingles differ by their identities, and other values that have parts are changed.
+    With *in_recipe*, parameters of schemes that leave the recipe as it is are left out.
+    """
+    if before.get("scheme") != now.get("scheme"):
+        yield Change("setting", "scheme", before.get("scheme"), now.get("scheme"))
+        return
+    for name in {**before, **now}:
+        one, other = _plain(before.get(name)), _plain(now.get(name))
+        if one == other or (in_recipe and _is_policy(before, name, now.get(name))):
+            continue
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            yield from differing(one, other, in_recipe=in_recipe and "scheme" in one)
+        elif _has_parts(one) or _has_parts(other):
+            yield Change("changed", name)
+        else:
+            yield Change("setting", name, one, other)
+
+
+def other_settings(changes: Iterable[Change]) -> str:
+    """Return the rule of an error about other settings than something was created with."""
+    return f"was created with other settings: {'; '.join(change.words() for change in changes)}"
+
+
+def as_recorded(changes: Sequence[Change]) -> str:
+    """Return the same rule, and what to do about settings that are recorded, unless they are in ``UNRECORDED``."""
+    lacks = UNRECORDED & {change.name for change in changes}
+    return f"{other_settings(changes)}; use the same{'' if lacks else ', or leave them out, as they are recorded'}"
+
+
+def _is_policy(settings: Mapping[str, Any], name: str, value: Any) -> bool:
+    """Return whether a serialised scheme has the same recipe with another value of a parameter."""
+    if name in UNRECORDED:
+        return False
+    try:
+        return bool(read({**settings, name: value}).recipe == read({**settings}).recipe)
+    except ParameterError:  # the value does not fit the other parameters
+        return False
+
+
+def _plain(value: Any) -> Any:
+    """Return the identity of a table of weights or a list of shingles, and other values as they are."""
+    return value["identity"] if isinstance(value, Mapping) and "identity" in value else value
+
+
+def _has_parts(value: Any) -> bool:
+    return isinstance(value, Mapping) or (isinstance(value, list) and any(map(_has_parts, value)))
