@@ -83,7 +83,8 @@ INVISIBLE_RANGES = [
 # The search table.
 
 HANGUL_RANGES = [(0x1100, 0x11FF), (0x3131, 0x318E), (0xA960, 0xA97F), (0xAC00, 0xD7FF)]
-KEPT_RANGES = [(0x3131, 0x318E), (0xAC00, 0xD7A3)]  # Hangul that is not taken apart
+JAMO = [(0x3131, 0x318E)]
+KEPT_RANGES = [*JAMO, (0xAC00, 0xD7A3)]  # Hangul that is not taken apart, except first letters of syllables
 SQUARED_RANGES = [(0x2E80, 0x2FDF), (0x3200, 0x33FF)]  # symbols that stand for letters, which are searched
 
 # Accents and points that search ignores; marks of other scripts are vowels, and count.
@@ -114,7 +115,6 @@ IGNORED_MARKS = [
     (0xFB1E, 0xFB1E),
     (0xFE20, 0xFE2F),
 ]
-EXTENDING = {0x0E33, 0x0EB3}  # Thai and Lao vowels that belong to the letter before
 
 # Letters that people write for one another, beside what Unicode decomposes.
 ALIKE = {
@@ -145,9 +145,10 @@ def within(ranges):
     return {code for first, last in ranges for code in range(first, last + 1)}
 
 
-WITHIN_WORDS = within([(0x1160, 0x11FF), (0xD7B0, 0xD7FB)]) | EXTENDING  # letters that belong to the one before
+WITHIN_WORDS = within([(0x1160, 0x11FF), (0xD7B0, 0xD7FB)])  # letters that belong to the one before
 WHOLE_WORDS = within(UNSPACED_RANGES) | within(HANGUL_RANGES)
-KEPT = within(KEPT_RANGES) | EXTENDING
+FIRST_LETTERS = {code for code in within(JAMO) if "\u1100" <= unicodedata.normalize("NFKD", chr(code)) <= "\u115e"}
+KEPT = within(KEPT_RANGES) - FIRST_LETTERS
 SQUARED = within(SQUARED_RANGES)
 IGNORED = within(INVISIBLE_RANGES) | within(IGNORED_MARKS)
 
@@ -191,7 +192,7 @@ def search_folded(code):
     if (digit := unicodedata.decimal(letter, None)) is not None:
         return [ord("0") + digit]
     if "\uffa1" <= letter <= "\uffdc" and unicodedata.decomposition(letter):  # half-width Hangul
-        return [int(unicodedata.decomposition(letter).split()[1], 16)]
+        return search_folded(int(unicodedata.decomposition(letter).split()[1], 16))
     if unicodedata.category(letter)[0] not in "LMN" and code not in SQUARED:
         return [code]
     before = ""

@@ -7,6 +7,7 @@ from neardup.text.search_words import search_tables
 
 INDEX, TABLE, EXPANSIONS = search_tables()
 STACKERS = "\u17d2\u1039"
+AM = {"\u0e4d\u0e32", "\u0ecd\u0eb2"}  # the two halves of a vowel of Thai and Lao
 
 
 @cache
@@ -30,6 +31,11 @@ def joined(word, letter):
     return word + letter
 
 
+def belongs(last, letter):
+    """Tell whether a letter is part of the word before it, in a script where each letter is a word."""
+    return last in STACKERS or last + letter in AM
+
+
 def words_of(text):
     """Give begin, end and letters of each word, by characters."""
     words, kind_of_last = [], None
@@ -38,7 +44,7 @@ def words_of(text):
             if kind in {DROPPED, EXTENDS} and kind_of_last is not None:
                 words[-1][1] = place + 1
                 words[-1][2] = joined(words[-1][2], letter) if kind == EXTENDS else words[-1][2]
-            elif kind == PART == kind_of_last or (kind == ALONE == kind_of_last and words[-1][2][-1] in STACKERS):
+            elif kind == PART == kind_of_last or (kind == ALONE == kind_of_last and belongs(words[-1][2][-1], letter)):
                 words[-1][1:] = [place + 1, words[-1][2] + letter]
             elif kind in {PART, ALONE}:
                 words.append([place, place + 1, letter])

@@ -13,7 +13,8 @@ from neardup.kernels import search_words as kernels
 from neardup.text.search_words import search_tables
 
 LETTERS = st.text(
-    alphabet="ab É.\né京e\u0301\u0e31ก-ﬁ¼㍿각\u1100\u1161\u11a8가ㄱ\xad\u200dक\u094dिক\u17d2ក\u1039क\uff8a\uff9eガ",
+    alphabet="ab É.\né京e\u0301\u0e31\u0e32\u0e33\u0e4dㅋ\uffbb"
+    "ก-ﬁ¼㍿각\u1100\u1161\u11a8가ㄱ\xad\u200dक\u094dिক\u17d2ក\u1039क\uff8a\uff9eガ",
     max_size=40,
 )
 
@@ -50,6 +51,18 @@ def test_no_character_takes_more_room_than_there_is():
     assert kernels.MOST_EXPANDED <= 2 * kernels.ROOM  # by characters of two bytes
     for code in range(128):
         assert len(words_of(chr(code))) <= 1
+
+
+@pytest.mark.parametrize("text", ["เขาดื่มน้ำทุกวัน", "ນ້ຳ", "재밌다 ㅋㅋㅋ 정말", "ﾋﾟｱﾉ ㄲㄴ", "\uffbb\uffbb"])
+def test_words_have_the_letters_of_their_compatibility_forms(text):
+    folded = [[word for _, _, word in words_of(own)] for own in (text, unicodedata.normalize("NFKC", text))]
+    assert folded[0] == folded[1]
+
+
+def test_a_vowel_of_two_halves_is_a_mark_of_the_letter_before():
+    for text in ("น้ำ", "น้\u0e4d\u0e32", "ນ້ຳ", "ນ້\u0ecd\u0eb2"):
+        assert [place[:2] for place in words_of(text)] == [[0, len(text)]]
+        assert len(cut([text.encode()])[0].split()) == 1
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD"])

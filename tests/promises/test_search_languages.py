@@ -58,7 +58,7 @@ LANGUAGES = {
     "Chinese": ("北京大学今天開學，⼀個㍿", ["北京", "大学", "「今天開學」", "一個", "株式会社", "学"], ["京北", "上海"]),
     "Japanese": ("東京タワーのﾊﾞｽとガラス、１２３", ["東京", "バス", "ｶﾞﾗｽ", "カ\u3099ラス", "タワー", "123"], ["ハス", "カラス"]),
     "Korean": ("대한민국의 수도는 서울이다", ["대한민국", "수도", "서울", unicodedata.normalize("NFD", "서울")], ["울서", "서을"]),
-    "Hawaiian": ("ʻŌlelo Hawaiʻi", ["ʻolelo", "hawaiʻi"], ["hawai"]),
+    "Hawaiian": ("ʻŌlelo Hawaiʻi", ["ʻolelo", "hawaiʻi"], ["hawaii"]),
     "Yoruba": ("Èdè Yorùbá ẹ̀kọ́", ["ede yoruba", "eko"], ["yor"]),
     "Cherokee": ("ᏣᎳᎩ ꮳꮃꭹ", ["ꮳꮃꭹ", "ᏣᎳᎩ"], ["Ꮳ"]),
 }  # fmt: skip

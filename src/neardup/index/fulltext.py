@@ -34,7 +34,7 @@ from neardup.model.query import Term
 
 NAME: Final = "search.sqlite"
 _NEW: Final = f"{NAME}.new"  # a copy that is not in place yet
-FORMAT: Final = 4
+FORMAT: Final = 5
 TITLE_WEIGHT: Final = 4.0
 BODY_WEIGHT: Final = 1.0
 MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered until the table changes, of 16 bytes each
@@ -74,12 +74,13 @@ _NEWEST: Final = (
 )
 _RETITLED: Final = "UPDATE documents SET title = ?, site = ? WHERE rowid = ? AND (title IS NOT ? OR site IS NOT ?)"
 _COLUMNS: Final = "id UNINDEXED, title, body, site"
+_COUNTS: Final = ("following", "documents", "changes", "clock", "session")
 _TABLES: Final = (
     "DROP TABLE IF EXISTS documents",
     "DROP TABLE IF EXISTS state",
     f"CREATE VIRTUAL TABLE documents USING fts5({_COLUMNS}, prefix = {PREFIX}, tokenize = {TOKENIZER})",
     f"INSERT INTO documents(documents, rank) VALUES ('hashsize', {_BUFFER})",  # noqa: S608 - a number of ours
-    "CREATE TABLE state (mark TEXT, following INTEGER, documents INTEGER, built TEXT, changes INTEGER, clock INTEGER)",
+    f"CREATE TABLE state (mark TEXT, built TEXT, {', '.join(f'{name} INTEGER' for name in _COUNTS)})",
     f"PRAGMA user_version = {FORMAT}",
 )
 
@@ -107,7 +108,8 @@ class TableState(NamedTuple):
 
     It has also seen the first *field_changes* of the index; at the next one, the next ordinal was at least *clock*.
     Every complete change of the table changes its state, because documents that were seen can only be removed, or get
-    other fields. *built* identifies the build of the table.
+    other fields. *built* identifies the build of the table, and *session* is the writer of the index whose changes it
+    has seen last; 0 if there was none.
     """
 
     following: int
@@ -115,6 +117,7 @@ class TableState(NamedTuple):
     built: str
     field_changes: int
     clock: int
+    session: int = 0
 
 
 class RankedMatches(NamedTuple):
@@ -179,15 +182,23 @@ class FullText:
             pass
 
     @classmethod
-    def build(cls, path: Path, mark: str, following: int, batches: Iterable[Texts], field_changes: int = 0) -> None:
+    def build(  # noqa: PLR0913, PLR0917 - the state of a table
+        cls,
+        path: Path,
+        mark: str,
+        following: int,
+        batches: Iterable[Texts],
+        field_changes: int = 0,
+        session: int = 0,
+    ) -> None:
         """Build a table of these documents, replacing an existing one, which remains readable until then.
 
-        It has seen everything that *following* and *field_changes* count. If the process is killed, the existing one
-        remains.
+        It has seen everything that *following* and *field_changes* count, up to changes of the *session*. If the
+        process is killed, the existing one remains.
         """
         _require_fts5(path)
         with _translated(path):
-            state = (mark, following, field_changes)
+            state = (mark, following, field_changes, session)
             if _is_whole(path):
                 _fill(path, state, batches)
                 return
@@ -266,6 +277,12 @@ class FullText:
             return _numbers(connection.execute(f"SELECT rowid {_FOUND} ORDER BY rowid", (_matching(terms),)))
 
     # Writing.
+
+    def begin_session(self, session: int) -> TableState:
+        """Record that the next updates have changes of this session of a writer of the index."""
+        with self._busy, self._connected() as connection, _transaction(connection):
+            connection.execute("UPDATE state SET session = ?", (session,))
+            return _state(connection)
 
     def update(self, following: int, added: Texts | None = None, gone: Iterable[int] = ()) -> TableState:
         """Add and remove documents in one transaction; the table has then seen all ordinals before *following*."""
@@ -362,8 +379,8 @@ def remove(path: Path) -> None:
         name.unlink(missing_ok=True)
 
 
-def _fill(path: Path, state: tuple[str, int, int], batches: Iterable[Texts]) -> None:
-    mark, following, field_changes = state
+def _fill(path: Path, state: tuple[str, int, int, int], batches: Iterable[Texts]) -> None:
+    mark, following, field_changes, session = state
     with closing(_connect(path, "rwc")) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
         with _transaction(connection):
@@ -371,8 +388,8 @@ def _fill(path: Path, state: tuple[str, int, int], batches: Iterable[Texts]) -> 
                 connection.execute(statement)
             documents = sum(_insert(connection, batch) for batch in batches)
             connection.execute("INSERT INTO documents(documents) VALUES ('optimize')")
-            row = (mark, following, documents, token_hex(8), field_changes, following)
-            connection.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?, ?)", row)
+            row = (mark, token_hex(8), following, documents, field_changes, following, session)
+            connection.execute("INSERT INTO state VALUES (?, ?, ?, ?, ?, ?, ?)", row)
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # those that no reader uses
 
 
@@ -485,7 +502,9 @@ def _require_fts5(path: Path) -> None:
 
 
 def _state(connection: sqlite3.Connection) -> TableState:
-    return TableState(*connection.execute("SELECT following, documents, built, changes, clock FROM state").fetchone())
+    return TableState(
+        *connection.execute("SELECT following, documents, built, changes, clock, session FROM state").fetchone()
+    )
 
 
 def _insert(connection: sqlite3.Connection, batch: Texts) -> int:

@@ -30,6 +30,17 @@ def _extended(last, code):
 
 
 @njit(nogil=True)
+def _joined(last, code):
+    """Return whether a letter belongs to the one before it.
+
+    That is so below a letter of Khmer and Burmese, and where it is the second half of the vowel am of Thai and Lao.
+    """
+    if last == 0x17D2 or last == 0x1039:
+        return True
+    return (last == 0x0E4D and code == 0x0E32) or (last == 0x0ECD and code == 0x0EB2)
+
+
+@njit(nogil=True)
 def find_words(source, index, table, expansions, starts, ends, letters, bounds):
     """Find the words of a text: word *w* is ``source[starts[w]:ends[w]]`` and folds to the letters of its *bounds*.
 
@@ -60,8 +71,8 @@ def find_words(source, index, table, expansions, starts, ends, letters, bounds):
             goes_on = own == open_kind and own == PART
             if own == DROPPED or own == EXTENDS:
                 goes_on = open_kind != SEPARATOR
-            elif own == ALONE and open_kind == ALONE:  # joined below the one before, in Khmer and Burmese
-                goes_on = letters[folded - 1] == 0x17D2 or letters[folded - 1] == 0x1039
+            elif own == ALONE and open_kind == ALONE:
+                goes_on = _joined(letters[folded - 1], letter)
             if not goes_on:
                 if open_kind != SEPARATOR:
                     ends[words] = end

@@ -84,9 +84,9 @@ class Answer(Struct, frozen=True, kw_only=True):
     """A page of the results of a query, without repeats.
 
     *total* documents match. The best *examined* of them were collapsed to *groups* groups, and *hidden* hits are not
-    shown. *unsigned* hits have no signature and match none. *threshold* is the strictness, as an estimate of the
-    scheme's measure; ``None`` if the scheme has no choice. *results* are the groups of this *page* of *pages*, or, with
-    *include*, the members of that group on this page.
+    shown. *unsigned* hits have no signature and match none. *threshold* is the least measure of near duplicates, of
+    their texts or, if only signatures decide, of these; ``None`` if the scheme has no choice. *results* are the groups
+    of this *page* of *pages*, or, with *include*, the members of that group on this page.
     """
 
     query: str

@@ -51,8 +51,10 @@ class HitGroup(Struct, frozen=True):
     hides: int
 
 
-def group_id(id: Any) -> int:  # noqa: A002 - the word users know
+def group_id(id: Any, earlier: int = 0) -> int:  # noqa: A002 - the word users know
     """Return the id of the group that begins with a hit: 63 bits of the BLAKE2b digest of the hit's id, as a string.
+
+    If *earlier* groups begin with a hit with the same id, their number is digested too.
 
     >>> group_id("a"), group_id(7) == group_id("7")
     (1702698405120146464, True)
@@ -60,4 +62,6 @@ def group_id(id: Any) -> int:  # noqa: A002 - the word users know
     name = id if isinstance(id, str) else str(id)
     digest = _DIGEST.copy()
     digest.update(name.encode("utf-8", "surrogatepass"))
+    if earlier:
+        digest.update(b"\xff%d" % earlier)  # a byte that is not in UTF-8, so that no other id has this digest
     return int.from_bytes(digest.digest(), "little") >> (64 - _GROUP_BITS)

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -41,25 +41,71 @@ class _Table:
     """The names of a table's columns, and a function that reads some of them."""
 
     names: Sequence[Any]
-    read: Callable[[list[str]], pa.Table]
+    read: Callable[[list[Any]], pa.Table]  # by names; those of Arrow also by places
+
+
+class TableColumns(NamedTuple):
+    """The names of a table's columns, which may be any object, their values, and the number of its *rows*.
+
+    Values are an Arrow column or, if Arrow cannot represent them, a list.
+    """
+
+    names: list[Any]
+    columns: list[pa.ChunkedArray | list[Any]]
+    rows: int
+
+
+def columns_or_column(source: Any, what: str) -> Any:
+    """Open a container: a table of any values as its columns, a column as an Arrow column, others unchanged.
+
+    *what* is the word for the container in errors. Raises ``DataError`` for a container that is not in memory, with the
+    call that reads it.
+    """
+    require_in_memory(source, what)
+    if _is(source, "pandas", "DataFrame"):
+        levels = [name for name in source.index.names if name is not None and name not in source.columns]
+        own = [source.iloc[:, place] for place in range(source.shape[1])]
+        named = [*source.columns, *levels], [*own, *(_of_pandas(source, name) for name in levels)]
+    elif _is(source, "polars", "DataFrame"):
+        named = source.columns, source.get_columns()
+    else:
+        found = _opened(source, what)
+        if not isinstance(found, _Table):
+            return found
+        names = list(found.names)
+        table = found.read(names if len({*names}) == len(names) else [*range(len(names))])
+        return TableColumns(names, [*map(without_views, table.columns)], len(table))
+    return TableColumns(*named, len(source))._replace(columns=[_values(column) for column in named[1]])
+
+
+def _values(column: Any) -> pa.ChunkedArray | list[Any]:
+    try:
+        return without_views(_array(column, ""))
+    except DataError:
+        return list(column.to_list())
 
 
 def table_or_column(
-    source: Any, needed: Sequence[str] | None = None, optional: Sequence[str] = (), *, text: str | None = None
+    source: Any,
+    needed: Sequence[str] | None = None,
+    optional: Sequence[str] = (),
+    *,
+    text: str | None = None,
+    what: str = "documents",
 ) -> Any:
     """Open a container: a table as an Arrow table, a column as an Arrow column; other objects are returned unchanged.
 
     A table is an Arrow table, batch or reader, a pandas or polars ``DataFrame``, a Hugging Face ``Dataset``, or any
     other object with the Arrow stream protocol. Only the *needed* columns, and the existing ones of the *optional*
     columns, are read; ``None`` reads every column. Dictionaries of string views, which Arrow cannot unpack, become
-    dictionaries of large strings.
+    dictionaries of large strings. *what* is the word for the container in errors.
 
     Raises ``DataError`` for a needed column that does not exist (*text* is the one that the user's argument of this
-    name names), for two columns of the same name, for a column that
-    Arrow cannot represent, and for a container that is not in memory, with the call that reads it.
+    name names), for two columns of the same name, for a column that Arrow cannot represent, and for a container that is
+    not in memory, with the call that reads it.
     """
-    require_in_memory(source)
-    table = _opened(source)
+    require_in_memory(source, what)
+    table = _opened(source, what)
     if not isinstance(table, _Table):
         return table
     names = list(table.names)
@@ -113,19 +159,23 @@ def records_as_table(
     return pa.table({name: _array([record.get(name) for record in records], name) for name in dict.fromkeys(names)})
 
 
-def require_in_memory(source: Any) -> None:
-    """Raise ``DataError`` for a container that must be read first, a set, a single value, and the path of a file."""
+def require_in_memory(source: Any, what: str = "documents") -> None:
+    """Raise ``DataError`` for a container that must be read first, a set, a single value, and the path of a file.
+
+    *what* is the word for the container.
+    """
     for (library, name), reason in _NOT_READ.items():
         if _is(source, library, name):
-            raise DataError("documents", reason)
+            raise DataError(what, reason)
+    advice = OF_FILES if what == "documents" else "read the file first"
     if isinstance(source, os.PathLike):
-        raise DataError("documents", f"{os.fspath(source)!r} is a path; {OF_FILES}")
+        raise DataError(what, f"{os.fspath(source)!r} is a path; {advice}")
     if isinstance(source, io.IOBase):
-        raise DataError("documents", f"are an open file; {OF_FILES}; to compare its lines, pass [*file]")
+        raise DataError(what, f"are an open file; {advice}; to compare its lines, pass [*file]")
     if isinstance(source, set | frozenset):
-        raise DataError("documents", "are a set, which has no order; pass a list, best or oldest first")
+        raise DataError(what, "are a set, which has no order; pass a list, best or oldest first")
     if isinstance(source, np.ndarray) and not source.ndim:
-        raise DataError("documents", "are a zero-dimensional array, which is a single value; pass a list")
+        raise DataError(what, "are a zero-dimensional array, which is a single value; pass a list")
 
 
 def rows_where(container: Rows, marked: Flags) -> Rows:
@@ -205,7 +255,7 @@ def _lineage(kind: type) -> set[tuple[str, str | None]]:
     return {*libraries, *((library, None) for library, _ in libraries)}
 
 
-def _opened(source: Any) -> Any:
+def _opened(source: Any, what: str) -> Any:
     """Return a ``_Table`` for an object with named columns, an Arrow column for a column, other objects unchanged."""
     if isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader | pa.Array | pa.ChunkedArray):
         return _of_arrow(source)
@@ -217,7 +267,7 @@ def _opened(source: Any) -> Any:
     if hasattr(source, "__arrow_c_stream__"):
         return _of_arrow((pa.RecordBatchReader.from_stream if named else pa.chunked_array)(source))
     if named:
-        raise DataError("documents", f"{kind_of(source)} cannot be read: convert it to pandas, polars or Arrow")
+        raise DataError(what, f"{kind_of(source)} cannot be read: convert it to pandas, polars or Arrow")
     return source
 
 

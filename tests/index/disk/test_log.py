@@ -44,6 +44,18 @@ def test_only_what_is_new_is_read_again(tmp_path):
     assert [*reader.read()] == []
 
 
+def test_logs_with_other_records_have_other_checksums_as_written_and_as_read(tmp_path):
+    kinds = [["admit", "visit"], ["visit", "admit"], ["admit", "admit"]]
+    chains = set()
+    for number, some in enumerate(kinds):
+        writer = write(tmp_path / str(number), [(kind, {}) for kind in some])
+        _, reader = read(tmp_path / str(number))
+        assert reader.tail.chain == writer.chain
+        chains.add((writer.size, writer.chain))
+    assert len({size for size, _ in chains}) == 1
+    assert len(chains) == len(kinds)
+
+
 def test_every_cut_leaves_the_records_before_it(tmp_path):
     size = write(tmp_path / "log", sync=False).size
     whole = (tmp_path / "log").read_bytes()

@@ -5,7 +5,7 @@ import pytest
 
 from neardup.index.disk.arrays import Stored, checksum
 from neardup.index.disk.files import Disk
-from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest, Session
 from neardup.model.errors import StorageDamaged, StorageRefused
 
 STATE = Manifest(
@@ -16,6 +16,7 @@ STATE = Manifest(
     terms={"scheme": "minhash"},
     segments=(Stored("segment-00000001", 100, 7),),
     updates=Stored("updates-00000003", 50, 8),
+    sessions=(Session(5, 0, 0), Session(3, 7, 1)),
 )
 
 
@@ -74,6 +75,8 @@ def test_every_changed_byte_is_found(tmp_path):
         ({"field_changes": -1}, StorageDamaged, "makes no sense"),
         ({"segments": [["segment-00000001", "many", 7]]}, StorageDamaged, "makes no sense"),
         ({"terms": []}, StorageDamaged, "invalid terms"),
+        ({"sessions": [[1, 2]]}, StorageDamaged, "makes no sense"),
+        ({"sessions": [[1 << 63, 2, 3]]}, StorageDamaged, "makes no sense"),
         ({"more": 1}, StorageDamaged, "makes no sense"),
     ],
 )

@@ -114,7 +114,12 @@ def test_a_group(neardup, seen):
     assert group.isdigit()
     shown = neardup("search", "seen", "fishing", "--include", group).out
     assert "Storm at dawn" in shown
+    assert "Page" not in shown
     assert ids(asked(neardup, "fishing", "--include", group, "--size", "1")) == ["copy"]
+    first = neardup("search", "seen", "fishing", "--include", group, "--size", "1").out
+    assert first.endswith("\nPage 1 of 3 of this group\n--page 2 shows the next ones.\n")
+    last = neardup("search", "seen", "fishing", "--include", group, "--size", "1", "--page", "3").out
+    assert last.endswith("\nPage 3 of 3 of this group\n")
     assert (
         neardup("search", "seen", "fishing", "--include", "5").out == "There is no group 5 on page 1 of this query.\n"
     )

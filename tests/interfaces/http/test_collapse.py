@@ -4,7 +4,7 @@ from base64 import b64encode
 
 import pytest
 
-from neardup import Index, collapse
+from neardup import Index, SimHash, collapse
 
 
 def test_collapsing_is_that_of_the_library(serve, folder):
@@ -92,6 +92,8 @@ def test_hits_may_bring_their_texts_or_signatures(serve, texts):
         {"hits": ["a"], "by": []},
         {"hits": ["a"], "by": [{"rule": "same", "field": "site", "of": "host", "levels": 1}]},
         {"hits": [""]},
+        {"hits": [{"id": "a", "fields": {"id": "p"}}]},
+        {"hits": [{"id": "a", "text": "b"}, {"id": "c", "fields": {"text": "p"}}]},
     ],
     ids=str,
 )
@@ -113,6 +115,12 @@ def test_hits_of_one_site(serve, of, hidden):
     assert told.json()["hidden"] == hidden, told.text
 
 
+def test_a_field_may_be_named_like_the_text_if_no_hit_has_a_text(serve):
+    hits = [{"id": own, "fields": {"text": "p"}} for own in ("x", "y")]
+    told = serve().post("/v1/collapse", {"hits": hits, "by": [{"rule": "same", "field": "text"}]})
+    assert told.json()["hidden"] == 1, told.text
+
+
 def test_hits_may_be_collapsed_more_strictly(serve):
     ask = serve()
     for threshold, hidden in ((0.5, 1), (1.0, 0)):
@@ -121,9 +129,30 @@ def test_hits_may_be_collapsed_more_strictly(serve):
     assert ask.post("/v1/collapse", {"hits": ["a"], "by": [{"rule": "near", "threshold": 0}]}).status_code == 422
 
 
+def test_a_threshold_is_the_least_measure_of_texts_or_signatures(serve, tmp_path):
+    words = [f"w{number}" for number in range(100)]
+    texts = [" ".join(words), " ".join([*words[:-5], "x"])]
+    for name, keeps in (("texts", True), ("bare", False)):
+        with Index.create(tmp_path / name, SimHash(), texts=keeps) as index:
+            index.admit(["a", "b"], texts)
+        ask = serve(str(tmp_path / name))
+        given = [{"id": own, "text": text} for own, text in zip("ab", texts, strict=True)]
+        for hits, verify in (("ab", None), ("ab", "estimate"), (given, None), (given, "estimate")):
+            body = {"hits": [*hits], "by": [{"rule": "near", "threshold": 0.7}], "verify": verify}
+            (group,) = ask.post("/v1/collapse", body).json()["results"]
+            (hidden,) = group["hidden"]
+            assert hidden["verified"] == (verify is None and (keeps or hits == given))
+            assert hidden["value"] >= hidden["threshold"]
+            assert hidden["threshold"] == 0.7 if hidden["verified"] else hidden["threshold"] > 0.7
+
+
 def test_a_scheme_that_signs_fields_takes_the_text_of_a_hit_as_the_body(serve, titled, texts):
     titles = {"a": "A", "b": "A", "c": "B"}
     hits = [{"id": own, "text": texts.storm, "fields": {"title": title}} for own, title in titles.items()]
     told = serve(titled).post("/v1/collapse", {"hits": hits})
     assert told.status_code == 200, told.text
     assert [[one["id"] for one in group["kept"]] for group in told.json()["results"]] == [["a"], ["c"]]
+    hits[0]["fields"]["body"] = "another text"
+    told = serve(titled).post("/v1/collapse", {"hits": hits})
+    assert told.status_code == 422
+    assert "Hit 0 has a field 'body', which is the name of the text of hits; rename the field." in told.text

@@ -163,6 +163,11 @@ def test_the_one_document_with_a_wrong_value_is_named(kind, values, rule):
         field_columns({"x": kind}, table, len(values))
 
 
+def test_errors_name_fields_not_documents():
+    with pytest.raises(DataError, match="fields are a set"):
+        field_table({"rank"}, 1)
+
+
 def test_rows_of_a_table_without_columns():
     bare = pa.table({})
     assert chosen_rows(bare, np.array([0])) is bare

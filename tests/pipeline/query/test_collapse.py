@@ -1,5 +1,6 @@
 import math
 from datetime import date
+from shutil import copytree
 
 import numpy as np
 import pyarrow as pa
@@ -198,6 +199,27 @@ def test_a_large_set_is_the_same_from_a_cache(tmp_path, number):
             for _ in range(2):
                 assert collapse(hits, by, index=index, cache=cache).page == fresh.page
         assert cache.hits == 2
+
+
+@pytest.mark.parametrize("copied", [copytree, lambda one, two: Index.open(one).copy(two)])
+def test_a_cache_knows_copies_of_an_index_apart(tmp_path, copied):
+    text, other = "one two three four five six seven eight nine ten", "red tan green gold pink cyan lilac beige grey bu"
+    one, two = tmp_path / "one", tmp_path / "two"
+    with Index.create(one, texts=True) as index:
+        index.admit(["a"], [text])
+    copied(one, two)
+    cache, hits = JudgedSets(), ["a", "b"]
+    with Index.open(one, "w") as original, Index.open(two, "w") as copy, Index.open(one) as reader:
+        original.admit(["b"], [text], at=0)
+        copy.admit(["b"], [other], at=0)
+        reader.refresh()
+        assert original.state[:-1] == copy.state[:-1]
+        for index, kept in [(original, ["a"]), (copy, ["a", "b"]), (reader, ["a"])]:
+            assert collapse(hits, index=index, cache=cache).kept == kept
+        assert original.state == reader.state
+    assert (cache.hits, cache.misses) == (1, 2)
+    with Index.open(one) as original, Index.open(two) as copy:
+        assert original.state != copy.state
 
 
 def test_readers_of_other_thresholds_share_a_cache(tmp_path):
@@ -413,3 +435,12 @@ def test_values_of_numpy_are_integers():
         collapse([{"id": 1, "value": np.float64(1.5)}], SameValue("value"))
     with pytest.raises(DataError, match="must contain strings or integers, not timedelta64"):
         collapse([{"id": 1, "value": np.timedelta64(5, "ns")}, {"id": 2, "value": 5}], SameValue("value"))
+
+
+def test_every_group_has_an_id_of_its_own():
+    texts = ["one two three four", "five six seven eight", "nine ten eleven twelve", "so much for that"]
+    hits = [{"id": own, "text": text} for own, text in zip(["a", "a", "a\x001", "a\udcff1"], texts, strict=True)]
+    groups = collapse(hits).page
+    assert len({group.id for group in groups}) == 4
+    for group in groups:
+        assert collapse(hits, include=group.id).page[0].kept == group.kept

@@ -1,7 +1,10 @@
 import enum
 from collections import OrderedDict, UserDict, defaultdict
+from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -100,6 +103,58 @@ def test_a_table():
 def test_what_is_no_hit_is_refused(hits):
     with pytest.raises(DataError):
         Hits(hits, "id", None)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {0: [1, 2], None: [3, 4], ("a", 1): [5, 6]},
+        {"mixed": [1, "a"], "complex": [1j, 2j]},
+        {"objects": [object(), {"a": 1}]},
+    ],
+)
+def test_columns_that_no_rule_uses_may_have_any_name_and_values(others):
+    frame = pd.DataFrame({"id": ["a", "b"], "text": ["x y z"] * 2, **others})
+    found = neardup.collapse(frame)
+    assert found.kept == ["a"]
+    assert found.page[0].kept[0].given == {
+        "id": "a",
+        "text": "x y z",
+        **{name: column[0] for name, column in others.items()},
+    }
+
+
+def test_objects_of_polars_are_values_of_records():
+    frame = pl.DataFrame({"id": ["a", "b"], "own": pl.Series([1, "a"], dtype=pl.Object)})
+    assert Hits(frame, "id", None).values("own", 2) == [1, "a"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "table", "batches"])
+def test_only_a_column_that_is_used_must_not_occur_twice(kind):
+    table = pa.table([["a", "b"], ["x", "x"], [1, 2], [1, 2]], names=["id", "text", "own", "own"])
+    frame = pd.DataFrame(
+        zip(*[column.to_pylist() for column in table.columns], strict=True), columns=table.column_names
+    )
+    hits = {"pandas": lambda: frame, "table": lambda: table, "batches": table.to_reader}[kind]
+    assert neardup.collapse(hits()).page[0].kept[0].given == {"id": "a", "text": "x"}
+    with pytest.raises(DataError, match="column 'own': occurs more than once"):
+        neardup.collapse(hits(), neardup.SameValue("own"))
+    with pytest.raises(DataError, match="column 'own': occurs more than once"):
+        neardup.collapse(hits(), id="own")
+
+
+@pytest.mark.parametrize(
+    ("hits", "message"),
+    [
+        ({"a", "b"}, "hits are a set, which has no order; pass a list, best"),
+        (pl.LazyFrame({"id": ["a"]}), r"hits: a LazyFrame is not computed yet: call \.collect"),
+        (np.array(5), "hits are a zero-dimensional array"),
+        (Path("x"), "hits: 'x' is a path; read the file first"),
+    ],
+)
+def test_other_containers_are_refused_as_hits(hits, message):
+    with pytest.raises(DataError, match=message):
+        neardup.collapse(hits)
 
 
 def test_the_error_says_which():

@@ -74,11 +74,18 @@ def test_the_texts_of_an_index_decide(index):
     assert decided(collapse(["a", "b", "c", "gone"], index=index, verify="exact")) == [("b", True)]
 
 
-@pytest.mark.parametrize(("bound", "value"), [("_BYTES", len(ONE) - 1), ("_LONGEST", len(ONE)), ("_FEATURES", 0)])
-def test_what_lies_beyond_the_bounds_is_estimated_or_refused(index, monkeypatch, bound, value):
+@pytest.mark.parametrize(
+    ("bound", "value", "rule"),
+    [
+        ("_BYTES", len(ONE) - 1, "reads at most 64 MiB from an index: examine fewer hits"),
+        ("_LONGEST", len(ONE), "of an index of less than 4 MiB, and that of hit 0 is longer: leave it out"),
+        ("_FEATURES", 0, "compares at most .* features of texts: examine fewer hits"),
+    ],
+)
+def test_what_lies_beyond_the_bounds_is_estimated_or_refused(index, monkeypatch, bound, value, rule):
     monkeypatch.setattr(near_hits, bound, value)
     assert decided(collapse(["a", "b", "c"], index=index)) == [("b", False)]
-    with pytest.raises(ParameterError, match="examine fewer hits"):
+    with pytest.raises(ParameterError, match=rule):
         collapse(["a", "b"], index=index, verify="exact")
     assert decided(collapse(["a", "b"], index=index, verify="estimate")) == [("b", False)]
 
@@ -173,15 +180,31 @@ def test_the_text_is_the_body_of_records_without_one():
     assert collapse([{"id": "a", "text": "one", "body": "x"}, {"id": "b", "text": "one", "body": "y"}], by).hidden == 0
 
 
-@pytest.mark.parametrize("scheme", [MinHash(), Checksum(fields=(Field(name="text"),))])
-def test_exact_needs_texts(tmp_path, scheme):
-    rule = NearDuplicates(scheme=scheme)
-    signed = scheme.sign([ONE, ONE])
+@pytest.mark.parametrize(
+    ("scheme", "rule"),
+    [
+        (MinHash(), "needs the texts of the hits: in a field of records, or in an index that keeps texts"),
+        (Checksum(fields=(Field(name="text"),)), "cannot be used with signatures or an index whose scheme is checksum"),
+    ],
+)
+def test_exact_needs_texts(tmp_path, scheme, rule):
+    by, signed = NearDuplicates(scheme=scheme), scheme.sign([ONE, ONE])
     with Index.create(tmp_path / "index", scheme) as index:
+        index.admit(["a", "b"], [ONE, ONE])
         for ways in ({"signatures": signed}, {"index": index}):
-            with pytest.raises(ParameterError, match="verify"):
-                collapse(["a", "b"], rule, verify="exact", **ways)
-            assert collapse([], rule, verify="exact", **({} if "signatures" in ways else ways)).kept == []
+            with pytest.raises(ParameterError, match=rule):
+                collapse(["a", "b"], by, verify="exact", **ways)
+        assert collapse([], by, verify="exact", index=index).kept == []
+        assert collapse(["a", "u"], by, verify="exact", index=index).kept == ["a", "u"]  # nothing is compared
+    assert collapse([{"id": 1, "text": "!"}], signatures=MinHash().sign(["!"]), verify="exact").kept == [1]
+
+
+def test_exact_needs_the_texts_that_were_signed():
+    by, records, other = NearDuplicates(scheme=SCHEME), hits(), [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}]
+    with pytest.raises(ParameterError, match="needs the texts that were signed, and those of the records are others"):
+        collapse(other, by, signatures=lies(ONE), verify="exact")
+    with pytest.raises(ParameterError, match="and the one that was signed of hit 1 is missing"):
+        collapse(records, by, signatures=lies(ONE), verify="exact")
 
 
 def test_fields_are_compared_byte_by_byte():

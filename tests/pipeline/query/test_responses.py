@@ -198,6 +198,14 @@ def test_hits_whose_texts_are_all_null_are_kept():
     assert (ids(found), found["neardup"]["unsigned"]) == (["a"], 1)
 
 
+@pytest.mark.parametrize("part", ["_source", "fields", "inner_hits"])
+@pytest.mark.parametrize("enabled", [True, False])
+def test_parts_of_hits_must_be_mappings(part, enabled):
+    for wrong in ("abc", ["a"], 7):
+        with pytest.raises(DataError, match=f"{part} of hit 1 must be a mapping, not"):
+            collapse_response(response(hit("a", 1, FERRY), {**hit("b", 1, FERRY), part: wrong}), enabled=enabled)
+
+
 def test_a_field_of_no_hit_is_a_mistake():
     with pytest.raises(DataError, match="'sight'"):
         collapse_response(NEWS, SameValue("sight"))

@@ -71,7 +71,7 @@ def test_equal_rules_are_one_in_a_cache():
 @pytest.mark.parametrize("threshold", [0.3, 0.7, 0.9, 0.97, 1])
 def test_what_matches_is_what_is_estimated_so(scheme, threshold):
     assert scheme.match_estimate is not None
-    made = at_threshold(scheme, threshold)
+    made = at_threshold(scheme, threshold, by_texts=False)
     assert made.recipe == scheme.recipe
     signatures = scheme.sign(TEXTS)
     left, right = np.triu_indices(len(TEXTS), 1)
@@ -82,6 +82,18 @@ def test_what_matches_is_what_is_estimated_so(scheme, threshold):
     assert matches.any()
     assert (matches == (estimates >= made.match_estimate - 1e-9)).all()
     assert made.match_estimate >= threshold - 1e-9
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), Sentences(), SimHash(), SimHash(rule="cosine"), Trials()], ids=repr)
+def test_a_higher_threshold_of_texts_needs_no_less_of_them_and_of_signatures(scheme):
+    thresholds = [0.3, 0.5, 0.7, 0.79, 0.8, 0.85, 0.9, 0.91, 0.93, 0.95, 0.99, 1]
+    made = [at_threshold(scheme, threshold) for threshold in thresholds]
+    assert [one.threshold for one in made] == thresholds
+    assert {one.recipe for one in made} == {scheme.recipe}
+    least = [one.match_estimate for one in made]
+    assert least == sorted(least)
+    own = at_threshold(scheme, scheme.threshold)
+    assert (own.threshold, own.match_estimate) == (scheme.threshold, scheme.match_estimate)
 
 
 @pytest.mark.parametrize("threshold", [0, 1.1, -1, True, "0.5", float("nan")])
@@ -105,7 +117,7 @@ def test_steps_ascend_and_each_goes(scheme):
     steps = steps_of(scheme)
     assert list(steps) == [name for name in ("loose", "default", "strict", "strictest") if name in steps]
     assert list(steps.values()) == sorted(set(steps.values()))
-    assert steps["default"] == pytest.approx(scheme.match_estimate, abs=1e-4)
+    assert steps["default"] == pytest.approx(scheme.threshold, abs=1e-4)
     for name in set(steps) - {"default"}:
         at_threshold(scheme, steps[name])
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 from oracles import collapsed
 
-from neardup import Checksum, Index, MinHash, SimHash, resemblance
+from neardup import Checksum, Index, MinHash, SimHash, Trials, resemblance
 from neardup.errors import StorageRefused
+from neardup.index.disk import store as store_module
 from neardup.index.disk.files import Disk
 from neardup.model.errors import DataError, ParameterError, QueryTimeout
 from neardup.model.hits import group_id
@@ -289,6 +290,97 @@ def test_an_index_that_was_set_back_by_a_title_gets_a_new_table(index, search, t
     with Index.open(old, "w") as before, Search.open(before) as again:
         assert ids(again, "weather") == ["a"]
         assert ids(again, "forecast") == []
+
+
+def admit_another(index):
+    index.admit(["b2"], ["another baker"])
+
+
+def admit_another_and_flush(index):
+    admit_another(index)
+    index.flush()
+
+
+def change_another_title(index):
+    index.admit(["http://b.example/"], [BAKER], {"title": ["A baker"], "url": [None]})
+
+
+def remove_another(index):
+    index.remove(["http://b.example/"])
+
+
+@pytest.mark.parametrize("then", [admit_another, admit_another_and_flush, change_another_title, remove_another])
+@pytest.mark.parametrize(
+    "first",
+    [
+        lambda index: index.admit(["a2"], ["another storm"]),
+        lambda index: index.admit(["a"], [STORM], AGAIN),
+        lambda index: index.remove(["a"]),
+    ],
+    ids=["admitted", "titled", "removed"],
+)
+def test_a_table_with_other_changes_than_the_index_is_not_used(index, search, tmp_path, first, then):
+    search.close()  # the last one to close it leaves one file
+    index.close()
+    old = tmp_path / "old"
+    shutil.copytree(index.store.folder, old)
+    with Index.open(index.store.folder, "w") as changed, Search.open(changed) as table:
+        first(changed)
+        table.catch_up()
+    shutil.copy(index.store.folder / "search.sqlite", old)
+    with Index.open(old, "w") as other:
+        then(other)
+    with (
+        Index.open(old) as reader,
+        pytest.raises(StorageRefused, match="has other changes than the index, as after"),
+    ):
+        Search.open(reader)
+    with Index.open(old, "w") as writer, Search.open(writer) as again:
+        assert ids(again, "storm") == ["a"]
+        assert set(ids(again, "baker")) == {*writer.ids()} - {"a"}
+        assert again._is_level(again._table.state())
+    with Index.open(old) as reader, Search.open(reader) as again:
+        assert ids(again, "storm") == ["a"]
+
+
+def test_a_table_without_a_document_of_the_index_is_built_again(index, search, tmp_path):
+    """The index is a copy that was made between two changes by one writer."""
+    index.admit(["c"], [STORM])
+    old = tmp_path / "old"
+    shutil.copytree(index.store.folder, old)
+    index.remove(["c"])
+    search.catch_up()
+    search.close()
+    shutil.copy(index.store.folder / "search.sqlite", old)
+    with Index.open(old, "w") as writer, Search.open(writer) as again:
+        assert sorted(ids(again, "storm")) == ["a", "c"]
+
+
+def test_readers_use_a_table_that_a_writer_has_changed_since(index, search):
+    for number in range(3):
+        with Index.open(index.store.folder) as reader:
+            index.admit([f"c{number}"], [STORM])
+            index.flush()
+            search.catch_up()
+            with Search.open(reader) as reading:
+                assert len(ids(reading, "storm")) == number + 2
+
+
+def test_a_table_that_is_behind_many_writers_is_built_again(index, search, monkeypatch):
+    monkeypatch.setattr(store_module, "SESSIONS", 3)
+    search.close()
+    index.close()
+    for number in range(5):
+        with Index.open(index.store.folder, "w") as writer:
+            writer.admit([f"c{number}"], [STORM])
+            writer.flush()
+        if number != 2:
+            continue
+        with Index.open(index.store.folder, "w") as writer, Search.open(writer) as again:
+            assert len(ids(again, "storm")) == 4
+    with Index.open(index.store.folder, "w") as writer, Search.open(writer) as again:
+        assert len(writer.store.sessions) == 3
+        assert len(ids(again, "storm")) == 6
 
 
 def test_without_a_table(index, tmp_path):
@@ -597,6 +689,46 @@ def test_what_was_judged_is_remembered(sample):
 def test_what_an_answer_refuses(sample, wrong):
     with pytest.raises(ParameterError):
         sample.answer("the", **wrong)
+
+
+@pytest.mark.parametrize("scheme", [MinHash(shingle=1), SimHash(), Trials(words=1)], ids=lambda one: one.name)
+def test_near_duplicates_of_texts_have_at_least_the_threshold(tmp_path, scheme):
+    words = [f"w{number}" for number in range(100)]
+    texts = [" ".join(["needle", *words[:-few], *(f"y{number}" for number in range(few))]) for few in (1, 2, 10)]
+    values = [resemblance(" ".join(["needle", *words]), text, shingle=1) for text in texts]
+    with Index.create(tmp_path / "seen", scheme, texts=True) as index, Search.open(index, make=True) as search:
+        index.admit(["a", "b", "c", "d"], [" ".join(["needle", *words]), *texts])
+        search.catch_up()
+        for threshold in (0.3, 0.6, 0.8, 0.9, 0.97):
+            answer = search.answer("needle", threshold=threshold)
+            assert answer.threshold == threshold
+            told = [repeat for group in answer.results for repeat in group.repeats]
+            assert all(repeat.verified and repeat.value >= repeat.threshold == threshold for repeat in told)
+            if threshold < scheme.threshold and scheme.name != "trials":  # whose signatures miss many
+                assert min(values) > threshold
+                assert len(told) == 3
+        estimated = search.answer("needle", threshold=0.9, verify="estimate")
+        assert estimated.threshold >= 0.9
+
+
+@pytest.mark.parametrize("sort", ["score", "newest"])
+def test_documents_that_are_removed_between_two_reads_of_the_table_are_replaced(index, search, monkeypatch, sort):
+    index.admit([f"d{number:02}" for number in range(40)], [f"gale number {number}" for number in range(40)])
+    search.catch_up()
+    index.remove(["d00", "d39"])  # the table has them
+    find, found = search._table.find, []
+
+    def removing(*asked, **ways):
+        found.append(asked)
+        if 1 < len(found) < 5:
+            gone = len(found) * 5
+            index.remove([f"d{number:02}" for number in range(40) if number < gone or number >= 40 - gone])
+        return find(*asked, **ways)
+
+    monkeypatch.setattr(search._table, "find", removing)
+    hits = search.find("gale", top=5, sort=sort)
+    left = sum(own.startswith("d") for own in index.ids())
+    assert (len(hits.hits), hits.total) == (min(5, left), left)
 
 
 def test_while_another_thread_admits_and_removes(index, search):

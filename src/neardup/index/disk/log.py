@@ -50,6 +50,7 @@ class Tail(NamedTuple):
     end: int
     torn: int
     following: int  # the number that the next record will have
+    chain: int  # a checksum of the header and all records
 
 
 class LogWriter:
@@ -57,7 +58,7 @@ class LogWriter:
 
     def __init__(self, disk: Disk, path: Path, file: int, seed: int, tail: Tail) -> None:
         self._disk, self._path, self._file, self._seed = disk, path, file, seed
-        self.following, self.size = tail.following, tail.end
+        self.following, self.size, self.chain = tail.following, tail.end, tail.chain
         self._synced = tail.following  # the number of the first record that may not be on the disk
 
     @classmethod
@@ -66,7 +67,7 @@ class LogWriter:
         head = _HEADER.pack(_MAGIC, FORMAT, mark, first, 0)[:-8]
         seed = checksum(head)
         file = disk.create(path)
-        writer = cls(disk, path, file, seed, Tail(_HEADER.size, 0, first))
+        writer = cls(disk, path, file, seed, Tail(_HEADER.size, 0, first, seed))
         with writer.closed_on_failure():
             disk.append(file, head + struct.pack("<Q", seed), path)
             writer.sync()
@@ -102,6 +103,7 @@ class LogWriter:
             raise
         self.following += 1
         self.size += len(frame) + len(record)
+        self.chain = _extended(self.chain, frame)
 
     def sync(self) -> None:
         """Wait until all records are on the disk."""
@@ -137,7 +139,7 @@ class LogReader:
             raise StorageDamaged(
                 str(path), "belongs to another index: the folder has files of two. Restore the index from a copy"
             )
-        self.tail = Tail(_HEADER.size, 0, first)
+        self.tail = Tail(_HEADER.size, 0, first, self.seed)
 
     def read(self) -> Iterator[LogRecord]:
         """Yield the records that were not read yet."""
@@ -146,14 +148,15 @@ class LogReader:
         while (size := self._frame(data, place, number)) >= 0:
             begin = place + _FRAME.size
             place = begin + size
-            self.tail = Tail(base + place, 0, number + 1)
+            chain = _extended(self.tail.chain, data[begin - _FRAME.size : begin])
+            self.tail = Tail(base + place, 0, number + 1, chain)
             with understood(self._path):
                 record = _decoded(number, data[begin:place])
             yield record
             number += 1
         if base + place < self._sealed or self._records_follow(data[place:], number):
             raise StorageDamaged(str(self._path), f"the record at byte {base + place:,} is damaged")
-        self.tail = Tail(base + place, len(data) - place, number)
+        self.tail = self.tail._replace(torn=len(data) - place)
 
     def intact(self) -> Iterator[LogRecord | tuple[int, int, int]]:
         """Yield every whole record of the log, and where damaged bytes between them begin and end.
@@ -203,6 +206,11 @@ class LogReader:
 
 def _frame_sum(seed: int, number: int, synced: int, record: bytes | memoryview) -> int:
     return checksum(struct.pack("<QQQQQ", seed, number, len(record), synced, checksum(record)))
+
+
+def _extended(chain: int, frame: bytes | memoryview) -> int:
+    """Return the checksum of a log after one more record, whose frame has the checksum of that record."""
+    return checksum(struct.pack("<Q", chain) + frame)
 
 
 def _encoded(kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:

@@ -10,8 +10,10 @@ import json
 import re
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final, Self
+from typing import Any, Final, NamedTuple, Self
 
 from neardup.index.disk.arrays import Stored, checksum, counted, expect, understood
 from neardup.index.disk.files import Disk
@@ -23,6 +25,7 @@ MANIFEST, SECOND = INDEX
 UNFINISHED: Final = "manifest.new"
 UNFINISHED_SECOND: Final = "manifest.copy.new"
 FORMAT: Final = 5  # of the whole index: raised by every change after which older files cannot be read
+MOST_SESSION: Final = (1 << 63) - 1  # of the number of a session
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
 
 FIRST_LOG: Final = "log-00000001"
@@ -33,12 +36,21 @@ _MARK: Final = re.compile(r"[0-9a-f]{32}")
 _NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+class Session(NamedTuple):
+    """A writer that changed the index: a random *number*, and the next ordinal and changes of fields when it began."""
+
+    number: int
+    ordinal: int
+    field_changes: int
+
+
+@dataclass(frozen=True, kw_only=True)
 class Manifest:
     """A committed state: files by name, size and checksum, and the terms of the index.
 
     ``log`` is the name of the log and ``sealed`` how many of its bytes were records when it was last closed.
-    ``terms`` are the settings that opening it requires, ``field_changes`` how often fields had changed before the log.
+    ``terms`` are the settings that opening it requires, ``field_changes`` how often fields had changed before the log,
+    and ``sessions`` the last ones that began before it.
     """
 
     mark: str
@@ -52,6 +64,7 @@ class Manifest:
     sealed: int = 0
     segments: tuple[Stored, ...] = ()
     updates: Stored | None = None
+    sessions: tuple[Session, ...] = ()
 
     @property
     def stored(self) -> list[Stored]:
@@ -63,11 +76,20 @@ class Manifest:
         """The names of all files of the index except the manifest."""
         return [self.log, *(file.name for file in self.stored)]
 
+    @cached_property
+    def checksum(self) -> int:
+        """A checksum of everything that it states, including the checksums of the files."""
+        return checksum(self.line)
+
+    @property
+    def line(self) -> bytes:
+        """The content of the file, without its checksum."""
+        return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True).encode()
+
     def commit(self, disk: Disk, folder: Path) -> Self:
         """Make this the state of the index, as the next generation; it is on the disk on return."""
         following = replace(self, generation=self.generation + 1)
-        line = json.dumps({"format": FORMAT, **asdict(following)}, sort_keys=True).encode()
-        content = line + b"\n" + _seal(line)
+        content = following.line + b"\n" + _seal(following.line)
         disk.write(folder / UNFINISHED, content)
         disk.sync_folder(folder)  # the files that it names must be on the disk before it is
         disk.rename(folder / UNFINISHED, folder / MANIFEST)
@@ -116,6 +138,7 @@ class Manifest:
                     "flags": tuple(given["flags"]),
                     "segments": tuple(Stored(*file) for file in given["segments"]),
                     "updates": Stored(*updates) if updates else None,
+                    "sessions": tuple(Session(*session) for session in given.get("sessions", ())),
                 }
             )
             _require_sense(manifest)
@@ -130,6 +153,8 @@ def _require_sense(manifest: Manifest) -> None:
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
     for name in ("generation", "next_file", "next_ordinal", "field_changes", "sealed"):
         counted(getattr(manifest, name))
+    for number in chain.from_iterable(manifest.sessions):
+        counted(number, MOST_SESSION)
     for file in manifest.stored:
         counted(file.size)
         counted(file.checksum, (1 << 64) - 1)

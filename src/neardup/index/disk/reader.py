@@ -20,7 +20,7 @@ from neardup.index.disk.columns import Columns, Lookup, decoded, encoded, string
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
-from neardup.index.disk.manifest import Manifest
+from neardup.index.disk.manifest import MOST_SESSION, Manifest, Session
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, alive_in, id_keys
 from neardup.index.disk.postings import KeyHits, Query, is_divided
@@ -58,7 +58,8 @@ class Reader:
     """The files of one index, opened to read.
 
     ``oversized_buckets`` counts the lookups of a key with more documents than it lists, and ``next_ordinal`` is the
-    ordinal of the next document.
+    ordinal of the next document. ``sessions`` are the last writers that changed the index: copies of an index that were
+    changed separately have other sessions from then on.
     """
 
     def __init__(self, folder: Path, manifest: Manifest, columns: Columns, lookup: Lookup, disk: Disk) -> None:
@@ -323,6 +324,7 @@ class Reader:
         self.recent = self._new_recent()
         self.next_ordinal, self.removals = manifest.next_ordinal, removals
         self.field_changes = LatestFieldChanges(manifest.field_changes)
+        self.sessions = list(manifest.sessions)
         self._replay()
 
     def _segment(self, stored: Stored) -> Segment:
@@ -339,6 +341,11 @@ class Reader:
 
     def _repeat(self, record: LogRecord) -> None:
         arrays = record.arrays
+        if "session" in arrays:
+            (number,) = _ordinals(arrays["session"]).tolist()
+            expect(0 < number <= MOST_SESSION, "invalid number of a session")
+            if all(number != session.number for session in self.sessions):
+                self.sessions.append(Session(number, self.next_ordinal, self.field_changes.number))
         if record.kind == "change":
             parts = (arrays[name] for name in ("removed", "leaders", "moved", "keepers", "clock"))
             removed, leaders, moved, keepers, clock = map(_ordinals, parts)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from secrets import randbelow
 from typing import Any, Final, Literal, NamedTuple, cast
 
 import numpy as np
@@ -21,7 +22,7 @@ from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, a
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
-from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, MOST_SESSION, SECOND, Manifest, Session
 from neardup.index.disk.memory_files import MemoryDisk
 from neardup.index.disk.part import Part
 from neardup.index.disk.postings import Query
@@ -34,6 +35,7 @@ from neardup.model.errors import StorageError, StorageFailed, StorageMoved, Stor
 Durability = Literal["commit", "interval", "bulk"]
 
 INTERVAL: Final = 1.0  # seconds between two syncs of the log, where durability is "interval"
+SESSIONS: Final = 256  # the latest ones that are remembered; a search table that is older is built again
 REPLAYED: Final = 1 << 25  # bytes of recent documents that closing leaves in the log, for opening to repeat
 
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
@@ -65,6 +67,7 @@ class Store(Reader):
         self._log: LogWriter | None = None
         self._synced = threading.Event()
         self.discarded_bytes = 0
+        self._number = randbelow(MOST_SESSION) + 1  # of the session
         super().__init__(folder, manifest, *terms, ways.disk)
         _stores.add(self)
         if lock >= 0:
@@ -85,6 +88,15 @@ class Store(Reader):
     def log_bytes(self) -> int:
         """The number of bytes of records in the log."""
         return self._reader.tail.end if self._log is None else self._log.size
+
+    @property
+    def state(self) -> tuple[str, int, int, int]:
+        """What identifies the content: the index, its generation, the bytes of its log, and a checksum of all files.
+
+        Copies of an index that were changed separately differ in the checksum, even if all else is equal.
+        """
+        manifest, tail = self.manifest, self._reader.tail if self._log is None else self._log
+        return manifest.mark, manifest.generation, self.log_bytes, manifest.checksum ^ tail.chain
 
     @property
     def writes(self) -> bool:
@@ -119,10 +131,11 @@ class Store(Reader):
         appended.
         """
         clock = np.array([self.next_ordinal - (0 if batch is None else len(batch["ordinal"]))])
+        begun = self._session(int(clock[0]))
         self.set("decided", moved, np.repeat(clock, len(moved)))
         ordinals, keepers = self.take_all(("ordinal", "keeper"), moved)
         changed = {"removed": removed, "leaders": self.take("ordinal", leaders), "moved": ordinals, "keepers": keepers}
-        self._write("change", {**changed, "clock": clock, **flattened(batch or {})})
+        self._write("change", {**begun, **changed, "clock": clock, **flattened(batch or {})})
 
     def fill(self, batches: Iterable[Batch], removed: Callable[[], Positions], **terms: Any) -> None:
         """Write the first documents of the index and commit them together; then merge the segments if they are many.
@@ -133,7 +146,9 @@ class Store(Reader):
         """
         self.require_new()
         with self.change():
-            before, parts = replace(self.manifest, terms=self.manifest.terms | terms), self._gathered(batches)
+            self._session(self.next_ordinal)
+            before = replace(self.manifest, terms=self.manifest.terms | terms, sessions=tuple(self.sessions))
+            parts = self._gathered(batches)
             self._commit(lambda files: merger.write_parts(files, before, parts, removed))
             self.next_ordinal = self.manifest.next_ordinal
         if len(self.segments) > merger.FAN:
@@ -160,11 +175,12 @@ class Store(Reader):
 
         It also has which of them callers know to be kept.
         """
+        begun = self._session(self.next_ordinal)
         ordinals, keepers, told = self.take_all(("ordinal", "keeper", "told"), places)
         news = (keepers == ordinals) & (told == NEVER)
         numbers = np.full(int(news.sum()), self.next_ordinal)
         self._see(places, moment, places[news], numbers)
-        record: dict[str, npt.NDArray[Any]] = {"ordinal": ordinals, "seen": np.array([moment])}
+        record: dict[str, npt.NDArray[Any]] = {**begun, "ordinal": ordinals, "seen": np.array([moment])}
         if len(numbers):
             record |= {"told": ordinals[news], "numbers": numbers}
         if changes:
@@ -325,6 +341,13 @@ class Store(Reader):
             raise
         self.failure, self._owed = None, False
 
+    def _session(self, ordinal: int) -> dict[str, npt.NDArray[Any]]:
+        """Begin the session of this writer at its first change, when the next *ordinal* was this; return its array."""
+        if self.sessions and self.sessions[-1].number == self._number:
+            return {}
+        self.sessions = [*self.sessions, Session(self._number, ordinal, self.field_changes.number)][-SESSIONS:]
+        return {"session": np.array([self._number])}
+
     def _write(self, kind: str, arrays: dict[str, npt.NDArray[Any]]) -> None:
         log = self._log
         if log is not None:
@@ -361,7 +384,8 @@ class Store(Reader):
         """Write the recent documents as the last segment, and begin a new log."""
         following = self._reader.tail.following if self._log is None else self._log.following
         changes = self.field_changes.number
-        before = replace(self.manifest, next_ordinal=self.next_ordinal, field_changes=changes)
+        sessions = tuple(self.sessions)
+        before = replace(self.manifest, next_ordinal=self.next_ordinal, field_changes=changes, sessions=sessions)
         self._commit_parts(before, self.segments, [self.recent], following)
 
     def _commit_parts(

@@ -66,12 +66,14 @@ def _show(answer: Answer, *, repeats: bool, site: str | None) -> None:
 
 
 def _totals(answer: Answer, site: str | None) -> list[str]:
+    more = [f"--page {answer.page + 1} shows the next ones."] if answer.page < answer.pages else []
     if answer.total and answer.include is not None:
-        return [] if answer.results else [f"There is no group {answer.include} on page {answer.page} of this query."]
+        if not answer.results:
+            return [f"There is no group {answer.include} on page {answer.page} of this query."]
+        return [f"Page {answer.page:,} of {answer.pages:,} of this group", *more] if answer.pages > 1 else []
     total = total_of(answer) if answer.total else f"Nothing found for: {answer.query}"
     if answer.pages > 1 and answer.results:
         total += f"; page {answer.page:,} of {answer.pages:,}"
-    more = [f"--page {answer.page + 1} shows the next ones."] if answer.page < answer.pages else []
     return [total, *advice_of(answer, site), *more]
 
 

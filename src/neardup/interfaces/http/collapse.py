@@ -32,9 +32,9 @@ class Near(Input, tag_field="rule", tag="near"):
     keep: Number = 1
     threshold: Threshold | None = None
 
-    def rule(self, scheme: Any) -> Rule:
-        """Return the rule of the library."""
-        chosen = None if self.threshold is None else at_threshold(scheme, self.threshold)
+    def rule(self, scheme: Any, *, by_texts: bool) -> Rule:
+        """Return the rule of the library; see ``at_threshold``."""
+        chosen = None if self.threshold is None else at_threshold(scheme, self.threshold, by_texts=by_texts)
         return NearDuplicates(scheme=chosen, keep=self.keep)
 
 
@@ -50,15 +50,19 @@ class Same(Input, tag_field="rule", tag="same"):
     levels: Annotated[int, whole(1, 64)] | None = None
     keep: Number = 1
 
-    def rule(self, _: Any) -> Rule:
+    def rule(self, _: Any, *, by_texts: bool) -> Rule:
         """Return the rule of the library."""
+        del by_texts
         if self.levels is not None and self.of != "path":
             raise Refusal(INVALID, 'levels needs "of": "path".')
         return SameValue(self.field, _OF[self.of](self.levels or 1), keep=self.keep)
 
 
 class RankedHit(Input):
-    """A hit with its *text*, or its *signature* (the bytes of its row, as Base64), and its fields."""
+    """A hit with its *text*, or its *signature* (the bytes of its row, as Base64), and its fields.
+
+    A field must not be named like the id of hits or, if one has a text, like the text.
+    """
 
     id: Id
     text: str | None = None
@@ -136,9 +140,10 @@ class CollapseAnswer(msgspec.Struct):
 
 def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
     """Hide ranked hits that repeat a better-ranked hit."""
-    scheme = service.index.scheme
-    rules = [one.rule(scheme) for one in given.by] if given.by else None
     hits: Any = given.hits
+    kept = service.index.keeps_texts and given.recipe is None
+    by_texts = given.verify != "estimate" and (kept or any(getattr(hit, "text", None) is not None for hit in hits))
+    rules = [one.rule(service.index.scheme, by_texts=by_texts) for one in given.by] if given.by else None
     known: dict[str, Any] = {"index": service.index, "cache": service.cache}
     kinds = types_of(hits)
     if kinds == {RankedHit}:
@@ -182,8 +187,13 @@ def _records(
     """Return hits as records, their rules, and where the library finds signatures."""
     scheme = service.index.scheme
     text = BODY if BODY in scheme.columns else _TEXT  # a checksum signs the text as its body
-    records = [{**hit.fields, **({} if hit.text is None else {text: hit.text}), "id": hit.id} for hit in hits]
     texts = any(hit.text is not None for hit in hits)
+    for place, hit in enumerate(hits):
+        for name, what in (("id", "id"), *([(text, "text")] if texts else [])):
+            if name in hit.fields:
+                rule = f"which is the name of the {what} of hits; rename the field."
+                raise Refusal(INVALID, f"Hit {place} has a field {name!r}, {rule}")
+    records = [{**hit.fields, **({} if hit.text is None else {text: hit.text}), "id": hit.id} for hit in hits]
     if recipe is None:
         require_no_signature(hits, "hit")
     else:

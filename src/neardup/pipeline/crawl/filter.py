@@ -170,7 +170,7 @@ def parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[A
 
     The texts are one Arrow column, or the ``Signatures`` that were given.
     """
-    source = table_or_column(pages)
+    source = table_or_column(pages, what="pages")
     if isinstance(source, pa.Table):
         for name in (URL, TEXT):
             if name not in source.column_names:

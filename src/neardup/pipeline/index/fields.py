@@ -132,7 +132,7 @@ def columns_of_time(kinds: Mapping[str, str], by: str, moment: int) -> tuple[str
 
 def field_table(fields: Any, number: int) -> pa.Table:
     """Return a table, or a mapping from names to values, as an Arrow table; ``None`` as a table without columns."""
-    source = table_or_column({} if fields is None else fields)
+    source = table_or_column({} if fields is None else fields, what="fields")
     if isinstance(source, Mapping):
         columns = {name: _column(name, values) for name, values in source.items()}
         try:

@@ -25,8 +25,7 @@ class GroupPages:
             if place[0] < 0:
                 return None
             keeper = self._store.take("keeper", place)
-            manifest = self._store.manifest
-            asked = manifest.mark, manifest.generation, self._store.log_bytes, int(keeper[0])
+            asked = *self._store.state, int(keeper[0])
             if self._of != asked:
                 places = np.concatenate([self._store.with_ordinals(keeper), self._store.kept_by(keeper)])
                 if places[0] < 0:

@@ -329,13 +329,15 @@ class Index(AbstractContextManager["Index"]):
             return each(places, partial(field_values, self._store, name, self._kinds[name]))
 
     @property
-    def state(self) -> tuple[str, str, int, int]:
+    def state(self) -> tuple[str, str, int, int, int]:
         """What identifies the state of the index: equal states return equal answers.
 
-        It consists of the id of the index, its scheme, its generation, and the bytes of its log.
+        It consists of the id of the index, its scheme, its generation, the bytes of its log, and a checksum of its
+        files, in which copies that were changed separately differ.
         """
         self._store.require_open()
-        return self._store.manifest.mark, self._asks, self._store.manifest.generation, self._store.log_bytes
+        mark, generation, log_bytes, total = self._store.state
+        return mark, self._asks, generation, log_bytes, total
 
     def group(self, id: str) -> list[str]:  # noqa: A002 - as above
         """Return the ids of the cluster of a document, in order of admission.

@@ -102,4 +102,4 @@ class IndexTexts:
 
 
 def _identity(store: Store) -> list[list[Any]]:
-    return [[store.manifest.mark, store.manifest.generation, store.log_bytes]]
+    return [[*store.state]]

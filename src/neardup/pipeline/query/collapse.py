@@ -144,13 +144,13 @@ class Collapsed:
         precede.
         """
         named = self._given.named(self.outcome.firsts(numbers.stop))
+        earlier = [0] * len(named)
         if len({*named}) < len(named):
             met: Counter[str] = Counter()
             for number, name in enumerate(named):
-                if met[name]:
-                    named[number] = f"{name}\0{met[name]}"
+                earlier[number] = met[name]
                 met[name] += 1
-        return [group_id(named[number]) for number in numbers]
+        return [group_id(named[number], earlier[number]) for number in numbers]
 
     def _hidden(self, make: Callable[..., Shown], rank: int, told: _Told) -> Shown:
         """Return a hidden hit, made by a function with the parameters of ``HiddenHit``."""
@@ -272,9 +272,10 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     *verify* chooses what decides about near duplicates. ``None``: the texts if they are available (in the records, or
     in an index that stores texts), by the same rule as ``dedup``; otherwise the estimate of the signatures. Each hidden
     hit reports which of the two it was (``verified``). At most 64 MiB of texts per set of hits are read from an index,
-    and 2**28 features compared; beyond that, the estimate decides. ``"exact"``: the texts only; too much text, or
-    a text to compare that is not available, is an error. ``"estimate"``: the signatures only. If there are *signatures*
-    or an *index*, the text of a record only counts if it is the text that was signed.
+    each of less than 4 MiB, and 2**28 features compared; beyond that, the estimate decides. ``"exact"``: the texts
+    only; too much text, or a text to compare that is not available, is an error, as are signatures of ``Checksum``.
+    ``"estimate"``: the signatures only. If there are *signatures* or an *index*, the text of a record only counts if it
+    is the text that was signed.
 
     No hits return no groups. Raises ``ParameterError``, ``DataError`` for an invalid hit or value, and
     ``RecipeMismatch`` for signatures of another recipe.

@@ -1,6 +1,8 @@
 """Ranked hits: ids, records or a table, with the values of their fields."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from functools import cached_property
 from hashlib import sha256
 from operator import itemgetter
@@ -16,7 +18,7 @@ from neardup.model.errors import DataError, ParameterError, kind_of
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
 from neardup.text.columns import readable_values
-from neardup.text.containers import table_or_column
+from neardup.text.containers import TableColumns, columns_or_column
 from neardup.text.values import is_missing
 
 _PLAIN = frozenset({str, int})
@@ -34,7 +36,8 @@ class Hits:
 
     def __init__(self, hits: Any, id: str, index: Index | None) -> None:  # noqa: A002 - the field's name, as everywhere
         # A copy, because hits are read again when a page is requested.
-        listed, kinds = _typed(hits.copy() if isinstance(hits, list) else _listed(hits, id))
+        copied, self._doubled = (hits.copy(), set[Any]()) if isinstance(hits, list) else _listed(hits, id)
+        listed, kinds = _typed(copied)
         self.given: list[Any] = listed
         self._index = index
         self.records = not kinds <= _PLAIN
@@ -110,9 +113,11 @@ class Hits:
 
     def says(self, field: str) -> bool:
         """Return whether any record has a field."""
-        return self.records and (field in self.given[0] or any(field in hit for hit in self.given))
+        return self.records and (field in self._doubled or any(field in hit for hit in self.given))
 
     def _said(self, field: str, number: int) -> list[Any]:
+        if field in self._doubled:
+            raise DataError(f"column {field!r}", "occurs more than once")
         records = self.given if number == len(self.given) else self.given[:number]
         if self._plain:
             try:
@@ -154,29 +159,44 @@ def _typed(values: list[Any]) -> tuple[list[Any], set[type]]:
     return values, kinds
 
 
-def _listed(hits: Any, id: str) -> list[Any]:  # noqa: A002 - the field's name, as everywhere
-    source = table_or_column(hits)
-    if isinstance(source, pa.Table | pa.Array | pa.ChunkedArray):
+def _listed(hits: Any, id: str) -> tuple[list[Any], set[Any]]:  # noqa: A002 - the field's name, as everywhere
+    """Return hits as a list, and the names of several columns of a table, which are not in its records."""
+    source = columns_or_column(hits, "hits")
+    if isinstance(source, TableColumns):
+        return _rows(source, id)
+    if isinstance(source, pa.Array | pa.ChunkedArray):
         try:
-            return list(source.to_pylist())
+            return list(source.to_pylist()), set()
         except UnicodeDecodeError as error:
-            if isinstance(source, pa.Table):
-                return _readable_rows(source, id)
             raise DataError("hits", "have an id that is not valid UTF-8") from error
     if isinstance(source, np.ndarray):
         source = source.tolist()
     if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
         raise DataError("hits", f"must be a sequence of ids or records, or a table, not {kind_of(hits)}")
-    return list(source)
+    return list(source), set()
 
 
-def _readable_rows(table: pa.Table, id: str) -> list[Any]:  # noqa: A002 - the field's name, as everywhere
-    """Return the rows of a table that has strings which are not valid UTF-8; ``DataError`` if ids are among them."""
-    columns = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        try:
-            columns.append(column.to_pylist() if name == id else readable_values(column))
-        except UnicodeDecodeError as error:
-            rule = "has invalid UTF-8, which ids, lists and structs must not have; repair it"
-            raise DataError(f"column {name!r}", rule) from error
-    return [dict(zip(table.column_names, row, strict=True)) for row in zip(*columns, strict=True)]
+def _rows(table: TableColumns, id: str) -> tuple[list[Any], set[Any]]:  # noqa: A002 - the field's name, as everywhere
+    """Return the rows of a table as records, without columns of the same name, and the names of these."""
+    times = Counter(table.names)
+    columns = {
+        name: _values(column, name, is_id=name == id)
+        for name, column in zip(table.names, table.columns, strict=True)
+        if times[name] == 1
+    }
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    return rows if columns else [{} for _ in range(table.rows)], {name for name in times if times[name] > 1}
+
+
+def _values(column: pa.ChunkedArray | list[Any], name: Any, *, is_id: bool) -> list[Any]:
+    """Return the values of a column; ``DataError`` for invalid UTF-8 in ids, or where it cannot be replaced."""
+    if isinstance(column, list):
+        return column
+    try:
+        return list(column.to_pylist())
+    except UnicodeDecodeError as error:
+        if not is_id:
+            with suppress(UnicodeDecodeError):
+                return readable_values(column)
+        rule = "has invalid UTF-8, which ids, lists and structs must not have; repair it"
+        raise DataError(f"column {name!r}", rule) from error

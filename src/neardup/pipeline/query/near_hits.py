@@ -38,7 +38,15 @@ _TOGETHER: Final = 16  # texts that are read at once
 _STRINGS: Final = frozenset({str, type(None)})
 _NO_ROWS: Final = np.empty(0, np.int64)
 _NO_TEXTS: Final = "needs the texts of the hits: in a field of records, or in an index that keeps texts"
-_NOT_ALL: Final = (
+_OTHER_TEXTS: Final = "needs the texts that were signed, and those of the records are others"
+_NO_FIELDS: Final = (
+    "cannot be used with signatures or an index whose scheme is {}; pass records with the fields that it signs"
+)
+_NO_TEXT: Final = "needs the texts of all hits to compare, and the one that was signed of hit {} is missing"
+_TOO_LONG: Final = (
+    f"compares texts of an index of less than {_LONGEST >> 20} MiB, and that of hit {{}} is longer: leave it out"
+)
+_TOO_MANY: Final = (
     f"needs the texts of all hits to compare, and reads at most {_BYTES >> 20} MiB from an index: examine fewer hits"
 )
 _TOO_MUCH: Final = f"compares at most {_FEATURES:,} features of texts: examine fewer hits"
@@ -103,8 +111,9 @@ def near_hits(rule: NearDuplicates, asked: AskedHits) -> NearHits:
         texts = texts or _beside(scheme, rule, given, signed)
         if texts is not None:
             return _ComparedParts(scheme, signed, texts, verify=verify).hits()
-    if verify == "exact" and number:
-        raise ParameterError("verify", verify, _NO_TEXTS)
+    if verify == "exact" and np.count_nonzero(signed.present) > 1:  # otherwise there is nothing to compare
+        lacking = _OTHER_TEXTS if given.says(rule.text) else _NO_TEXTS
+        raise ParameterError("verify", verify, _NO_FIELDS.format(scheme.name) if scheme.columns else lacking)
     return _by_estimate(scheme, signed)
 
 
@@ -235,7 +244,8 @@ class _ComparedParts:
         ranks = np.unique(np.concatenate([later, better]))
         self._texts.read(ranks)
         if self._verify == "exact" and not known[ranks].all():
-            raise ParameterError("verify", self._verify, _NOT_ALL)
+            rank = int(ranks[np.argmin(known[ranks])])
+            raise ParameterError("verify", self._verify, self._texts.why_unknown(rank).format(rank))
         least: Shares = self._thresholds.of(later, better, sets.smaller(later, better))
         estimated = scheme.match_pairs(signed, later, better).astype(np.float64)
         if scheme.short is not None:  # documents of unknown lengths may be short
@@ -261,6 +271,10 @@ class _GivenTexts:
         """Make the sets of these hits distinct."""
         self.sets.make_distinct(ranks)
 
+    def why_unknown(self, _: int) -> str:
+        """Return why the text of a hit is not known, with a place for its rank."""
+        return _NO_TEXT
+
 
 class _KeptTexts:
     """The texts of hits of an index, which are read when they are needed, best ranks first, within the bounds."""
@@ -271,6 +285,7 @@ class _KeptTexts:
         self._buffer.append(Features(np.empty(0, np.uint64), np.zeros(2, np.int64)))  # of hits without a known text
         self._made, self._spent = 1, 0
         self._asked = np.zeros(len(places), np.bool_)
+        self._sizes = np.full(len(places), -1)  # the bytes read of each text
         self.known = np.zeros(len(places), np.bool_)
         self.sets = feature_sets(scheme, self._buffer.features(), np.zeros(len(places), np.int64))
 
@@ -289,6 +304,7 @@ class _KeptTexts:
             if self._spent > _BYTES:
                 break
             self._buffer.append(self._shingling.batch_features(texts))
+            self._sizes[some] = sizes
             self.known[some] = sizes < _LONGEST
             read += len(some)
         made = missing[:read]
@@ -296,3 +312,8 @@ class _KeptTexts:
         self._made += read
         self.known[made] &= self.sets.sizes[made] > 0
         self.sets.make_distinct(made[self.known[made]])
+
+    def why_unknown(self, rank: int) -> str:
+        """Return why the text of a hit is not known, with a place for its rank."""
+        size = self._sizes[rank]
+        return _TOO_MANY if size < 0 else _TOO_LONG if size == _LONGEST else _NO_TEXT

@@ -63,6 +63,10 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     given = outer.get("hits", [])
     if not isinstance(given, list | tuple) or not all(isinstance(hit, Mapping) for hit in given):
         raise DataError("response", "has no list hits.hits, so it is not a search response")
+    for rank, hit in enumerate(given):
+        for part in ("_source", "fields", "inner_hits"):
+            if hit.get(part) is not None and not isinstance(hit[part], Mapping):
+                raise DataError(f"{part} of hit {rank}", f"must be a mapping, not {kind_of(hit[part])}")
     collapsed = collapse(
         _asked(given, rules, needed=enabled and index is None and signatures is None, index=index),
         rules,

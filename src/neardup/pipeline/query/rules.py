@@ -59,17 +59,25 @@ class SameValue:
 Rule = NearDuplicates | SameValue
 
 
-def at_threshold(scheme: Any, threshold: float) -> Any:
-    """Return the scheme whose signatures match from this estimate of its measure on.
+def at_threshold(scheme: Any, threshold: float, *, by_texts: bool = True) -> Any:
+    """Return the scheme whose near duplicates have at least this measure: that of their texts, or of their signatures.
 
-    That is the threshold itself for ``MinHash`` and ``Sentences``; for ``SimHash`` the largest distance at which the
-    estimated cosine reaches it, and for ``Trials`` the fewest that must agree for the estimated resemblance to.
+    That is the threshold itself for ``MinHash`` and ``Sentences``. For signatures of ``SimHash`` it is the largest
+    distance at which the estimated cosine reaches it, and for ``Trials`` the fewest that must agree for the estimated
+    resemblance to. *by_texts*, their texts need the threshold; their signatures need what the scheme requires, less
+    below its own threshold, and more above its least estimate.
 
     >>> from neardup import MinHash, SimHash, Trials
-    >>> at_threshold(SimHash(), 0.9).distance, at_threshold(Trials(), 0.9).needed
+    >>> at_threshold(SimHash(), 0.9, by_texts=False).distance, at_threshold(Trials(), 0.9, by_texts=False).needed
     (9, 2)
+    >>> [(made.threshold, made.distance) for made in (at_threshold(SimHash(), share) for share in (0.7, 0.9, 0.99))]
+    [(0.7, 16), (0.9, 3), (0.99, 2)]
     """
-    return scheme.at_estimate(require_share("threshold", threshold))
+    signed = scheme.at_estimate(require_share("threshold", threshold))
+    if not (by_texts and scheme.signatures_decide):
+        return signed
+    own = scheme.threshold <= threshold <= scheme.match_estimate
+    return (scheme if own else signed).with_threshold(threshold)
 
 
 @lru_cache(8)  # as every page of results asks for those of the same scheme
@@ -80,9 +88,9 @@ def steps_of(scheme: Any) -> Mapping[str, float]:
     >>> dict(steps_of(MinHash(threshold=0.6)))
     {'loose': 0.4, 'default': 0.6, 'strict': 0.8, 'strictest': 0.95}
     """
-    default = scheme.match_estimate
-    if default is None:
+    if scheme.match_estimate is None:
         return MappingProxyType({})
+    default = float(scheme.threshold)
     apart = 1 - default
     loose = max(default - 2 * apart, default * 2 / 3)
     steps = {"loose": loose, "default": default, "strict": default + apart / 2, "strictest": default + apart * 7 / 8}

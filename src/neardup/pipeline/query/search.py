@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from neardup.index import fulltext
 from neardup.index.disk.columns import STRING, encoded
+from neardup.index.disk.manifest import Session
 from neardup.index.disk.reader import Places, scattered
 from neardup.index.disk.store import Store
 from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit, Titles
@@ -110,9 +111,9 @@ class Search(AbstractContextManager["Search"]):
         A writer catches up with the index first; with *make* it builds the table if there is none. Titles are the
         string field ``title``, if the index has one.
 
-        Raises ``StorageRefused`` if there is no table, if it is of another index or format, or if the index does not
-        store texts; ``StorageDamaged`` if it is damaged. ``rebuild`` repairs all of these, except an index without
-        texts.
+        Raises ``StorageRefused`` if there is no table, if it is of another index or format, to a reader if it has other
+        changes than the index, or if the index does not store texts; ``StorageDamaged`` if it is damaged. ``rebuild``
+        repairs all of these, except an index without texts.
         """
         _require_texts(index)
         require_flag("make", make)
@@ -124,12 +125,14 @@ class Search(AbstractContextManager["Search"]):
                 raise StorageRefused(str(store.folder), "has no search table; build it", "search table")
             cls.rebuild(index, progress)
         search = cls(index, FullText(path, store.manifest.mark, writes=store.writes))
-        if store.writes:
-            try:
+        try:
+            if store.writes:
                 search.catch_up(progress)
-            except BaseException:
-                search.close()
-                raise
+            else:
+                search._require_past()
+        except BaseException:
+            search.close()
+            raise
         return search
 
     @staticmethod
@@ -147,7 +150,8 @@ class Search(AbstractContextManager["Search"]):
             store.sync()
             following, changes = store.next_ordinal, store.field_changes.number
             batches = _batches(store, -1, len(store), progress)
-            FullText.build(store.folder / fulltext.NAME, store.manifest.mark, following, batches, changes)
+            session = store.sessions[-1].number if store.sessions else 0
+            FullText.build(store.folder / fulltext.NAME, store.manifest.mark, following, batches, changes, session)
 
     def close(self) -> None:
         """Close the table; the index stays open. A second call does nothing."""
@@ -170,14 +174,14 @@ class Search(AbstractContextManager["Search"]):
             state = self._table.state()
             with store.busy:
                 store.require_writer()
-                if self._is_level(state):
+                past, sessions = self._is_past(state), store.sessions
+                if past and self._is_level(state):
                     return 0
                 store.sync()
-                beyond = state.following > store.next_ordinal or state.field_changes > store.field_changes.number
-            if beyond:  # the index was replaced by an old copy: ordinals may belong to other documents
-                self.rebuild(self._index, progress)
-                self._held = None
-                return len(store)
+            if not past:
+                return self._built_again(progress)
+            if sessions and sessions[-1].number != state.session:
+                state = self._table.begin_session(sessions[-1].number)
             state, changed = self._retitled(state)
             total = max(store.next_ordinal - state.following, 1)
             for texts in _batches(store, state.following - 1, total, progress):
@@ -185,6 +189,33 @@ class Search(AbstractContextManager["Search"]):
                 changed += len(texts.ordinals)
                 self._hold(state, np.asarray(texts.ordinals, np.int64))
             return changed + self._leave_out(state)
+
+    def _built_again(self, progress: Progress | None = None) -> int:
+        self.rebuild(self._index, progress)
+        self._held = None
+        return len(self._store)
+
+    def _is_past(self, state: TableState) -> bool:
+        """Return whether the index was as the table has seen it: otherwise ordinals may belong to other documents.
+
+        That is false if the index was replaced by an old copy. Callers must hold ``store.busy``.
+        """
+        store, sessions = self._store, [Session(0, 0, 0), *self._store.sessions]
+        known = [session.number for session in sessions]
+        if state.session not in known:
+            return False
+        ends = [*sessions[1:], Session(0, store.next_ordinal, store.field_changes.number)]
+        end = ends[known.index(state.session)]
+        return state.following <= end.ordinal and state.field_changes <= end.field_changes
+
+    def _require_past(self) -> None:
+        """Raise ``StorageRefused`` unless the index, as it is now, was as the table has seen it."""
+        state = self._table.state()  # before the index, which is synced first
+        with self._store.busy:
+            self._index.refresh()
+            if not self._is_past(state):
+                rule = f"has other changes than the index, as after a copy was restored; {fulltext.REBUILD}"
+                raise StorageRefused(str(self._store.folder / fulltext.NAME), rule, "search table")
 
     def _retitled(self, state: TableState) -> tuple[TableState, int]:
         """Update the titles and sites of documents whose fields have changed; return the state, and their number."""
@@ -241,6 +272,9 @@ class Search(AbstractContextManager["Search"]):
                 held = self._held[1]
                 alive = self._store.alive(self._store.with_ordinals(held))
                 gone, held = held[~alive], held[alive]
+            lacks = state.documents - len(gone) < len(self._store)
+        if lacks:  # the index was replaced by an old copy, before a removal
+            return self._built_again()
         self._table.update(following, gone=gone.tolist())
         if len(gone):
             self._held = (state.built, held)
@@ -325,12 +359,14 @@ class Search(AbstractContextManager["Search"]):
         near = collapse == "near"
         for name, value in (("threshold", threshold), ("verify", verify)):
             require(near or value is None, name, value, "can only be used with the collapse of near duplicates")
-        scheme = None if threshold is None else at_threshold(self._index.scheme, threshold)
+        scheme, by_texts = self._index.scheme, verify != "estimate"
+        if threshold is not None:
+            scheme = at_threshold(scheme, threshold, by_texts=by_texts)
         limit = _limit(query, seconds)
 
         def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit], list[int], TextBatch]:
             given: Any = PlacedHits(self._index, ranked.places, ranked.ordinals)
-            rule: Rule = NearDuplicates(scheme=scheme, keep=keep)
+            rule: Rule = NearDuplicates(scheme=None if threshold is None else scheme, keep=keep)
             ways: dict[str, Any] = {"index": self._index, "cache": self.judged, "verify": verify} if near else {}
             if collapse in {"exact", "site"}:
                 ids = self._store.decoded("id", ranked.places)
@@ -352,7 +388,9 @@ class Search(AbstractContextManager["Search"]):
 
         total, collapsed, hits, shown, texts = self._find(_Asked(query, top, sort, site), limit, judged)
         snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts, limit))
-        least = (scheme or self._index.scheme).match_estimate if near else None
+        least = scheme.match_estimate if near else None
+        if least is not None and by_texts:
+            least = float(scheme.threshold)
         of = collapsed.outcome.of.tolist()
         results = [
             AnswerGroup(
@@ -393,15 +431,15 @@ class Search(AbstractContextManager["Search"]):
                 with limit.paused():
                     return judged(_ranked(matches, places, top, matches.total))
         # The index or the table may be ahead: removed documents in the table do not count; others replace them.
-        everything = self._table.matching(terms, limit)
-        with self._store.busy:
-            dead = int((self._alive(everything) < 0).sum())
-        matches = self._table.find(terms, top + dead, limit, newest=newest)
-        with self._store.busy:
-            places = self._alive(matches.ordinals)
-            total = int((self._alive(everything) >= 0).sum())
-            with limit.paused():
-                return judged(_ranked(matches, places, top, max(total, int((places >= 0).sum()))))
+        while True:
+            everything = self._table.matching(terms, limit)
+            with self._store.busy:
+                places = self._alive(matches.ordinals)
+                total, there = (int((some >= 0).sum()) for some in (self._alive(everything), places))
+                if there >= min(top, total):
+                    with limit.paused():
+                        return judged(_ranked(matches, places, top, max(total, there)))
+            matches = self._table.find(terms, top + len(everything) - total, limit, newest=newest)
 
     def _alive(self, ordinals: Positions) -> Places:
         """Return the places of documents, -1 for those that do not exist."""
