@@ -582,22 +582,3 @@ def require_paths(name: str, value: Any) -> Sequence[Any]:
     for path in paths:
         require_path(name, path)
     return paths
-
-
-class MemoryShort(RuntimeWarning):
-    """A warning: a run in memory needs about *needed* bytes besides the documents, and *available* ones are there."""
-
-    def __init__(self, needed: int, available: int) -> None:
-        super().__init__(needed, available)
-        self.needed, self.available = needed, available
-
-    @property
-    def what(self) -> str:
-        """What is wrong, without what to do next."""
-        return (
-            f"about {self.needed / 1e9:,.1f} GB of memory will be needed in addition to the documents, but only"
-            f" {self.available / 1e9:,.1f} GB are available"
-        )
-
-    def __str__(self) -> str:
-        return f"{self.what}; a run in pieces needs less, and so do fewer documents at a time or a smaller signature"

@@ -18,7 +18,6 @@ from neardup.model.errors import (
     DataError,
     ExtraMissing,
     FieldMissing,
-    MemoryShort,
     NeardupError,
     NothingRead,
     OutputError,
@@ -32,6 +31,7 @@ from neardup.model.errors import (
     counted,
     is_full,
 )
+from neardup.model.memory import MemoryShort
 
 if TYPE_CHECKING:
     from neardup.sources.collection import QuotedLines, Rejected

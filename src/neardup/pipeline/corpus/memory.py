@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from neardup.engines.memory import available_memory
 from neardup.model.arrays import Corpus
-from neardup.model.errors import MemoryShort
+from neardup.model.memory import MemoryShort
 from neardup.model.protocols import ColumnScheme, Scheme
 from neardup.text.columns import batches
 
