@@ -173,13 +173,13 @@ def test_the_plan_of_a_combination_names_the_scheme_that_it_leaves_out():
 def test_the_buckets_of_a_combination_are_those_of_its_first_scheme():
     first = MinHash(threshold=0.4)
     assert plan(Combined(first, SimHash()), documents=10**9).crowding == plan(first, documents=10**9).crowding
-    assert plan(Combined(), documents=10**9).answer[0].startswith("These parameters are fine for 1,000,000,000 doc")
+    assert plan(Combined(), documents=10**9).answer[0].startswith("The buckets have room for 1,000,000,000 doc")
 
 
 @pytest.mark.parametrize("name", ["combined", "checksum"])
 def test_the_name_of_a_scheme_without_numbers_is_that_of_its_defaults(name):
     assert plan(name) == plan(SCHEME_OF[name]())
-    with pytest.raises(ParameterError, match="planned with its defaults; neardup") as caught:
+    with pytest.raises(ParameterError, match="planned with its defaults") as caught:
         plan(name, hashes=5)
     assert caught.value.name == "hashes"
 
@@ -198,5 +198,5 @@ def test_recommendations_whose_buckets_overflow_are_marked():
 
 
 def test_one_document_is_singular():
-    assert plan(documents=1).answer[0].startswith("These parameters are fine for 1 document: ")
+    assert plan(documents=1).answer[0].startswith("The buckets have room for 1 document: ")
     assert "among 1 document; " in plan(threshold=0.8, recall=0.9, documents=1).heading

@@ -136,7 +136,7 @@ class Plan:
 
     @property
     def answer(self) -> list[str]:
-        """Whether the parameters are fine for the number of documents, and better ones; empty without a number.
+        """Whether the buckets have room for the number of documents, and better parameters; empty without a number.
 
         Of recommendations, it is empty if the buckets of the first one do not overflow.
         """
@@ -153,7 +153,7 @@ class Plan:
         found = f"unrelated documents in each bucket: {amount(crowding.bucket)}, and there is room for {ROOM}"
         assumed = f"This assumes that the {self.measure} of any two unrelated documents is {self.background:g}."
         if not crowding.overflows:
-            return [f"These parameters are fine for {number}: {found}.", assumed]
+            return [f"The buckets have room for {number}: {found}.", assumed]
         lines = [f"With these parameters, pairs are missed among {number}: {found}."]
         if self.smaller is None:
             ignored = f"Ignoring common {self.features} helps: unrelated documents share few others."
@@ -232,15 +232,19 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
         if name in {"false_rate", "apart"}:
             raise ParameterError(name, value, "requires a threshold and a recall")
         require(documents is not None, name, value, "requires a recall or a number of documents")
-        scheme = "minhash" if scheme is None else scheme
     if threshold is not None:
         parameters["threshold"] = threshold
     if scheme is None:
+        default = registry.default()
         for name, value in parameters.items():
+            if documents is not None and name in default.plan_numbers:
+                continue
             able = ", ".join(kind.name for kind in registry.kinds() if name in kind.plan_numbers)
             more = " a recall, a number of documents, or" if name == "threshold" else ""
             raise ParameterError(name, value, f"requires{more} a scheme{able and f': {able}'}")
-        return _classic()
+        if documents is None:
+            return _classic()
+        scheme = default.name
     if isinstance(scheme, str):
         scheme = _of_numbers(scheme, parameters)
         parameters = {}
@@ -294,7 +298,7 @@ def _of_numbers(name: str, numbers: dict[str, float]) -> Scheme:
             continue
         why = f"it has {', '.join(kind.plan_numbers)}"
         if not kind.plan_numbers:
-            why = "it is planned with its defaults; neardup.planning.plan also takes a scheme instead of its name"
+            why = "it is planned with its defaults"
         elif number == "threshold":
             why += ", and a threshold only with a recall"
         raise ParameterConflict(number, value, "scheme", name, why)

@@ -99,7 +99,7 @@ def test_large_collections_are_warned_of(capsys):
     better = plan(neardup.MinHash(**made.smaller.parameters), documents=40_000_000)
     assert not better.crowding.overflows
     assert better.crowding.candidates == made.smaller.candidates
-    assert str(better).startswith("These parameters are fine for 40,000,000 documents: ")
+    assert str(better).startswith("The buckets have room for 40,000,000 documents: ")
     hopeless = plan(neardup.MinHash(threshold=0.3, shingle=1), documents=10**12, background=0.29)
     assert hopeless.answer[1] == "Longer shingles help: with them, unrelated documents share less."
     assert plan("sentences", documents=10**6).answer[1].startswith("Ignoring common sentences helps: ")

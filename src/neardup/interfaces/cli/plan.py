@@ -30,8 +30,8 @@ _WITH_FINGERPRINTS: Final = {"distance": "; 0 to 7 with --fingerprints"}
 _OF_TABLES: Final = ("memory", "measure")
 
 _USAGE: Final = """
---documents N: the number of documents, such as 40e6. Without --recall: whether the scheme (default: minhash) and its
-  parameters are fine for a collection of this size, and better ones
+--documents N: the number of documents, such as 40e6. Without --recall: whether the buckets of the scheme
+  (default: minhash) have room for a collection of this size, and better parameters
 [tables for fingerprints]
 --fingerprints N: compare the designs of an index of N 64-bit fingerprints: a number such as 20M, 8e9 or 2^34
 --memory SIZE: leave out the designs that need more, such as 14GB; for more than 2^30 fingerprints, the memory of a
