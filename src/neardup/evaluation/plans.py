@@ -235,14 +235,9 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     if threshold is not None:
         parameters["threshold"] = threshold
     if scheme is None:
-        default = registry.default()
-        for name, value in parameters.items():
-            if documents is not None and name in default.plan_numbers:
-                continue
-            able = ", ".join(kind.name for kind in registry.kinds() if name in kind.plan_numbers)
-            more = " a recall, a number of documents, or" if name == "threshold" else ""
-            raise ParameterError(name, value, f"requires{more} a scheme{able and f': {able}'}")
-        if documents is None:
+        default = registry.default() if documents is not None else None
+        _require_of(default, parameters)
+        if default is None:
             return _classic()
         scheme = default.name
     if isinstance(scheme, str):
@@ -251,6 +246,15 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     for name, value in parameters.items():
         raise ParameterError(name, value, "is already set by the given scheme; leave it out")
     return _drawn(scheme, **_crowded(scheme, **given))
+
+
+def _require_of(default: Any, parameters: dict[str, Any]) -> None:
+    """Raise ``ParameterError`` for a parameter that needs a scheme, but for those of the *default* one, if any."""
+    for name, value in parameters.items():
+        if default is None or name not in default.plan_numbers:
+            able = ", ".join(kind.name for kind in registry.kinds() if name in kind.plan_numbers)
+            more = " a recall, a number of documents, or" if name == "threshold" else ""
+            raise ParameterError(name, value, f"requires{more} a scheme{able and f': {able}'}")
 
 
 def _crowded(scheme: Any, documents: int | None = None, background: float = 0.05) -> dict[str, Any]:
