@@ -15,7 +15,7 @@ from invented_sites import Site, article, edited
 from neardup import Index, SimHash, audit_files, dedup_files
 from neardup.errors import DataError, ParameterError
 from neardup.interfaces.cli import main
-from neardup.model.errors import RunChanged, StorageBusy
+from neardup.model.errors import RunChanged, StorageBusy, StorageDamaged
 from neardup.pipeline.crawl.file_templates import RunTemplates
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.spilled import files as spilled_files
@@ -928,15 +928,18 @@ def test_the_folder_of_another_run_is_refused_before_templates_are_learned(crawl
 
 
 def test_a_kept_folder_with_damaged_or_removed_files_learns_again(crawl, tmp_path):
-    def run_over(name):
+    def run_over(name, **options):
         ways = {"work": tmp_path / "work", "keep_work": True, "report": tmp_path / name}
-        done = dedup_files([crawl / "crawl.warc.gz"], **ways)
+        done = dedup_files([crawl / "crawl.warc.gz"], **ways, **options)
         return done.templates, (tmp_path / name).read_text()
 
     expected = run_over("first.jsonl")
     [begun] = (tmp_path / "work").glob("run-*/done/split--0.json")
     begun.write_text("{")
-    assert run_over("second.jsonl") == expected
+    with pytest.raises(StorageDamaged, match="run again"):
+        run_over("second.jsonl")
+    assert run_over("second.jsonl", restart=True) == expected
+    [begun] = (tmp_path / "work").glob("run-*/done/split--0.json")
     shutil.rmtree(begun.parents[1])
     assert run_over("third.jsonl") == expected
 
