@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import neardup
-from neardup import Analysis
+from neardup import Analysis, MinHash, Sentences
 from neardup.interfaces.cli import main
 from neardup.model.arrays import require_same_recipe, shares
 from neardup.model.candidates import chained
@@ -311,3 +311,8 @@ def test_a_name_is_taken_once():
         with pytest.raises(neardup.errors.ParameterError, match="must"):
             registry.register(kind)
     assert registry.named("minhash") is neardup.MinHash
+
+
+@pytest.mark.parametrize("scheme", [MinHash(analysis=Analysis(min_length=8)), Sentences(min_length=8)])
+def test_schemes_that_leave_out_all_words_of_the_edited_texts_pass(scheme):
+    check_scheme(scheme)

@@ -47,7 +47,7 @@ UNSPACED_RANGES = [
 ]
 
 # Symbols beside the categories Sm, Sc and So, and what is none though it has one of these.
-MORE_SYMBOLS = {*ASCII_SYMBOLS, *map(ord, "\u2030\u2031\u066a\uff03\uff05\uff06\uff0a\uff0d\uff0f\uff20")}
+MORE_SYMBOLS = {*ASCII_SYMBOLS, *map(ord, "\u2030\u2031\u066a\uff03\uff05\uff06\uff0a\uff0d\uff0f\uff20\uff3e")}
 NO_SYMBOLS = {
     *range(0x2500, 0x25A0),  # lines and blocks, drawn with characters
     *map(ord, "\u00a9\u00ae\u2120\u2122"),  # copyright and trade marks

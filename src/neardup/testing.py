@@ -247,7 +247,8 @@ def _check_edits(scheme: Any) -> None:
         texts = [_text(words) for words in (*lefts, *rights)]
         signed = scheme.sign(texts)
         matches = scheme.match_pairs(signed, left, left + number)
-        candidates = share_a_key(scheme.keys(signed), left, left + number, pooled=scheme.pooled)
+        present = signed.present[left] & signed.present[left + number]
+        candidates = share_a_key(scheme.keys(signed), left, left + number, pooled=scheme.pooled) & present
         found = {"match": matches, "candidate": candidates}
         measured = _resemblances(scheme, texts)
         about = f"with {changed} of {words} words changed,"

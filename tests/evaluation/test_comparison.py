@@ -57,7 +57,7 @@ def test_schemes_can_be_chosen():
 def test_passages_are_of_words_as_they_are_written():
     found = explain("The cats run fast today", "The cat runs fast today", MinHash(analysis=Analysis(stem="english")))
     assert (found.matches, found.resemblance, found.passages) == (True, 1.0, ())
-    assert str(found).splitlines()[-1] == "no passage is the same word by word; stretches only in a: 1, only in b: 1"
+    assert str(found).splitlines()[-1] == "no shared passages; stretches only in a: 1, only in b: 1"
 
 
 def test_an_explanation_is_the_ruling_with_its_evidence():

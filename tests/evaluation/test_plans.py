@@ -179,7 +179,7 @@ def test_the_buckets_of_a_combination_are_those_of_its_first_scheme():
 @pytest.mark.parametrize("name", ["combined", "checksum"])
 def test_the_name_of_a_scheme_without_numbers_is_that_of_its_defaults(name):
     assert plan(name) == plan(SCHEME_OF[name]())
-    with pytest.raises(ParameterError, match="planned with its defaults") as caught:
+    with pytest.raises(ParameterError, match="uses its defaults") as caught:
         plan(name, hashes=5)
     assert caught.value.name == "hashes"
 

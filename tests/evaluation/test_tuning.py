@@ -357,3 +357,20 @@ def test_an_interval_of_labels_without_mistakes_has_an_end_by_their_number():
         assert found.expected.recall.low == pytest.approx(1 - 2.5 / number, abs=1 / number)
         assert found.expected.recall.low < found.expected.f1.low < 1.0  # a missed pair is one error of two shares
         assert found.expected.recall.high == found.expected.f1.high == 1.0
+
+
+@pytest.mark.parametrize("goal", ["precision>=0.99", "recall>=0.99"])
+def test_a_default_just_below_the_goal_does_not_stay(goal):
+    """Its share, 0.9897 or 0.9896, is 0.99 as it is shown."""
+    same = np.arange(1200) < 960
+    below, reaches = np.where(same, 0.95, 0.2), np.where(same, 0.95, 0.2)
+    if goal.startswith("precision"):
+        below[960:970] = 0.95
+        reaches[:30] = 0.2
+    else:
+        below[:10] = 0.2
+        reaches[960:990] = 0.95
+    labels = Labels(same, np.ones(1200), np.arange(1200))
+    rules = [("below", settings), ("reaches", settings)]
+    made = tuned(rules, [below[None], reaches[None]], labels, goal, unsure=0, seed=1)
+    assert (made.chosen.name, made.reaches) == ("reaches", True)

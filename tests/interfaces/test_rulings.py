@@ -49,12 +49,12 @@ def test_passages_are_told_and_what_is_marked():
         " Marked words are in no run of 3 words that both texts have: 0 stretches of A, 1 of B."
     )
     other = compare(text, "nothing of it")
-    assert passages_of(other) == "No passage is the same word by word, so nothing is marked."
+    assert passages_of(other) == "The texts share no passage, so nothing is marked."
     assert [[piece.kind for piece in one.pieces] for one in excerpts(other, text, "nothing of it", 9)] == [
         ["between"]
     ] * 2
     words = explain(text, "ten nine", SimHash())
-    assert passages_of(words).startswith("No passage is the same word by word. Marked words are not in the other text:")
+    assert passages_of(words).startswith("The texts share no passage. Marked words are not in the other text:")
     left, right = excerpts(words, text, "ten nine", 1000)
     assert [piece.kind for piece in left.pieces] == ["alone", "between"]
     assert [piece.text for piece in right.pieces if piece.kind == "alone"] == []

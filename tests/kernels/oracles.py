@@ -66,7 +66,7 @@ def is_digit(letter):
 
 
 def is_symbol(letter):
-    if letter in "!#$%&*+-/<=>@^|~\u2030\u2031\u066a\uff03\uff05\uff06\uff0a\uff0d\uff0f\uff20":
+    if letter in "!#$%&*+-/<=>@^|~\u2030\u2031\u066a\uff03\uff05\uff06\uff0a\uff0d\uff0f\uff20\uff3e":
         return True
     return unicodedata.category(letter) in {"Sm", "Sc", "So"} and letter not in NO_SYMBOLS
 

@@ -92,7 +92,7 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
         ('[recipe]\nstop_words = ","', r"stop_words in \[recipe\] has no words"),
         (
             '[recipe]\nscheme = "sentences"\n[policy]\nrelative_to = "union"\nmeasure = "overlap"',
-            r"relative_to in \[policy\] cannot be used with measure='overlap': it means resemblance; leave out",
+            r"relative_to in \[policy\] cannot be used with measure='overlap': union means resemblance; leave out",
         ),
         ('[recipe]\nseed = 1\nkey_file = "key"', r"key_file in \[recipe\] cannot be used with seed"),
         (

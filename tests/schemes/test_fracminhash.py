@@ -138,7 +138,7 @@ def test_a_measure_chooses_the_scheme():
         ParameterError, match="cannot be used with scheme='fracminhash': it has only containment or overlap"
     ):
         dedup(["a"], scheme=FracMinHash(), measure="resemblance")
-    with pytest.raises(ParameterError, match="scheme='fracminhash': it was created for overlap"):
+    with pytest.raises(ParameterError, match="scheme='fracminhash': the scheme was created for overlap"):
         dedup(["a"], scheme=FracMinHash(measure="overlap"), measure="containment")
     dedup(["a"], scheme=FracMinHash(measure="overlap"), measure="overlap")
     with pytest.raises(ParameterError, match="must be one of resemblance, containment, overlap"):

@@ -100,8 +100,8 @@ def test_what_is_not_recorded_cannot_be_left_out():
     plain, listed = (
         as_recorded(RecordedScheme.of(MinHash()).changes(RecordedScheme.of(now))) for now in (MinHash(seed=2), LISTED)
     )
-    assert (
-        plain
-        == "was created with other settings: seed was 1 and is 2; use the same, or leave them out, as they are recorded"
+    assert plain == (
+        "was created with other settings: seed was 1 and is 2; use the same settings, or leave them out: they are"
+        " recorded"
     )
-    assert listed.endswith("; use the same")
+    assert listed.endswith("; use the same settings")

@@ -2,13 +2,17 @@
 
 import gzip
 import json
+import os
+import threading
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+from neardup import dedup_files
 from neardup.model.errors import DataError
+from neardup.pipeline.files import dedup
 from neardup.sources import compression, first_records
 from neardup.sources.read import read, request_of
 
@@ -75,3 +79,17 @@ def test_an_input_that_cannot_be_read_is_an_error(tmp_path):
     (tmp_path / "x.jsonl.gz").write_bytes(b"no gzip")
     with pytest.raises(DataError):
         first_records.first_records(str(tmp_path / "x.jsonl.gz"), REQUEST)
+
+
+def test_a_pipe_is_not_read_before_its_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(dedup, "_LARGE", 0)
+    with gzip.open(tmp_path / "big.jsonl.gz", "wb", 0) as file:
+        file.writelines(b'{"text": "document %d of a file"}\n' % number for number in range(1000))
+    os.mkfifo(tmp_path / "p.jsonl")
+    writer = threading.Thread(
+        target=(tmp_path / "p.jsonl").write_text, args=['{"text": "a document from a pipe"}\n'], daemon=True
+    )
+    writer.start()
+    done = dedup_files([tmp_path / "big.jsonl.gz", tmp_path / "p.jsonl"], tmp_path / "out.jsonl")
+    writer.join(60)
+    assert done.result.summary.documents == 1001

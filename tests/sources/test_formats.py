@@ -100,7 +100,9 @@ def test_patterns_match_tables_hidden_by_an_underscore_only_if_they_have_it(tmp_
     assert expand(["ds/**/*.txt"]) == ("ds/_drafts/e.txt",)
     assert expand(["ds/_*/*.csv"]) == expand(["ds/_temporary/*.csv"]) == ("ds/_temporary/c.csv",)
     assert expand(["_staging/*.csv", "ds/_b.csv"]) == ("_staging/f.csv", "ds/_b.csv")
-    with pytest.raises(InputRefused, match=r"names or folders begin with _ \(1 here\) need a pattern with this _"):
+    with pytest.raises(
+        InputRefused, match=r"matches only hidden tables \(1\), whose names or folders begin with _: write this _"
+    ):
         expand(["ds/[_]b.csv"])
 
 

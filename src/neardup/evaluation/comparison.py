@@ -59,7 +59,7 @@ class Explanation(Ruling):
     *resemblance*, *a_in_b* and *b_in_a* (containment) are exact, on the scheme's own features. *passages*, *only_in_a*,
     *only_in_b* and *run* are as in ``Comparison``; *run* is the length of the scheme's shingles if these are of words.
     They compare words as they are written, by the default ``Analysis``, also for a scheme that stems words, leaves some
-    out or reads no words: texts that match may have no passage that is the same word by word.
+    out or reads no words: texts that match may share no passage.
     """
 
     resemblance: float
@@ -77,7 +77,7 @@ class Explanation(Ruling):
         value = f"; {_directed(self.measure)} {self.value:.4g}" if self.value is not None else ""
         reason = f"; {self.reason}" if self.reason else ""
         found = f"shared passages: {len(self.passages):,}, of {words:,} words"
-        shared = found if self.passages else "no passage is the same word by word"
+        shared = found if self.passages else "no shared passages"
         estimate = self.estimate
         alone = f"; {_directed(estimate.measure)} {estimate.value:.4g}" if estimate.value is not None else ""
         return (

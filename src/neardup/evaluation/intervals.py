@@ -24,7 +24,7 @@ class Estimated(AsDict):
 
     @property
     def width(self) -> float:
-        """Half the interval: how far the true share may be from *value*, more or less."""
+        """Half the width of the interval: about how far the true share may be from *value*."""
         return (self.high - self.low) / 2
 
 

@@ -223,9 +223,10 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     threshold, recall = _plain(threshold), _plain(recall)
     parameters = {name: _plain(value) for name, value in parameters.items()}
     if recall is not None:
-        require(threshold is not None, "recall", recall, "requires a threshold, such as 0.8, at which it is wanted")
+        rule = "requires a threshold, such as 0.8: the recall is that of pairs at the threshold"
+        require(threshold is not None, "recall", recall, rule)
         for name, value in parameters.items():
-            raise ParameterConflict(name, value, "recall", recall, "it recommends this number")
+            raise ParameterConflict(name, value, "recall", recall, "a plan for a recall chooses it; leave it out")
         wanted = Requirements(threshold=threshold, recall=recall, **given)
         return _recommended(wanted, scheme)
     for name, value in given.items():
@@ -300,11 +301,11 @@ def _of_numbers(name: str, numbers: dict[str, float]) -> Scheme:
     for number, value in numbers.items():
         if number in kind.plan_numbers:
             continue
-        why = f"it has {', '.join(kind.plan_numbers)}"
+        why = f"its numbers are {', '.join(kind.plan_numbers)}"
         if not kind.plan_numbers:
-            why = "it is planned with its defaults"
+            why = f"a plan of {name} uses its defaults; leave out this number"
         elif number == "threshold":
-            why += ", and a threshold only with a recall"
+            why += "; a threshold also needs a recall"
         raise ParameterConflict(number, value, "scheme", name, why)
     made: Scheme = kind(**numbers)
     return made

@@ -72,9 +72,9 @@ class Goal(NamedTuple):
         return scores if self.value is None else np.asarray(np.where(found.true > 0, scores, _FINDS_NOTHING))
 
     def score_of(self, shares: "Shares") -> float:
-        """Return how well shares, rounded as they are shown, reach the goal; negative if they do not."""
+        """Return how well shares reach the goal, rounded as they are shown; negative if they do not."""
         every = (shares.precision, shares.recall, shares.f1)
-        return float(self._of_parts(*(round(one.value or 0.0, _SHOWN) for one in every)))
+        return round(float(self._of_parts(*(one.value or 0.0 for one in every))), _SHOWN)
 
     def _of_parts(self, precision: Any, recall: Any, f1: Any) -> Values:
         if self.value is None:

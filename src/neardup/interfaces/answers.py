@@ -45,6 +45,8 @@ def because(one: Repeat) -> str:
     if one.measure == "equality":
         return f"Near-duplicate, {verified}: equal by {one.rule}"
     least = f"{one.threshold:.3g}"
+    if float(least) > one.threshold:
+        least = f"{one.threshold:.6g}"
     places = max(2, len(least.partition(".")[2]))  # as many as the threshold has, or it could seem to be missed
     value = f"{'' if one.verified else 'estimated '}{one.measure} {decimals(float(one.value), places)}"
     return f"Near-duplicate, {verified}: {value}, at least {least} by {one.rule}"

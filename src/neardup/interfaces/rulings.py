@@ -62,12 +62,12 @@ def _directed(measure: str) -> str:
 def passages_of(found: "Comparison | Explanation") -> str:
     """Return how many passages two texts share, and what is marked: nothing if they have nothing in common.
 
-    Passages compare words as they are written, also where a scheme does not.
+    Passages compare words without their stems, also where a scheme compares stems.
     """
     if _shares_nothing(found):
-        return "No passage is the same word by word, so nothing is marked."
+        return "The texts share no passage, so nothing is marked."
     words, number = sum(passage.words for passage in found.passages), len(found.passages)
-    shared = f"Shared passages: {number:,}, of {words:,} words." if number else "No passage is the same word by word."
+    shared = f"Shared passages: {number:,}, of {words:,} words." if number else "The texts share no passage."
     where = "not in the other text" if found.run == 1 else f"in no run of {found.run} words that both texts have"
     one, other = len(found.only_in_a), len(found.only_in_b)
     return f"{shared} Marked words are {where}: {one:,} stretch{'' if one == 1 else 'es'} of A, {other:,} of B."

@@ -28,7 +28,7 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
         f"F1 {_estimate(expected.f1)}, expected on other labels",
         f"precision {_estimate(expected.precision)}: the share of the dropped pairs that are the same",
         f"recall {_estimate(expected.recall)}: the share of the pairs that are the same that are dropped",
-        "this is the default rule: no other one is expected to be better on other labels"
+        "this is the default rule: no other rule is expected to be better on other labels"
         if tuning.keeps_default
         else f"the default rule, with threshold {tuning.default.threshold:g}: F1 {_estimate(tuning.default.shares.f1)}",
     ]

@@ -24,4 +24,7 @@ class MemoryShort(RuntimeWarning):
         )
 
     def __str__(self) -> str:
-        return f"{self.what}; a run in pieces needs less, and so do fewer documents at a time or a smaller signature"
+        return (
+            f"{self.what}; to use less, run in pieces, pass fewer documents at a time, or choose a scheme with smaller"
+            " signatures"
+        )

@@ -117,7 +117,7 @@ def scheme_from(settings: Mapping[str, Any]) -> Scheme:
         hashing["key"] = key_in(settings["key_file"])
     made = kind.from_options(values, **hashing)
     if "relative_to" in values and measure in {*made.measures} - {made.rule}:
-        why = f"it means {made.rule}; leave out one of the two"
+        why = f"{values['relative_to']} means {made.rule}; leave out one of the two"
         raise ParameterConflict("relative_to", values["relative_to"], "measure", measure, why)
     scheme: Scheme = made if measure is None else made.with_measure(measure)
     return scheme

@@ -245,7 +245,7 @@ class Combined(SchemeDefaults):
 
     @property
     def law_features(self) -> int:
-        """The features of a document from which on both laws hold."""
+        """The least number of features of a document for which both laws hold."""
         return int(max(self.first.law_features, self.second.law_features))
 
     @property

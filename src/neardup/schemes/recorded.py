@@ -27,11 +27,13 @@ class RecordedScheme(NamedTuple):
         if before == now:
             return
         if is_keyed(before) and is_keyed(now):
-            raise StorageRefused(where, "was created with another key; open it with its own", "other key")
+            rule = "was created with another secret key, and can only be used with that key"
+            raise StorageRefused(where, rule, "other key")
         if is_keyed(before):
-            raise StorageRefused(where, "was created with a key; open it with the same key", "key needed")
+            rule = "was created with a secret key, and can only be used with that key"
+            raise StorageRefused(where, rule, "key needed")
         if is_keyed(now):
-            raise StorageRefused(where, "was created without a key; open it without one", "no key")
+            raise StorageRefused(where, "was created without a secret key, and cannot be used with one", "no key")
 
     def changes(self, now: "RecordedScheme", *, in_recipe: bool = False) -> list[Change]:
         """Return the parameters that differ; without any, that the key, or else the recipe does.
@@ -75,7 +77,8 @@ def other_settings(changes: Iterable[Change]) -> str:
 def as_recorded(changes: Sequence[Change]) -> str:
     """Return the same rule, and what to do about settings that are recorded, unless they are in ``UNRECORDED``."""
     lacks = UNRECORDED & {change.name for change in changes}
-    return f"{other_settings(changes)}; use the same{'' if lacks else ', or leave them out, as they are recorded'}"
+    recorded = "" if lacks else ", or leave them out: they are recorded"
+    return f"{other_settings(changes)}; use the same settings{recorded}"
 
 
 def _is_policy(settings: Mapping[str, Any], name: str, value: Any) -> bool:

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from neardup.sources.collection import InputPiece, Request
 from neardup.sources.compression import expansion_rate, identity, load, stream
-from neardup.sources.folder import Folder, documents_in, state_of
+from neardup.sources.folder import Folder, documents_in
 from neardup.sources.formats import WARC, Kind, input_kind
 from neardup.sources.lines import blocks_of_lines
 from neardup.sources.shards import Shard, Shards
@@ -55,6 +55,6 @@ def first_records(path: str, request: Request) -> FirstRecords:
 
 def _of_folder(path: str, request: Request) -> FirstRecords:
     files, _ = documents_in(path, request.globs)
-    sums = [*accumulate(state_of(path, files)[0])]
-    some = next((number for number, size in enumerate(sums, 1) if size >= _FIRST), len(files))
-    return FirstRecords(Folder(path, request, files[:some]), max(1.0, sums[-1] / max(1, sums[some - 1])))
+    sizes = accumulate(Path(path, name).stat().st_size for name in files)
+    some = next((number for number, size in enumerate(sizes, 1) if size >= _FIRST), len(files))
+    return FirstRecords(Folder(path, request, files[:some]), len(files) / max(1, some))

@@ -132,8 +132,10 @@ def _matching(pattern: str) -> list[str]:
     found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
     shown = [path for path in found if not _is_hidden_table(path, parts, first)]
     if not shown:
-        hidden = f"; tables whose names or folders begin with _ ({len(found):,} here) need a pattern with this _"
-        raise InputRefused(pattern, f"no file matches this pattern{hidden if found else ''}")
+        hidden = (
+            f"only hidden tables ({len(found):,}), whose names or folders begin with _: write this _ in the pattern"
+        )
+        raise InputRefused(pattern, f"this pattern matches {hidden}" if found else "no file matches this pattern")
     return shown
 
 

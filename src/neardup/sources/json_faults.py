@@ -38,11 +38,11 @@ def fault_of(data: bytes | bytearray, error: Exception) -> str:
     if value := _NOT_A_NUMBER.match(data, place - (data[place - 1 : place] == b"-")):
         return f"has {value[0].decode()} at byte {value.start() + 1:,}, which JSON does not have; write null"
     half = next((escape for escape in _ESCAPE.finditer(data) if escape[1]), None)
-    if half and half.start() < place:
+    if half and half.start() < place and (found or half.end() < len(data)):
         return f"has half a surrogate pair at byte {half.start() + 1:,}; write both halves, such as \\ud83d\\ude00"
     if not found:
         return "is incomplete JSON: it ends too early"
-    return f"is not valid JSON: {what} at byte {place + 1:,}{_rule_at(data, place, behind=behind)}"
+    return f"is not valid JSON at byte {place + 1:,}: {what}{_rule_at(data, place, behind=behind)}"
 
 
 def _rule_at(data: bytes | bytearray, place: int, *, behind: bool) -> str:
@@ -67,4 +67,5 @@ def kinds_in(message: str) -> tuple[list[str], str] | None:
     if found is None:
         return None
     expected = found[1].replace("int | float", "float").split(" | ")
-    return [_NAMES.get(name, name) for name in expected], _NAMES.get(found[2], found[2])
+    got = "a number with a fraction" if found[2] == "float" and "int" in expected else _NAMES.get(found[2], found[2])
+    return [_NAMES.get(name, name) for name in expected], got

@@ -29,7 +29,8 @@ def found(url: str) -> list[str]:
         if glob.has_magic(path):
             paths = [one for one in system.glob(path) if not system.isdir(one) and not _is_hidden(one, path)]
         elif system.isdir(path):
-            paths = [one for one in system.find(path) if kind(one) is not None and not _is_hidden(one, f"{path}/*")]
+            below = f"{path.rstrip('/')}/*"
+            paths = [one for one in system.find(path) if kind(one) is not None and not _is_hidden(one, below)]
         elif system.exists(path):
             return [url]
         else:

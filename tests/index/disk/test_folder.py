@@ -4,6 +4,7 @@ from neardup import Index
 from neardup.errors import StorageRefused
 from neardup.index.disk.manifest import MANIFEST, SECOND
 from neardup.model.errors import StorageBusy, StorageDamaged
+from neardup.pipeline.index.rescue import rescue
 
 
 def test_a_folder_of_others_is_left_as_it_was(tmp_path):
@@ -57,5 +58,23 @@ def test_a_file_that_the_manifest_names_must_be_there(tmp_path):
         Index.open(tmp_path / "index")
     (tmp_path / "index" / MANIFEST).unlink()
     (tmp_path / "index" / SECOND).unlink()
-    with pytest.raises(StorageDamaged, match=r"is missing, and so is manifest\.copy; restore one from a copy"):
+    with pytest.raises(StorageDamaged, match=r"is missing, and so is manifest\.copy; restore one of them from"):
         Index.open(tmp_path / "index")
+
+
+def test_files_of_others_beside_an_unfinished_index_stay(tmp_path):
+    with Index.create(tmp_path / "damaged") as index:
+        index.admit(["a"], ["one two three four"])
+    for name in (".unfinished/draft.txt", "log-2024.txt"):
+        path = tmp_path / "new" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("mine")
+    with pytest.raises(StorageRefused, match="is not empty"):
+        rescue(tmp_path / "damaged", tmp_path / "new")
+    assert path.read_text() == "mine"
+
+
+def test_dated_logs_of_others_are_not_called_a_damaged_index(tmp_path):
+    (tmp_path / "log-20240115").write_text("mine")
+    with pytest.raises(StorageRefused, match="is not an index"):
+        Index.open(tmp_path)

@@ -148,9 +148,7 @@ def test_a_work_folder_has_recorded_the_options(neardup, pages, tmp_path):
     expected = neardup("audit", pages, "--of", "why.parquet", *wanted, *options).out
     assert neardup("audit", pages, "--of", "work", *options).out == expected
     assert neardup("audit", pages, "--of", "work", "--recall", "0.5", *options).out == expected
-    assert (
-        "leave them out, as they are recorded" in neardup("audit", pages, "--of", "work", "--recall", "0.7", code=2).err
-    )
+    assert "leave them out: they are recorded" in neardup("audit", pages, "--of", "work", "--recall", "0.7", code=2).err
     shown = neardup("dedup", pages, "--out", "kept.jsonl", "--work", "work", "--shingle", "2", code=2).err
     assert "--shingle was 3 and is 2; the same command with --restart begins again" in shown
     neardup("dedup", pages, "--out", "kept.jsonl", "--work", "work", *wanted)
@@ -202,11 +200,13 @@ def test_what_a_state_has_recorded_is_left_out(neardup, pages, tmp_path):
     (tmp_path / "key").write_text("00" * 16)
     neardup("dedup", pages, "--state", "crawls", "--out", "kept.jsonl", "--key-file", "key", "--keep", "longest")
     shown = neardup("audit", pages, "--of", "crawls", code=2).err
-    assert shown.endswith("open it with the same key; name the file of its key with --key-file\n")
+    assert shown.endswith("and can only be used with that key; name the file of its key with --key-file\n")
     keyed = ("audit", pages, "--of", "crawls", "--key-file", "key")
     assert "recall 100 %" in neardup(*keyed).out
     assert "--keep first is not that of the runs" in neardup(*keyed, "--keep", "first", code=2).err
-    assert "use the same, or leave them out, as they are recorded" in neardup(*keyed, "--shingle", "2", code=2).err
+    assert (
+        "use the same settings, or leave them out: they are recorded" in neardup(*keyed, "--shingle", "2", code=2).err
+    )
 
 
 def test_a_report_of_other_options_is_refused(neardup, pages):

@@ -80,7 +80,7 @@ def test_without_a_manifest_no_rescue_is_recommended(neardup, seen):
         assert "seen/manifest.json is" in shown
         assert "seen cannot be rescued: manifest.json and manifest.copy are both damaged or missing" in shown
         assert "neardup rescue" not in shown
-        assert "restore one from a copy" in neardup("rescue", "seen", "new", code=1).err
+        assert "restore one of them from" in neardup("rescue", "seen", "new", code=1).err
     (seen / "manifest.json").unlink()
     (seen / "manifest.copy").unlink()
     assert neardup("stats", "seen", code=1).err.endswith("or make the index again from its documents\n")
@@ -96,7 +96,7 @@ def test_a_missing_manifest_is_named(neardup, seen):
     shown = neardup("check", "seen", code=1).out
     assert "manifest.json is missing" in shown
     assert "save what is intact: neardup rescue DIR TO" in shown
-    way_out = "restore the index from a copy, or save what is intact: neardup rescue DIR TO"
+    way_out = "restore the index from a copy; or run neardup check DIR, which reports"
     assert way_out in neardup("stats", "seen", code=1).err
     seen.with_name("key").write_bytes(bytes(range(16)))
     neardup("rescue", "seen", "rescued", "--key-file", "key", code=1)

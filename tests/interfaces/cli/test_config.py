@@ -121,7 +121,7 @@ def test_a_preset_replaces_the_settings_that_it_sets(neardup, files):
         (
             "recipe]\nscheme='sentences'\n[policy]\nrelative_to='smaller'",
             "--measure resemblance",
-            "relative_to smaller in neardup.toml cannot be used with --measure resemblance: it means overlap;",
+            "relative_to smaller in neardup.toml cannot be used with --measure resemblance: smaller means overlap;",
         ),
         ("recipe]\nbag=true", "--scheme checksum", "bag in neardup.toml cannot be used with --scheme checksum, only"),
     ],

@@ -280,7 +280,7 @@ def test_a_key_is_wanted_each_time(neardup, pages, tmp_path):
     (tmp_path / "other").write_bytes(bytes(16))
     neardup("index", pages, "--to", "seen", "--key-file", "key")
     assert "name the file of its key with --key-file" in neardup("index", pages, "--to", "seen", code=2).err
-    assert "another key" in neardup("index", pages, "--to", "seen", "--key-file", "other", code=2).err
+    assert "another secret key" in neardup("index", pages, "--to", "seen", "--key-file", "other", code=2).err
     neardup("index", pages, "--to", "seen", "--key-file", "key")
     neardup("index", pages, "--to", "seen", "--key-file", "key", "--permutations", "128")
     with Index.open("seen", key=bytes(range(16))) as index:
@@ -518,7 +518,7 @@ def test_an_index_is_filled_from_a_state(neardup, state):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--threshold", "0.8"], "threshold was 0.6 and is 0.8; use the same"),
+        (["--threshold", "0.8"], "threshold was 0.6 and is 0.8; use the settings"),
         (["--id", "name"], "--id name cannot be used with --from, which reads the inputs of the state as its runs did"),
         (["--strict"], "--strict cannot be used with --from"),
         (["--text-view", "main"], "--text-view main cannot be used with --from"),

@@ -212,7 +212,7 @@ def test_an_index_is_opened_with_the_key_that_is_named(tmp_path):
     (tmp_path / "key").write_bytes(bytes(16))
     with opened(parsed(KEYED_INDEX, tmp_path / "index", "--key-file", tmp_path / "key"), "w") as index:
         index.admit(["a"], ["one two three"])
-    with pytest.raises(StorageError, match="was created with a key"):
+    with pytest.raises(StorageError, match="was created with a secret key"):
         opened(parsed(KEYED_INDEX, tmp_path / "index"), "r")
 
 

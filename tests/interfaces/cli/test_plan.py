@@ -51,7 +51,7 @@ def test_some_are_drawn_with_their_defaults(capsys, scheme):
     assert main(["plan", "--scheme", scheme.name, "--threshold", "0.8", "--recall", "0.9"]) == 2
     assert f"--scheme {scheme.name}: the value must be one of minhash, trials, simhash" in capsys.readouterr().err
     assert main(["plan", "--scheme", scheme.name, "--hashes", "3"]) == 2
-    told = f"--hashes 3 cannot be used with --scheme {scheme.name}: it is planned with its defaults"
+    told = f"--hashes 3 cannot be used with --scheme {scheme.name}: a plan of {scheme.name} uses its defaults"
     assert told in capsys.readouterr().err
 
 
@@ -218,19 +218,22 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--recall", "0.8"], "--recall 0.8 requires a threshold, such as 0.8"),
         (
             ["--scheme", "trials", "--permutations", "8"],
-            "--permutations 8 cannot be used with --scheme trials: it has hashes, trials, needed",
+            "--permutations 8 cannot be used with --scheme trials: its numbers are hashes, trials, needed",
         ),
         (["--scheme", "minhash", "--threshold", "nan"], "--threshold nan"),
         (["--scheme", "minhash", "--permutations", "9" * 400], "--permutations 999"),
         (["--threshold", "0.8", "--recall", "inf"], "--recall inf"),
         (["--threshold", "0.8", "--recall", "0.9", "--false-rate", "-1"], "--false-rate -1"),
-        (["--threshold", "0.8", "--recall", "0.9", "--hashes", "3"], "--hashes 3 cannot be used with --recall 0.9: it"),
+        (
+            ["--threshold", "0.8", "--recall", "0.9", "--hashes", "3"],
+            "--hashes 3 cannot be used with --recall 0.9: a plan",
+        ),
         (["--threshold", "0.8", "--recall", "0.99", "--scheme", "simhash"], "--recall 0.99 cannot be reached"),
         (
             ["--scheme", "simhash", "--threshold", "0.8"],
-            "--scheme simhash: it has distance, bits, blocks, and a threshold",
+            "--scheme simhash: its numbers are distance, bits, blocks; a threshold",
         ),
-        (["--scheme", "trials", "--threshold", "0.8"], "a threshold only with a recall"),
+        (["--scheme", "trials", "--threshold", "0.8"], "a threshold also needs a recall"),
         (["--apart", "0.5", "--documents", "5"], "--apart 0.5 requires a threshold and a recall"),
         (["--background", "0.1"], "--background 0.1 requires a recall or a number of documents"),
         (["--documents", "0"], "--documents 0: the value must be an integer from 1"),

@@ -936,7 +936,7 @@ def test_a_kept_folder_with_damaged_or_removed_files_learns_again(crawl, tmp_pat
     expected = run_over("first.jsonl")
     [begun] = (tmp_path / "work").glob("run-*/done/split--0.json")
     begun.write_text("{")
-    with pytest.raises(StorageDamaged, match="run again"):
+    with pytest.raises(StorageDamaged, match="restart the run"):
         run_over("second.jsonl")
     assert run_over("second.jsonl", restart=True) == expected
     [begun] = (tmp_path / "work").glob("run-*/done/split--0.json")

@@ -155,4 +155,4 @@ def test_a_scheme_that_signs_fields_takes_the_text_of_a_hit_as_the_body(serve, t
     hits[0]["fields"]["body"] = "another text"
     told = serve(titled).post("/v1/collapse", {"hits": hits})
     assert told.status_code == 422
-    assert "Hit 0 has a field 'body', which is the name of the text of hits; rename the field." in told.text
+    assert "Hit 0 has a field 'body', a name that is reserved for the text of the hit; rename the field." in told.text

@@ -33,9 +33,9 @@ RULES = "/docs lists the fields of each body and their rules."
         (
             b'{"documents": [{"text": "a"}],}',
             "malformed",
-            "The body is not valid JSON: trailing comma in object at byte 31.",
+            "The body is not valid JSON at byte 31: trailing comma in object.",
         ),
-        (b'{"documents": [{}]} x', "malformed", "The body is not valid JSON: trailing characters at byte 21."),
+        (b'{"documents": [{}]} x', "malformed", "The body is not valid JSON at byte 21: trailing characters."),
         (
             b'{"documents": [{"fields": {"a": -Infinity}}]}',
             "malformed",
@@ -73,7 +73,7 @@ def test_the_fault_of_a_body_is_reported(body, kind, detail):
         (CollapseBody, b'{"hits": [], "verify": "yes"}', "verify must be estimate or exact"),
         (CollapseBody, b'{"hits": [], "include": "x"}', "include must be the digits of a group id"),
         (CollapseBody, b'{"hits": [], "top": 0}', "top must be a whole number from 1 to 1,000"),
-        (CollapseBody, b'{"hits": [], "top": 1.5}', "top must be an integer or null, not a number"),
+        (CollapseBody, b'{"hits": [], "top": 1.5}', "top must be an integer or null, not a number with a fraction"),
         (CollapseBody, b'{"hits": [], "by": [{"rule": "site"}]}', "by[0].rule must be near or same"),
     ],
 )

@@ -369,3 +369,10 @@ def test_a_host_that_other_lines_name_is_that_of_their_url(index):
 def test_the_id_of_a_line_of_wrong_types_is_known_if_it_is_valid(index, broken, own):
     [answer] = answered(FileAnswers(index), [broken])
     assert (answer["id"], "error" in answer) == (own, True)
+
+
+def test_a_blank_url_is_none(tmp_path):
+    with Index.create(tmp_path / "own", fields={"url": str, "host": str}) as index:
+        [answer] = answered(FileAnswers(index, url="page", admit=True), [line(page="  ", id="q", text="one two three")])
+        assert answer["id"] == "q"
+        assert index.get(["q"])[0].fields == {"url": None, "host": None}

@@ -94,8 +94,8 @@ def test_an_index_is_opened_by_whoever_has_its_key(folder, name, key):
         assert index.judge(TEXTS) == judged
     if key is not None:
         for own, reason in (
-            (None, "was created with a key; open it with the same key"),
-            (bytes(16), "was created with another key; open it with its own"),
+            (None, "was created with a secret key, and can only be used with that key"),
+            (bytes(16), "was created with another secret key, and can only be used with that key"),
         ):
             for mode in ("r", "w"):
                 with pytest.raises(StorageRefused) as refused:
@@ -117,7 +117,7 @@ def test_a_key_is_in_no_file(folder):
 
 def test_a_key_where_there_is_none(folder):
     made(folder)
-    with pytest.raises(StorageRefused, match="was created without a key; open it without one"):
+    with pytest.raises(StorageRefused, match="was created without a secret key, and cannot"):
         Index.open(folder, key=KEY)
 
 

@@ -78,7 +78,7 @@ def test_the_texts_of_an_index_decide(index):
     ("bound", "value", "rule"),
     [
         ("_BYTES", len(ONE) - 1, "reads at most 64 MiB from an index: examine fewer hits"),
-        ("_LONGEST", len(ONE), "of an index of less than 4 MiB, and that of hit 0 is longer: leave it out"),
+        ("_LONGEST", len(ONE), "reads no text of 4 MiB or more from an index, and the text of hit 0 is that long"),
         ("_FEATURES", 0, "compares at most .* features of texts: examine fewer hits"),
     ],
 )
@@ -184,7 +184,7 @@ def test_the_text_is_the_body_of_records_without_one():
     ("scheme", "rule"),
     [
         (MinHash(), "needs the texts of the hits: in a field of records, or in an index that keeps texts"),
-        (Checksum(fields=(Field(name="text"),)), "cannot be used with signatures or an index whose scheme is checksum"),
+        (Checksum(fields=(Field(name="text"),)), "cannot be used with signatures or an index of the scheme checksum"),
     ],
 )
 def test_exact_needs_texts(tmp_path, scheme, rule):
@@ -201,9 +201,9 @@ def test_exact_needs_texts(tmp_path, scheme, rule):
 
 def test_exact_needs_the_texts_that_were_signed():
     by, records, other = NearDuplicates(scheme=SCHEME), hits(), [{"id": "a", "text": "x"}, {"id": "b", "text": "y"}]
-    with pytest.raises(ParameterError, match="needs the texts that were signed, and those of the records are others"):
+    with pytest.raises(ParameterError, match="needs the texts that were signed, but the records have different texts"):
         collapse(other, by, signatures=lies(ONE), verify="exact")
-    with pytest.raises(ParameterError, match="and the one that was signed of hit 1 is missing"):
+    with pytest.raises(ParameterError, match="but the signed text of hit 1 is missing"):
         collapse(records, by, signatures=lies(ONE), verify="exact")
 
 

@@ -332,7 +332,7 @@ def test_a_table_with_other_changes_than_the_index_is_not_used(index, search, tm
         then(other)
     with (
         Index.open(old) as reader,
-        pytest.raises(StorageRefused, match="has other changes than the index, as after"),
+        pytest.raises(StorageRefused, match="has changes that the index does not have, as after"),
     ):
         Search.open(reader)
     with Index.open(old, "w") as writer, Search.open(writer) as again:

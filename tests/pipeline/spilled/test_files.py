@@ -475,7 +475,7 @@ def test_what_does_not_fit_into_memory_is_run_in_pieces(tmp_path, sources, monke
     with pytest.warns(RuntimeWarning) as shown:
         done = dedup_files(sources, tmp_path / "out.jsonl")
     needed, disk = (str(warning.message) for warning in shown)
-    assert "intermediate files are kept in" in needed
+    assert "intermediate files in" in needed
     assert "out.jsonl.neardup-work" in needed
     assert re.search(r"about 260 documents needs about \d+ MB of disk and 1 min", disk)
     assert rows(done.result) == rows(expected)
@@ -499,7 +499,7 @@ def test_short_texts_need_more_memory_than_long_ones_of_the_same_size(tmp_path, 
         with warnings.catch_warnings(record=True) as shown:
             warnings.simplefilter("always")
             dedup_files([source], tmp_path / f"{name}-out.jsonl")
-        assert any("intermediate files are kept" in str(one.message) for one in shown) == in_pieces
+        assert any("is a run in pieces" in str(one.message) for one in shown) == in_pieces
     assert asked == [1, 1]
     with pytest.warns(RuntimeWarning) as noted:
         dedup_files([source], report=tmp_path / "why.jsonl")
@@ -525,7 +525,7 @@ def test_folders_and_links_count_as_what_they_hold(tmp_path, monkeypatch):
     for source, out in (("texts", "kept"), ("link.jsonl", "kept.jsonl")):
         with pytest.warns(RuntimeWarning) as shown:
             done = dedup_files([tmp_path / source], tmp_path / out)
-        assert "intermediate files are kept in" in str(shown[0].message)
+        assert "intermediate files in" in str(shown[0].message)
         assert len(done.documents) == 1
 
 

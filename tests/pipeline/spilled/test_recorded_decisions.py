@@ -107,7 +107,7 @@ def test_other_inputs_and_schemes_than_those_of_a_state_are_refused(files, tmp_p
     other.write_text('{"id": "x", "text": "a text of its own"}\n')
     with pytest.raises(DataError, match=r"other\.jsonl.*is not an input of the state"):
         audit_files([*files, other], state)
-    with pytest.raises(StorageRefused, match=r"with other settings.*; use the same, or leave them out"):
+    with pytest.raises(StorageRefused, match=r"with other settings.*; use the same settings, or leave them out"):
         audit_files(files, state, scheme=MinHash())
     with State.open(state, write=True) as opened:
         opened.forget(["d3"])
@@ -135,7 +135,7 @@ def test_a_state_with_a_key_needs_it(files, tmp_path):
     state, report = tmp_path / "state", tmp_path / "why.parquet"
     secret = MinHash(recall=0.5).with_key(bytes(range(16)))
     dedup_files(files, state=state, report=report, scheme=secret)
-    with pytest.raises(StorageRefused, match="was created with a key; open it with the same key"):
+    with pytest.raises(StorageRefused, match="was created with a secret key, and can only be used with that key"):
         audit_files(files, state)
     assert audit_files(files, state, key=bytes(range(16))) == audit_files(files, report, scheme=secret)
 
@@ -452,6 +452,6 @@ def test_the_list_of_a_run_may_be_named_again(tmp_path):
         CommonShingles.fitted([f"an other beginning {text}" for text in texts], plain.shingling, 0.5)
     )
     for folder in ("first", "second"):
-        with pytest.raises(StorageRefused, match=r"common was .*; use the same$"):
+        with pytest.raises(StorageRefused, match=r"common was .*; use the same settings$"):
             audit_files([source], tmp_path / folder, scheme=other)
     assert audit(again.result, [*texts, f"{texts[0]} more"], scheme=listed) == expected

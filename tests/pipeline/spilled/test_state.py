@@ -267,7 +267,7 @@ def test_documents_of_other_rules_are_refused(batches, tmp_path, monkeypatch):
         ({"scheme": MinHash(key=b"0123456789abcdef")}, "the secret key was added"),
         ({"scheme": MinHash(analysis=Analysis(stem="english"))}, "stem was not set and is english"),
         ({"scheme": SimHash()}, "scheme was minhash and is simhash"),
-        ({"scheme": MinHash(common=COMMON)}, f"settings: common was not set and is {COMMON.identity}; use the same"),
+        ({"scheme": MinHash(common=COMMON)}, f"settings: common was not set and is {COMMON.identity}; use the"),
     ):
         with pytest.raises(StorageRefused, match=words):
             dedup_files(batches[1], against=tmp_path / "state", work=tmp_path / "work", **options)
@@ -287,12 +287,12 @@ def test_documents_of_other_rules_are_refused(batches, tmp_path, monkeypatch):
 def test_a_list_of_common_shingles_is_needed_again(batches, tmp_path):
     dedup_files(batches[0], state=tmp_path / "state", scheme=MinHash(common=COMMON))
     for scheme, words in (
-        (MinHash(), f"settings: common was {COMMON.identity} and is not set; use the same"),
-        (MinHash(common=OTHER), f"settings: common was {COMMON.identity} and is {OTHER.identity}; use the same"),
+        (MinHash(), f"settings: common was {COMMON.identity} and is not set; use the"),
+        (MinHash(common=OTHER), f"settings: common was {COMMON.identity} and is {OTHER.identity}; use the"),
     ):
         with pytest.raises(StorageRefused, match=words):
             dedup_files(batches[1], state=tmp_path / "state", scheme=scheme)
-        with pytest.raises(StorageRefused, match=f"{words}$"):
+        with pytest.raises(StorageRefused, match=f"{words} same settings$"):
             audit_files(batches[0], tmp_path / "state", scheme=scheme)
     with pytest.raises(StorageRefused, match=r"common was .* and is not set"):
         Index.create(scheme=MinHash()).fill(State.open(tmp_path / "state"))

@@ -6,18 +6,25 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
-from neardup.index.disk import merger
 from neardup.index.disk.columns import Terms
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
-from neardup.index.disk.manifest import FIRST_LOG, INNER, MANIFEST, SECOND, Manifest
+from neardup.index.disk.manifest import (
+    FIRST_LOG,
+    INNER,
+    MANIFEST,
+    NAMES,
+    SECOND,
+    UNFINISHED,
+    UNFINISHED_SECOND,
+    Manifest,
+)
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.store import Store, Ways
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import TEMPLATES
 
 ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
-_MOVED: Final = (*merger.KINDS, ATTACHED, TEMPLATES)
 _UNFINISHED: Final = frozenset({LOCK, FIRST_LOG, ATTACHED, "manifest.new"})  # left if creating it is interrupted
 
 
@@ -88,14 +95,22 @@ def made_whole(folder: Path, disk: Disk) -> Iterator[Path]:
 def _require_unmade(folder: Path, disk: Disk) -> None:
     """Raise ``StorageRefused`` for a folder that is neither empty nor left by an interruption of ``made_whole``."""
     names = set(disk.names(folder))
-    if INNER not in names or not all(name in {LOCK, INNER} or name.startswith(_MOVED) for name in names):
-        _require_empty(folder, disk)
+    if INNER in names:
+        inside = set(disk.names(folder / INNER)) - {MANIFEST, SECOND, UNFINISHED, UNFINISHED_SECOND}
+        if all(map(_is_moved, (names | inside) - {LOCK, INNER})):
+            return
+    _require_empty(folder, disk)
+
+
+def _is_moved(name: str) -> bool:
+    """Return whether ``made_whole`` moves a file of this name out of the inner folder, before the manifests."""
+    return name in {ATTACHED, TEMPLATES} or NAMES.fullmatch(name) is not None
 
 
 def _clear(folder: Path, disk: Disk) -> None:
     """Remove what an interruption of ``made_whole`` has left, the inner folder last."""
     for name in disk.names(folder):
-        if name.startswith(_MOVED):
+        if _is_moved(name):
             disk.remove(folder / name)
     disk.remove_folder(folder / INNER)
 

@@ -117,6 +117,11 @@ class LogWriter:
             self._disk.close(file, self._path)
 
 
+def is_log(disk: Disk, path: Path) -> bool:
+    """Return whether a file begins as a log does."""
+    return disk.read(path)[: len(_MAGIC)] == _MAGIC
+
+
 class LogReader:
     """Reads the records of a log, and those that were appended since.
 

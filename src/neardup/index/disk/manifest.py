@@ -17,7 +17,7 @@ from typing import Any, Final, NamedTuple, Self
 
 from neardup.index.disk.arrays import Stored, checksum, counted, expect, understood
 from neardup.index.disk.files import Disk
-from neardup.index.disk.log import HEADER_BYTES
+from neardup.index.disk.log import HEADER_BYTES, is_log
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import INDEX
 
@@ -30,10 +30,10 @@ FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index
 
 FIRST_LOG: Final = "log-00000001"
 INNER: Final = ".unfinished"  # inside a folder: an index that is not complete yet
-RESTORE: Final = "restore one from a copy, or make the index again from its documents"
+RESTORE: Final = "restore one of them from an older copy of the index, or make the index again from its documents"
 
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
-_NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
+NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
 
 
 class Session(NamedTuple):
@@ -149,7 +149,7 @@ def _require_sense(manifest: Manifest) -> None:
     expect(_MARK.fullmatch(manifest.mark) is not None, "invalid index id")
     expect(isinstance(manifest.terms, dict), "invalid terms")
     expect(_MARK.fullmatch(manifest.terms.get("digests", manifest.mark)) is not None, "invalid salt of digests")
-    expect(all(_NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
+    expect(all(NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
     for name in ("generation", "next_file", "next_ordinal", "field_changes", "sealed"):
         counted(getattr(manifest, name))
@@ -163,10 +163,10 @@ def _require_sense(manifest: Manifest) -> None:
 def _has_documents(disk: Disk, folder: Path) -> bool:
     """Return whether a folder has files of an index, and not because making it was interrupted."""
     with suppress(FileNotFoundError):
-        names = disk.names(folder)
-        return INNER not in names and any(
-            _NAMES.fullmatch(name) and (name != FIRST_LOG or disk.size(folder / name) > HEADER_BYTES) for name in names
-        )
+        names = [name for name in disk.names(folder) if NAMES.fullmatch(name) or name == INNER]
+        logs = [folder / name for name in names if name.startswith("log-") and is_log(disk, folder / name)]
+        others = {*names} - {FIRST_LOG}
+        return INNER not in names and bool(logs) and (bool(others) or disk.size(folder / FIRST_LOG) > HEADER_BYTES)
     return False
 
 

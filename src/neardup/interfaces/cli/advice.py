@@ -70,10 +70,10 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "changed": "run again when nothing writes to it",
         "earlier input": "restore it, with its modification time, or remove what its run added: neardup state"
         " forget DIR --before TIME",
-        "memory": "split the input, or use a machine with more",
+        "memory": "split the input, or use a machine with more memory",
         "json array": "convert it: {unpack}jq -c '.[]'{operand} > lines.jsonl",
         "json over lines": "convert them: {unpack}jq -c .{operand} > lines.jsonl",
-        "scheme not registered": "this is only possible in Python",
+        "scheme not registered": "the command line cannot import it: use neardup in Python",
         "label": "`neardup label` writes files of labels",
         "one kind": "neardup label with the same --out continues where it stopped",
         "one group": "neardup label with the same --out continues where it stopped",
@@ -117,8 +117,8 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
     },
     "in pieces": {  # dedup with --work
         "other columns": "as the output, name a .jsonl file, or a folder, which receives one file for each input",
-        "memory": "a run in pieces needs --memory, about 300 MB, and 80 bytes for each document, and more for documents"
-        " that are larger than --memory: use a smaller --memory, or a machine with more",
+        "memory": "a run in pieces needs --memory, about 300 MB, 80 bytes for each document, and more for a document"
+        " larger than --memory: use a smaller --memory, or a machine with more memory",
         "parts of texts": "--out-format names it, such as --out-format jsonl",
         "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
         "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR"
@@ -143,7 +143,7 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "ending": "compare takes files of text or HTML; a compressed one needs the ending of its format",
     },
     "work": {
-        "changed": "restore it, with its modification time, and start the command of the run again, and this one: both"
+        "changed": "restore it, with its modification time; then repeat the command of the run and this command: both"
         " continue"
     },
     "pairs": {"given twice": "for the pairs of one collection, leave out B"},
@@ -210,7 +210,10 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         given = vars(arguments)
         return f"{message}: neardup reindex {shlex.quote(str(given.get('index', given.get('to', 'DIR'))))}"
     if isinstance(error, StorageDamaged) and error.code == StorageDamaged.code and _is_of_index(error, arguments):
-        following = "restore the index from a copy, or save what is intact: neardup rescue DIR TO"
+        following = (
+            "restore the index from a copy; or run neardup check DIR, which reports whether neardup rescue DIR TO can"
+            " save the rest"
+        )
     elif isinstance(error, StorageError):
         following = _about_storage(error, arguments)
     else:

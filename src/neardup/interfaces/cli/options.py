@@ -344,10 +344,11 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     scheme = scheme_name(given)
     for name, owners in _owners().items():
         if name in given and scheme not in owners:
-            other = option_of("scheme", scheme, arguments)
+            able = any_of(list(owners))
+            rule = f"cannot be used with {option_of('scheme', scheme, arguments)}, only with {able}"
             if "measure" in given and "scheme" not in given:
-                other = f"{option_of('measure', given['measure'], arguments)}, which chooses the scheme {scheme}"
-            rule = f"cannot be used with {other}, only with {any_of(list(owners))}"
+                other = option_of("measure", given["measure"], arguments)
+                rule = f"cannot be used with {other}, which chooses the scheme {scheme}; it belongs to {able}"
             raise ParameterError(name, given[name], rule)
     return _with_list(scheme_from(given), arguments)
 

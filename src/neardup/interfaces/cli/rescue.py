@@ -7,7 +7,7 @@ from neardup.interfaces.cli.terminal import Row, progress_bar, show_lines, summa
 from neardup.model.errors import counted, plural
 
 EXAMPLE = "Example: neardup rescue seen rescued"
-INTERRUPTED = "interrupted; the damaged index is as it was, and there is no new one; run the same command again"
+INTERRUPTED = "interrupted; the damaged index is unchanged, and no new index was made; run the same command again"
 USAGE = f"""
 {KEYED_INDEX}
 to TO: the folder of the new index, which is empty or does not exist

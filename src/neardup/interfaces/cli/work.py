@@ -18,8 +18,8 @@ folder DIR: the work folder of the run (dedup --work DIR)
 """
 
 _ENDED = {
-    "finished": "the run has ended: it is complete, or its folder was moved or removed; the exit code of dedup shows"
-    " which",
+    "finished": "the run has ended: it is complete, or was restarted, or its folder was moved or removed; the exit code"
+    " of dedup shows whether the answer is complete",
     "stopped": "the process that started the run has ended; repeat its command to continue the run",
     "absent": "{folder} has no run: name the folder of dedup --work, or begin the run",
     "no folder": "{folder} does not exist: the run was complete, and its folder removed; or it has not begun; or this"

@@ -191,7 +191,7 @@ def _records(
     for place, hit in enumerate(hits):
         for name, what in (("id", "id"), *([(text, "text")] if texts else [])):
             if name in hit.fields:
-                rule = f"which is the name of the {what} of hits; rename the field."
+                rule = f"a name that is reserved for the {what} of the hit; rename the field."
                 raise Refusal(INVALID, f"Hit {place} has a field {name!r}, {rule}")
     records = [{**hit.fields, **({} if hit.text is None else {text: hit.text}), "id": hit.id} for hit in hits]
     if recipe is None:

@@ -128,7 +128,7 @@ def chosen_scheme(
         require_scheme(chosen, "with_measure")
         own, chosen = chosen, registry.for_measure(measure) if scheme is None else chosen.with_measure(measure)
         if scheme is not None and own.rule != measure and own.rule != own.measures[0]:
-            why = f"it was created for {own.rule}; leave out one of the two"
+            why = f"the scheme was created for {own.rule}; leave out one of the two"
             raise ParameterConflict("measure", measure, "scheme", own.name, why)
     if preset is not None:
         require(scheme is None, "preset", preset, "cannot be used with scheme: a preset chooses the scheme")

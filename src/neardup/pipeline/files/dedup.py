@@ -20,6 +20,7 @@ from neardup.model.errors import (
     ParameterError,
     require,
     require_flag,
+    require_function,
     require_other_fields,
     require_path,
     require_paths,
@@ -189,6 +190,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     (``RuntimeWarning``). Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``,
     ``DataError``, ``OutputError`` and ``ExtraMissing``; with *work*, *state* or *against* also ``StorageError``.
     """
+    require_function("forecast", forecast)
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     require_other_fields(text, id=id)
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
@@ -343,8 +345,9 @@ def _work_if_large(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Pa
     if needed <= there:
         return None
     warnings.warn(
-        f"these inputs need about {needed / 1e9:,.1f} GB of memory, and {there / 1e9:,.1f} GB are available:"
-        f" intermediate files are kept in {folder}; if the run is interrupted, the same command continues it",
+        f"these inputs need about {needed / 1e9:,.1f} GB of memory, but only {there / 1e9:,.1f} GB are available, so"
+        f" this is a run in pieces, with its intermediate files in {folder}; if it is interrupted, repeat the same"
+        " command to continue it",
         RuntimeWarning,
         stacklevel=3,
     )
@@ -354,7 +357,8 @@ def _work_if_large(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Pa
 def _needed_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int:
     """Return about how many bytes a run in memory needs with its documents, by the first records of each format."""
     paths, request = expand(inputs), settings.request
-    sizes = {path: _size_of(path) for path in paths if path != STDIN and not is_url(path)}
+    there = [path for path in paths if path != STDIN and not is_url(path)]
+    sizes = {path: _size_of(path) for path in there if Path(path).is_file() or Path(path).is_dir()}  # not a pipe
     if STDIN in paths or sum(sizes.values()) < _LARGE:
         return 0
     kinds: dict[Kind, list[str]] = {}

@@ -19,6 +19,7 @@ from neardup.model.errors import require_other_fields, require_share
 from neardup.model.verdicts import as_record
 from neardup.pipeline.index.fields import ARROW, has_sites
 from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.inputs import is_id
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
 from neardup.pipeline.index.records import NamedRecords, address_fields, fields_of, named, site_field
 from neardup.pipeline.progress import Progress
@@ -147,7 +148,8 @@ class FileAnswers:
             address, name = literal_of(url), id_of(own)
         except (msgspec.MsgspecError, RecursionError, TypeError):
             return None
-        return self._addresses.id_of(address) if address and address.strip() else name
+        found = self._addresses.id_of(address) if address and address.strip() else name
+        return found if found and is_id(found) else None
 
     def _require_fields(self, piece: InputPiece) -> None:
         """Raise ``FieldMissing`` if a piece lacks the text, or a field that was requested by name."""
@@ -187,12 +189,15 @@ class FileAnswers:
         rejected.sort(key=attrgetter("source", "position"))
         self._request.check(rejected)
         columns: dict[str, Any] = dict(zip(found.table.column_names, found.table.columns, strict=True))
+        made = pa.table({BODY: piece.texts} if alone and BODY in columns else {})
+        made = made if urls is None else address_fields(self._index.fields, urls, made)
+        for name in made.column_names:
+            if name not in columns:
+                columns[name] = made[name]
+            elif alone:
+                columns[name] = pc.coalesce(columns[name], made[name])
         nothing = pa.nulls(len(piece), ARROW[STRING])
-        columns |= {name: nothing for name in found.missing if name in signed and name != BODY}
-        if alone:
-            made = pa.table({BODY: piece.texts} if BODY in signed else {})
-            made = made if urls is None else address_fields(self._index.fields, urls, made)
-            columns |= {name: pc.coalesce(columns[name], made[name]) for name in made.column_names if name in columns}
+        columns |= {name: nothing for name in found.missing if name in signed and name not in {BODY, *columns}}
         if has_sites(self._index.store):
             columns |= site_field(piece)
         records = NamedRecords(piece.texts, ids, urls, pa.table(columns))

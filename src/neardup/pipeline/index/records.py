@@ -120,10 +120,10 @@ class NamedRecords:
 
 
 def address_fields(kinds: Mapping[str, str], urls: Sequence[str | None], fields: pa.Table) -> pa.Table:
-    """Add the URLs and their hosts to the fields, if an index has such fields and they are missing."""
+    """Add the URLs that are not blank, and their hosts, if an index has such fields and they are missing."""
     for name, made in ((URL, lambda url: url.encode("utf-8", "replace").decode()), (HOST, host)):
         if kinds.get(name) == STRING and name not in fields.column_names:
-            values = [None if url is None else made(url) for url in urls]
+            values = [made(url) if url and not url.isspace() else None for url in urls]
             fields = with_column(fields, name, pa.array(values, pa.large_string()))
     return fields
 

@@ -117,7 +117,8 @@ class Hits:
 
     def _said(self, field: str, number: int) -> list[Any]:
         if field in self._doubled:
-            raise DataError(f"column {field!r}", "occurs more than once")
+            rule = "occurs more than once, so no rule can use it; rename all but the first"
+            raise DataError(f"column {field!r}", rule)
         records = self.given if number == len(self.given) else self.given[:number]
         if self._plain:
             try:

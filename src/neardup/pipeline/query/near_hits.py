@@ -38,13 +38,15 @@ _TOGETHER: Final = 16  # texts that are read at once
 _STRINGS: Final = frozenset({str, type(None)})
 _NO_ROWS: Final = np.empty(0, np.int64)
 _NO_TEXTS: Final = "needs the texts of the hits: in a field of records, or in an index that keeps texts"
-_OTHER_TEXTS: Final = "needs the texts that were signed, and those of the records are others"
+_OTHER_TEXTS: Final = "needs the texts that were signed, but the records have different texts; pass the signed texts"
 _NO_FIELDS: Final = (
-    "cannot be used with signatures or an index whose scheme is {}; pass records with the fields that it signs"
+    "cannot be used with signatures or an index of the scheme {}; pass only records with the fields that this signs"
 )
-_NO_TEXT: Final = "needs the texts of all hits to compare, and the one that was signed of hit {} is missing"
+_NO_TEXT: Final = (
+    "needs the text of each hit that it compares, but the signed text of hit {} is missing; pass it, or omit the hit"
+)
 _TOO_LONG: Final = (
-    f"compares texts of an index of less than {_LONGEST >> 20} MiB, and that of hit {{}} is longer: leave it out"
+    f"reads no text of {_LONGEST >> 20} MiB or more from an index, and the text of hit {{}} is that long; omit the hit"
 )
 _TOO_MANY: Final = (
     f"needs the texts of all hits to compare, and reads at most {_BYTES >> 20} MiB from an index: examine fewer hits"

@@ -63,9 +63,9 @@ def at_threshold(scheme: Any, threshold: float, *, by_texts: bool = True) -> Any
     """Return the scheme whose near duplicates have at least this measure: that of their texts, or of their signatures.
 
     That is the threshold itself for ``MinHash`` and ``Sentences``. For signatures of ``SimHash`` it is the largest
-    distance at which the estimated cosine reaches it, and for ``Trials`` the fewest that must agree for the estimated
-    resemblance to. *by_texts*, their texts need the threshold; their signatures need what the scheme requires, less
-    below its own threshold, and more above its least estimate.
+    distance whose estimated cosine reaches the threshold, and for ``Trials`` the fewest agreeing trials whose estimated
+    resemblance reaches it. *by_texts*, their texts need the threshold; their signatures need what the scheme
+    requires, less below its own threshold, and more above its least estimate.
 
     >>> from neardup import MinHash, SimHash, Trials
     >>> at_threshold(SimHash(), 0.9, by_texts=False).distance, at_threshold(Trials(), 0.9, by_texts=False).needed

@@ -15,7 +15,7 @@ from neardup.index import fulltext
 from neardup.index.disk.columns import STRING, encoded
 from neardup.index.disk.manifest import Session
 from neardup.index.disk.reader import Places, scattered
-from neardup.index.disk.store import Store
+from neardup.index.disk.store import SESSIONS, Store
 from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit, Titles
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, FoundHits, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch
@@ -111,9 +111,9 @@ class Search(AbstractContextManager["Search"]):
         A writer catches up with the index first; with *make* it builds the table if there is none. Titles are the
         string field ``title``, if the index has one.
 
-        Raises ``StorageRefused`` if there is no table, if it is of another index or format, to a reader if it has other
-        changes than the index, or if the index does not store texts; ``StorageDamaged`` if it is damaged. ``rebuild``
-        repairs all of these, except an index without texts.
+        Raises ``StorageRefused`` if there is no table, if the table is of another index or format, if the index does
+        not store texts, and, to a reader, if the table has changes that the index does not have; ``StorageDamaged`` if
+        it is damaged. ``rebuild`` repairs all of these, except an index without texts.
         """
         _require_texts(index)
         require_flag("make", make)
@@ -214,8 +214,11 @@ class Search(AbstractContextManager["Search"]):
         with self._store.busy:
             self._index.refresh()
             if not self._is_past(state):
-                rule = f"has other changes than the index, as after a copy was restored; {fulltext.REBUILD}"
-                raise StorageRefused(str(self._store.folder / fulltext.NAME), rule, "search table")
+                rule = "has changes that the index does not have, as after an older copy was restored"
+                if len(self._store.sessions) == SESSIONS:
+                    rule = f"{rule}, or was not updated while the index was opened to write {SESSIONS} times"
+                where = str(self._store.folder / fulltext.NAME)
+                raise StorageRefused(where, f"{rule}; {fulltext.REBUILD}", "search table")
 
     def _retitled(self, state: TableState) -> tuple[TableState, int]:
         """Update the titles and sites of documents whose fields have changed; return the state, and their number."""

@@ -305,7 +305,7 @@ def _has_read(journal: Journal) -> bool:
 def _require_split(journal: Journal, stages: Stages) -> None:
     """Raise ``StorageDamaged`` if a run has lost its shards and the key of its digests, which it cannot make again."""
     if not stages.are_done("split", "", 1) and (journal.has_begun("check") or _has_read(journal)):
-        rule = "it is missing or damaged, and what is finished depends on it; remove the work folder, and run again"
+        rule = "it is missing or damaged, and the finished tasks need it; restart the run, or remove the work folder"
         raise StorageDamaged(str(journal.path("done", "split--0.json")), rule)
 
 

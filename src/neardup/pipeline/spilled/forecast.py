@@ -51,7 +51,7 @@ class Forecast:
         minutes = f"{max(1, self.seconds / 60):,.0f} min"
         return (
             f"this run of about {self.documents:,} documents needs about {amount(self.disk)} of disk and {minutes};"
-            " more disk if more documents have similar ones"
+            " it needs more disk if its documents are more similar than usual"
         )
 
 
@@ -119,7 +119,8 @@ def warn_of_full_buckets(job: Job, signed: Signed, documents: int) -> None:
     better = smaller_buckets(scheme, documents, background_of(scheme, found))
     numbers = "" if better is None else ", ".join(f"{name} {value:g}" for name, value in better.parameters.items())
     features = scheme.features_in_words
-    way_out = "longer shingles have fewer of them" if features == SHINGLES else f"ignoring common {features} helps"
+    longer = "longer shingles help: unrelated documents share fewer of them"
+    way_out = longer if features == SHINGLES else f"ignoring common {features} helps"
     way_out = f"better: {better.scheme} with {numbers}" if better else way_out
     warnings.warn(
         f"among {documents:,} documents like the first, each bucket would have about {found.bucket:,.0f} unrelated"

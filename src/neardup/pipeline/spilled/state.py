@@ -183,7 +183,7 @@ class State(AbstractContextManager["State"]):
         if policy is not None:
             changes += differing(header.policy, _rules(policy))
         if changes:
-            rule = f"{other_settings(changes)}; use the same, or another state"
+            rule = f"{other_settings(changes)}; use the settings of its first run, or another state"
             raise StorageRefused(str(self.folder), rule, "other terms")
         rule = "cannot be used with this state, whose first run was without it; leave it out, or make another state"
         require(header.for_index or not for_index, "for_index", for_index, rule)
@@ -365,6 +365,7 @@ class State(AbstractContextManager["State"]):
         header = msgspec.structs.replace(header, digest=_digest(header))
         with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
             file.write(_encoded(header))
+        (self.folder / _FIRST).unlink(missing_ok=True)
         self._header = header
 
     def _remove_leftovers(self) -> None:

@@ -109,7 +109,8 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
     recorded.require_key(where, plain)
     scheme = plain.with_common(list_of(folder))
     if terms["recipe"] not in {schemes.without_common(scheme).recipe, scheme.recipe}:
-        raise StorageRefused(where, "its scheme has a table of weights, which the work folder lacks")
+        rule = "has a scheme with a table of weights, which a work folder does not store; workers cannot share this run"
+        raise StorageRefused(where, rule)
     return scheme
 
 

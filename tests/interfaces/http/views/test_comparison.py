@@ -81,7 +81,7 @@ def test_what_decides_comes_first_and_the_estimate_below():
 
 def test_texts_that_share_nothing_are_not_marked():
     view = viewed(STORM, "quite another text")
-    assert view.notes == ("No passage is the same word by word, so nothing is marked.",)
+    assert view.notes == ("The texts share no passage, so nothing is marked.",)
     assert [piece.kind for side in view.sides for piece in side.text.pieces] == ["between", "between"]
 
 
