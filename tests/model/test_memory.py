@@ -10,4 +10,4 @@ def test_the_warning_names_both_amounts_and_the_ways_out():
     short = MemoryShort(4_400_000_000, 3_000_000_000)
     assert (short.needed, short.available) == (4_400_000_000, 3_000_000_000)
     assert short.what.startswith("about 4.4 GB of memory will be needed")
-    assert str(short).startswith(f"{short.what}; a run in pieces needs less")
+    assert str(short).startswith(f"{short.what}; to use less, run in pieces")
