@@ -9,6 +9,7 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -84,7 +85,7 @@ def split(inputs, size, **options):
 def test_other_values_than_those_of_shards_are_refused(tmp_path, shard):
     made = split([put(tmp_path / "x.jsonl", JSONL["plain"])], 1000).to_dict()
     assert Shards.from_dict(made).shards == split([tmp_path / "x.jsonl"], 1000).shards
-    with pytest.raises(ValueError, match=r"Expected .* at `\$\[0\]"):
+    with pytest.raises(msgspec.ValidationError, match=r"Expected .* at `\$\[0\]"):
         Shards.from_dict(made | {"shards": [shard]})
 
 

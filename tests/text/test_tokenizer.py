@@ -10,7 +10,7 @@ import Stemmer
 from batches import lists, text_batch
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import is_unspaced, lines, public_hash, sentences, sequence_hash, siphash13, words
+from oracles import is_unspaced, letters_of, lines, public_hash, sentences, sequence_hash, siphash13, words
 
 from neardup.model.arrays import TextBatch
 from neardup.model.errors import ParameterError
@@ -52,7 +52,9 @@ def chosen_words(text, analysis):
     found = words(text, fold_case=analysis.fold_case)
     stop = {one for word in analysis.stop_words for one in words(word, fold_case=analysis.fold_case)}
     found = [word for word in found if word not in stop]
-    stays = [len(word) >= analysis.min_length or (is_unspaced(word[0]) and not is_symbol(word[0])) for word in found]
+    stays = [
+        letters_of(word) >= analysis.min_length or (is_unspaced(word[0]) and not is_symbol(word[0])) for word in found
+    ]
     found = [word for word, holds in zip(found, stays, strict=True) if holds]
     if analysis.stem:
         stemmer = Stemmer.Stemmer(analysis.stem)

@@ -173,7 +173,7 @@ class FileAnswers:
         signed = self._index.scheme.columns
         found = fields_of(piece, self._index.fields, signed)
         without = f"its {self._request.text!r} is missing or null"
-        refused = dict.fromkeys(pc.indices_nonzero(piece.texts.is_null()).to_pylist(), without) | found.refused
+        refused = dict.fromkeys(np.flatnonzero(piece.texts.is_null().to_numpy()).tolist(), without) | found.refused
         ids, rejected = named(piece, range(len(names)), names, urls, self._addresses, refused)
         self.addressed += 0 if urls is None else sum(map(bool, urls))
         known: list[str | None] = [None] * len(piece.rejected)
