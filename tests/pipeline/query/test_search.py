@@ -11,7 +11,7 @@ from oracles import collapsed
 
 from neardup import Checksum, Index, MinHash, SimHash, Trials, resemblance
 from neardup.errors import StorageRefused
-from neardup.index.disk import store as store_module
+from neardup.index.disk import manifest as manifest_module
 from neardup.index.disk.files import Disk
 from neardup.model.errors import DataError, ParameterError, QueryTimeout
 from neardup.model.hits import group_id
@@ -367,7 +367,7 @@ def test_readers_use_a_table_that_a_writer_has_changed_since(index, search):
 
 
 def test_a_table_that_is_behind_many_writers_is_built_again(index, search, monkeypatch):
-    monkeypatch.setattr(store_module, "SESSIONS", 3)
+    monkeypatch.setattr(manifest_module, "SESSIONS", 3)
     search.close()
     index.close()
     for number in range(5):
@@ -381,6 +381,17 @@ def test_a_table_that_is_behind_many_writers_is_built_again(index, search, monke
     with Index.open(index.store.folder, "w") as writer, Search.open(writer) as again:
         assert len(writer.store.sessions) == 3
         assert len(ids(again, "storm")) == 6
+
+
+def test_readers_remember_as_many_writers_as_writers_do(index, search, monkeypatch):
+    monkeypatch.setattr(manifest_module, "SESSIONS", 3)
+    search.close()
+    index.close()
+    for number in range(5):
+        with Index.open(index.store.folder, "w") as writer:
+            writer.admit([f"c{number}"], [STORM])
+    with Index.open(index.store.folder) as reader:
+        assert len(reader.store.sessions) == 3
 
 
 def test_without_a_table(index, tmp_path):

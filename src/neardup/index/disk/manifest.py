@@ -8,6 +8,7 @@ is damaged or missing.
 import errno
 import json
 import re
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
@@ -26,6 +27,7 @@ UNFINISHED: Final = "manifest.new"
 UNFINISHED_SECOND: Final = "manifest.copy.new"
 FORMAT: Final = 5  # of the whole index: raised by every change after which older files cannot be read
 MOST_SESSION: Final = (1 << 63) - 1  # of the number of a session
+SESSIONS: Final = 256  # the latest ones that are remembered; a search table that is older is built again
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
 
 FIRST_LOG: Final = "log-00000001"
@@ -42,6 +44,11 @@ class Session(NamedTuple):
     number: int
     ordinal: int
     field_changes: int
+
+
+def with_session(sessions: Sequence[Session], latest: Session) -> list[Session]:
+    """Return the sessions that are remembered when another one begins."""
+    return [*sessions, latest][-SESSIONS:]
 
 
 @dataclass(frozen=True, kw_only=True)

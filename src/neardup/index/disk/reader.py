@@ -20,7 +20,7 @@ from neardup.index.disk.columns import Columns, Lookup, decoded, encoded, string
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
-from neardup.index.disk.manifest import MOST_SESSION, Manifest, Session
+from neardup.index.disk.manifest import MOST_SESSION, Manifest, Session, with_session
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, alive_in, id_keys
 from neardup.index.disk.postings import KeyHits, Query, is_divided
@@ -345,7 +345,8 @@ class Reader:
             (number,) = _ordinals(arrays["session"]).tolist()
             expect(0 < number <= MOST_SESSION, "invalid number of a session")
             if all(number != session.number for session in self.sessions):
-                self.sessions.append(Session(number, self.next_ordinal, self.field_changes.number))
+                begun = Session(number, self.next_ordinal, self.field_changes.number)
+                self.sessions = with_session(self.sessions, begun)
         if record.kind == "change":
             parts = (arrays[name] for name in ("removed", "leaders", "moved", "keepers", "clock"))
             removed, leaders, moved, keepers, clock = map(_ordinals, parts)

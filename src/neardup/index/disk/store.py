@@ -22,7 +22,7 @@ from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, a
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.gathered import Gathered
 from neardup.index.disk.log import LogWriter
-from neardup.index.disk.manifest import MANIFEST, MOST_SESSION, SECOND, Manifest, Session
+from neardup.index.disk.manifest import MANIFEST, MOST_SESSION, SECOND, Manifest, Session, with_session
 from neardup.index.disk.memory_files import MemoryDisk
 from neardup.index.disk.part import Part
 from neardup.index.disk.postings import Query
@@ -35,7 +35,6 @@ from neardup.model.errors import StorageError, StorageFailed, StorageMoved, Stor
 Durability = Literal["commit", "interval", "bulk"]
 
 INTERVAL: Final = 1.0  # seconds between two syncs of the log, where durability is "interval"
-SESSIONS: Final = 256  # the latest ones that are remembered; a search table that is older is built again
 REPLAYED: Final = 1 << 25  # bytes of recent documents that closing leaves in the log, for opening to repeat
 
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
@@ -345,7 +344,7 @@ class Store(Reader):
         """Begin the session of this writer at its first change, when the next *ordinal* was this; return its array."""
         if self.sessions and self.sessions[-1].number == self._number:
             return {}
-        self.sessions = [*self.sessions, Session(self._number, ordinal, self.field_changes.number)][-SESSIONS:]
+        self.sessions = with_session(self.sessions, Session(self._number, ordinal, self.field_changes.number))
         return {"session": np.array([self._number])}
 
     def _write(self, kind: str, arrays: dict[str, npt.NDArray[Any]]) -> None:

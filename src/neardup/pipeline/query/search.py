@@ -13,9 +13,9 @@ import numpy.typing as npt
 
 from neardup.index import fulltext
 from neardup.index.disk.columns import STRING, encoded
-from neardup.index.disk.manifest import Session
+from neardup.index.disk.manifest import SESSIONS, Session
 from neardup.index.disk.reader import Places, scattered
-from neardup.index.disk.store import SESSIONS, Store
+from neardup.index.disk.store import Store
 from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit, Titles
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, FoundHits, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch
