@@ -169,13 +169,7 @@ class Shy(neardup.MinHash):
 
     name = "smallest"
     key_count = 1
-
-    def keys(self, signatures):
-        require_same_recipe(self.recipe, signatures.recipe)
-        keys = np.zeros((len(signatures), 1), np.uint64)
-        for column in signatures.rows.T:
-            keys[:, 0] = chained(keys[:, 0], column)
-        return keys
+    keys = Smallest.keys
 
     def curves(self, values):
         return {"match": self.probability(values)}

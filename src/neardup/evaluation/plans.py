@@ -10,9 +10,9 @@ import numpy.typing as npt
 from neardup.evaluation.crowding import Crowding, candidates_by_law
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.candidates import ROOM
-from neardup.model.errors import ParameterConflict, ParameterError, counted, is_number, require
+from neardup.model.errors import ParameterConflict, ParameterError, counted, require
 from neardup.model.protocols import Scheme, require_scheme
-from neardup.model.requirements import Requirements
+from neardup.model.requirements import Requirements, require_background
 from neardup.schemes import registry
 from neardup.schemes.scheme import SHINGLES
 
@@ -156,9 +156,8 @@ class Plan:
             return [f"The buckets have room for {number}: {found}.", assumed]
         lines = [f"With these parameters, pairs are missed among {number}: {found}."]
         if self.smaller is None:
-            ignored = f"Ignoring common {self.features} helps: unrelated documents share few others."
-            longer = "Longer shingles help: with them, unrelated documents share less."
-            return [*lines, longer if self.features == SHINGLES else ignored, assumed]
+            advice = fewer_shared(self.features)
+            return [*lines, f"{advice[0].upper()}{advice[1:]}.", assumed]
         each = amount(self.smaller.bucket)
         own = ""
         if self.signature_bytes is not None and self.keys is not None:
@@ -264,12 +263,18 @@ def _crowded(scheme: Any, documents: int | None = None, background: float = 0.05
         return {}
     require_scheme(scheme, "probability")
     own = scheme.rule == scheme.measure  # otherwise its threshold is one of another measure
-    limit, below = (scheme.threshold, f"the threshold, {scheme.threshold:g}") if own else (1.0, "1")
-    holds = is_number(background) and 0 <= background < limit
-    require(holds, "background", background, f"must be a number of at least 0 and below {below}")
+    limit = (scheme.threshold, f"below the threshold, {scheme.threshold:g}") if own else (1.0, "below 1")
+    require_background(background, *limit)
     crowding = candidates_by_law(scheme, documents, background)
     smaller = smaller_buckets(scheme, documents, background) if crowding.overflows else None
     return {"crowding": crowding, "background": background, "smaller": smaller}
+
+
+def fewer_shared(features: str) -> str:
+    """Return what helps where unrelated documents share too many *features*: the words for what a scheme compares."""
+    if features == SHINGLES:
+        return "longer shingles help: with them, unrelated documents share less"
+    return f"ignoring common {features} helps: unrelated documents share few others"
 
 
 def smaller_buckets(scheme: Any, documents: int, background: float) -> Recommendation | None:

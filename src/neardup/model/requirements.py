@@ -11,6 +11,12 @@ from neardup.model.errors import is_number, require, require_share, require_whol
 _MANY: Final = 10**15
 
 
+def require_background(background: Any, most: float, limit: str) -> None:
+    """Raise ``ParameterError`` unless a resemblance of unrelated documents is below *most*, in words the *limit*."""
+    holds = is_number(background) and 0 <= background < most
+    require(holds, "background", background, f"must be a number of at least 0 and {limit}")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Requirements:
     """What parameters must reach, and in which collection.
@@ -40,8 +46,7 @@ class Requirements:
         apart: Any = self.apart
         between = is_number(apart) and 0 < apart < self.threshold
         require(between, "apart", apart, f"must be a number above 0 and {limit}")
-        below = is_number(self.background) and 0 <= self.background < self.threshold
-        require(below, "background", self.background, f"must be a number of at least 0 and {limit}")
+        require_background(self.background, self.threshold, limit)
 
     @property
     def values(self) -> npt.NDArray[np.float64]:

@@ -130,7 +130,7 @@ def _matching(pattern: str) -> list[str]:
         for folder in glob.glob(above, recursive=True) if place > first else [above or os.curdir]:  # noqa: PTH207
             _require_listed(folder)
     found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
-    shown = [path for path in found if not _is_hidden_table(path, parts, first)]
+    shown = [path for path in found if not _is_hidden_table(path, pattern)]
     if not shown:
         hidden = (
             f"only hidden tables ({len(found):,}), whose names or folders begin with _: write this _ in the pattern"
@@ -139,9 +139,9 @@ def _matching(pattern: str) -> list[str]:
     return shown
 
 
-def _is_hidden_table(path: str, pattern: Sequence[str], first: int) -> bool:
-    """Return whether a match is a table, or a folder of tables, that the parts of a pattern from *first* on hide."""
-    if not is_hidden(str(PurePath(*PurePath(path).parts[first:])), ["/".join(pattern[first:])], "_"):
+def _is_hidden_table(path: str, pattern: str) -> bool:
+    """Return whether a match is a table, or a folder of tables, that a pattern hides."""
+    if not is_hidden_match(path, pattern, "_"):
         return False
     if not os.path.isdir(path):  # noqa: PTH112 - a string
         return kind(path) is not None
@@ -347,6 +347,17 @@ def is_hidden(relative: str, patterns: Sequence[str], marks: str = ".") -> bool:
     """
     named = {part[:1] for pattern in patterns for part in pattern.split("/")}
     return any(part[0] in marks and part[0] not in named for part in PurePath(relative).parts)
+
+
+def is_hidden_match(path: str, pattern: str, marks: str) -> bool:
+    """Return whether ``is_hidden`` holds for a match of a pattern, both without the folders before its first wildcard.
+
+    >>> [is_hidden_match("_a/b/_c.csv", pattern, "_") for pattern in ("_a/*/*.csv", "_a/b/_*.csv")]
+    [True, False]
+    """
+    parts = PurePath(pattern).parts
+    first = next(place for place, part in enumerate(parts) if glob.has_magic(part))
+    return is_hidden("/".join(PurePath(path).parts[first:]), ["/".join(parts[first:])], marks)
 
 
 def display(path: str) -> str:

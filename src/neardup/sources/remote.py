@@ -8,13 +8,12 @@ import glob
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import takewhile
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any, BinaryIO, Final
 
 from neardup.model.errors import InputRefused, NeardupError, OutputError
-from neardup.sources.formats import FETCHED, is_hidden, is_url, kind
+from neardup.sources.formats import FETCHED, is_hidden_match, is_url, kind
 
 _STEP: Final = 1 << 24
 _LONGEST: Final = 300  # characters of the error of a file system: some list every place where they look for a library
@@ -29,8 +28,7 @@ def found(url: str) -> list[str]:
         if glob.has_magic(path):
             paths = [one for one in system.glob(path) if not system.isdir(one) and not _is_hidden(one, path)]
         elif system.isdir(path):
-            below = f"{path.rstrip('/')}/*"
-            paths = [one for one in system.find(path) if kind(one) is not None and not _is_hidden(one, below)]
+            paths = [one for one in system.find(path) if kind(one) is not None and not _is_hidden(one, f"{path}/*")]
         elif system.exists(path):
             return [url]
         else:
@@ -42,9 +40,7 @@ def found(url: str) -> list[str]:
 
 def _is_hidden(path: str, pattern: str) -> bool:
     """Return whether a file is hidden by a point, or a table by an underscore, that the pattern does not have."""
-    fixed = len(list(takewhile(lambda part: not glob.has_magic(part), pattern.split("/"))))
-    below, named = ("/".join(one.split("/")[fixed:]) for one in (path, pattern))
-    return is_hidden(below, [named], "." if kind(path) is None else "._")
+    return is_hidden_match(path, pattern, "." if kind(path) is None else "._")
 
 
 def identity(url: str) -> list[Any]:

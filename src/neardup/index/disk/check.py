@@ -14,7 +14,7 @@ from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import MANIFEST, RESTORE, SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
 from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.rescue import manifest_of
@@ -32,22 +32,19 @@ class Report:
     """The result of a check: *problems* is empty if the index is intact.
 
     *files* counts all files that were verified, *bytes* and *documents* those in intact segments, without the log.
+    *lost* is whether nothing can be rescued, because no manifest can be used.
     """
 
     problems: list[str]
     files: int
     bytes: int
     documents: int
+    lost: bool = False
 
     @property
     def interrupted(self) -> bool:
         """Whether the only problems are remains of a killed writer, which the next writer discards."""
         return bool(self.problems) and all(problem.endswith(LEFT_OUT) for problem in self.problems)
-
-    @property
-    def lost(self) -> bool:
-        """Whether nothing can be rescued, because no manifest can be used."""
-        return any(problem.endswith(RESTORE) for problem in self.problems)
 
 
 def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
@@ -64,18 +61,20 @@ def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
             if not report.problems or Manifest.read(disk, folder) == manifest:
                 break
         except StorageError as error:
-            return Report([str(error), *_lost(folder, disk)], 1, 0, 0)
+            lost = _why_lost(folder, disk)
+            return Report([str(error), *lost], 1, 0, 0, lost=bool(lost))
     return report
 
 
-def _lost(folder: Path, disk: Disk) -> Iterator[str]:
-    """Yield why an index cannot be rescued, if that is so."""
+def _why_lost(folder: Path, disk: Disk) -> list[str]:
+    """Return why an index cannot be rescued, if that is so."""
     try:
         manifest_of(disk, folder)
     except StorageDamaged as error:
-        yield str(error)
+        return [str(error)]
     except StorageError:  # of another format, for example
-        return
+        pass
+    return []
 
 
 def require_permission(folder: Path, disk: Disk) -> None:

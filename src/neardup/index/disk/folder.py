@@ -25,7 +25,7 @@ from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import TEMPLATES
 
 ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
-_UNFINISHED: Final = frozenset({LOCK, FIRST_LOG, ATTACHED, "manifest.new"})  # left if creating it is interrupted
+_UNFINISHED: Final = frozenset({LOCK, FIRST_LOG, ATTACHED, UNFINISHED})  # left if creating it is interrupted
 
 
 def create(  # noqa: PLR0913 - what an index is made of

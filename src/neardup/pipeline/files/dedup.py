@@ -357,8 +357,7 @@ def _work_if_large(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Pa
 def _needed_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int:
     """Return about how many bytes a run in memory needs with its documents, by the first records of each format."""
     paths, request = expand(inputs), settings.request
-    there = [path for path in paths if path != STDIN and not is_url(path)]
-    sizes = {path: _size_of(path) for path in there if Path(path).is_file() or Path(path).is_dir()}  # not a pipe
+    sizes = {path: size for path in paths if not is_url(path) and (size := _size_of(path)) is not None}
     if STDIN in paths or sum(sizes.values()) < _LARGE:
         return 0
     kinds: dict[Kind, list[str]] = {}
@@ -375,11 +374,11 @@ def _needed_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int:
     return needed
 
 
-def _size_of(path: str) -> int:
-    """Return the bytes of a file, or of all files in a folder."""
+def _size_of(path: str) -> int | None:
+    """Return the bytes of a file, or of all files in a folder; ``None`` for standard input and pipes."""
     if Path(path).is_dir():
         return sum(Path(folder, name).lstat().st_size for folder, _, names in os.walk(path) for name in names)
-    return Path(path).stat().st_size
+    return Path(path).stat().st_size if Path(path).is_file() else None
 
 
 def _announce(found: "Forecast") -> None:

@@ -1,7 +1,7 @@
 """The terms of a run in pieces, and how they differ from those of a run that it is to continue."""
 
 import json
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -112,7 +112,7 @@ def changes(error: OtherTerms) -> list[Change]:
     ]
     found += _of_pages(before["reading"][_PAGES] or {}, now["reading"][_PAGES] or {})
     if before["recipe"] != now["recipe"]:
-        found += _scheme(before).changes(_scheme(now), in_recipe=True)
+        found += recorded_in(before).changes(recorded_in(now), in_recipe=True)
     one, other = (
         {**_state(terms), "ignore_common": terms["ignore_common"], **terms.get("pairs", {})} for terms in (before, now)
     )
@@ -141,7 +141,8 @@ def _state(terms: dict[str, Any]) -> dict[str, Any]:
     return {"state" if adds else "against": path} | ({"for_index": True} if for_index else {})
 
 
-def _scheme(terms: dict[str, Any]) -> RecordedScheme:
+def recorded_in(terms: Mapping[str, Any]) -> RecordedScheme:
+    """Return the scheme in the terms of a run."""
     return RecordedScheme(terms["changeable"]["scheme"], terms["recipe"], terms["key"])
 
 

@@ -12,14 +12,13 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.evaluation.crowding import background_of, expected_candidates
-from neardup.evaluation.plans import smaller_buckets
+from neardup.evaluation.plans import fewer_shared, smaller_buckets
 from neardup.model.arrays import Signatures
 from neardup.model.candidates import ROOM
 from neardup.model.errors import FULL, StorageFailed
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import UNITS
 from neardup.pipeline.spilled.signed import Signed
-from neardup.schemes.scheme import SHINGLES
 from neardup.sources.formats import Kind
 from neardup.sources.shards import Shards
 
@@ -118,10 +117,7 @@ def warn_of_full_buckets(job: Job, signed: Signed, documents: int) -> None:
         return
     better = smaller_buckets(scheme, documents, background_of(scheme, found))
     numbers = "" if better is None else ", ".join(f"{name} {value:g}" for name, value in better.parameters.items())
-    features = scheme.features_in_words
-    longer = "longer shingles help: unrelated documents share fewer of them"
-    way_out = longer if features == SHINGLES else f"ignoring common {features} helps"
-    way_out = f"better: {better.scheme} with {numbers}" if better else way_out
+    way_out = f"better: {better.scheme} with {numbers}" if better else fewer_shared(scheme.features_in_words)
     warnings.warn(
         f"among {documents:,} documents like the first, each bucket would have about {found.bucket:,.0f} unrelated"
         f" documents; it has room for {ROOM}, so pairs would be missed; {way_out}",

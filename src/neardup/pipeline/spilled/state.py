@@ -365,8 +365,8 @@ class State(AbstractContextManager["State"]):
         header = msgspec.structs.replace(header, digest=_digest(header))
         with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
             file.write(_encoded(header))
-        (self.folder / _FIRST).unlink(missing_ok=True)
         self._header = header
+        self._end_first()
 
     def _remove_leftovers(self) -> None:
         """Remove segments that are not part of the state, and templates if its pages were read without any."""
@@ -377,6 +377,10 @@ class State(AbstractContextManager["State"]):
         for path in self.folder.glob(f"{_SEGMENT}*"):
             if path.name not in known:
                 shutil.rmtree(path, ignore_errors=True)
+        self._end_first()
+
+    def _end_first(self) -> None:
+        """Remove the mark of a first run: its segment is listed, or was removed."""
         with naming(self.folder):
             (self.folder / _FIRST).unlink(missing_ok=True)
 

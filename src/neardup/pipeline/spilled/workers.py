@@ -18,6 +18,7 @@ from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.blocks import settle
+from neardup.pipeline.spilled.changes import recorded_in
 from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
 from neardup.pipeline.spilled.earlier import Earlier
 from neardup.pipeline.spilled.features import gather
@@ -30,7 +31,6 @@ from neardup.pipeline.spilled.signed import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.schemes import terms as schemes
-from neardup.schemes.recorded import RecordedScheme
 from neardup.sources.formats import local_folder
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
@@ -103,7 +103,7 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
     """Return the scheme of a run, from its terms and the secret key, or from one *given* with the same settings."""
     terms = _terms(folder)
     with understood(folder.folder / RUN[0], NeardupError):
-        recorded = RecordedScheme(terms["changeable"]["scheme"], terms["recipe"], terms["key"])
+        recorded = recorded_in(terms)
         plain: Scheme = schemes.read({**recorded.settings}, key, where=folder.folder) if given is None else given
     where = str(folder.folder)
     recorded.require_key(where, plain)
