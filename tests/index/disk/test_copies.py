@@ -6,7 +6,7 @@ import pytest
 
 from neardup import Index, MinHash
 from neardup.errors import StorageBusy, StorageDamaged, StorageRefused
-from neardup.index.disk import copies
+from neardup.index.disk import copies, manifest
 from neardup.index.disk.files import Disk
 from neardup.text.common_shingles import CommonShingles
 
@@ -97,6 +97,32 @@ def test_an_index_is_not_set_back_by_its_own_copy(index, tmp_path):
     with Index.open(tmp_path / "seen") as original:
         assert len(original) == 320 + 2100
         original.copy(tmp_path / "copy")
+    assert state(tmp_path / "copy") == state(tmp_path / "seen")
+
+
+def test_a_copy_that_was_changed_itself_loses_nothing_when_the_index_has_changed_more(index, tmp_path):
+    to = tmp_path / "copy"
+    index.copy(to)
+    with Index.open(to, "w") as own:
+        admit(own, 900, 901)
+    admit(index, 1000, 3000)
+    with pytest.raises(StorageRefused, match="has changes that"):
+        index.copy(to)
+    with Index.open(to) as own:
+        assert len(own) == 321
+
+
+@pytest.mark.parametrize("writers", [3, 9])
+def test_a_copy_may_be_older_than_all_remembered_writers(index, tmp_path, monkeypatch, writers):
+    monkeypatch.setattr(manifest, "SESSIONS", 4)
+    monkeypatch.setattr(copies, "SESSIONS", 4)
+    index.copy(tmp_path / "copy")
+    index.close()
+    for number in range(900, 900 + writers):
+        with Index.open(tmp_path / "seen", "w") as writer:
+            admit(writer, number, number + 1)
+    with Index.open(tmp_path / "seen") as reader:
+        reader.copy(tmp_path / "copy")
     assert state(tmp_path / "copy") == state(tmp_path / "seen")
 
 

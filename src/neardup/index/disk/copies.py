@@ -3,14 +3,16 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, Self
+
+import numpy as np
 
 from neardup.index import fulltext
 from neardup.index.disk.arrays import Stored, StoredArrays
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import MANIFEST, UNFINISHED, Manifest
+from neardup.index.disk.manifest import MANIFEST, SESSIONS, UNFINISHED, Manifest
 from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.segment import SEGMENT
@@ -18,6 +20,7 @@ from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
 from neardup.model.folders import TEMPLATES
 
 _OWN: Final = (*KINDS, ATTACHED, TEMPLATES, fulltext.NAME)
+_NONE: Final = np.empty(0, np.int64)
 
 
 class Copied(NamedTuple):
@@ -32,7 +35,8 @@ def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress 
 
     Every block is verified before it is copied. Files that the earlier copy has are not written again; until the new
     manifest is in place, the earlier copy is intact. Raises ``StorageDamaged`` for damaged files, ``StorageRefused``
-    for a folder of something else, and for a later state of this index, ``StorageBusy`` if the copy is open to write.
+    for a folder of something else, and for a copy with changes that this index does not have, ``StorageBusy`` if it is
+    open to write.
     """
     copying = _Copying(folder.absolute(), to.absolute(), source, target)
     target.make_folder(to)
@@ -74,18 +78,19 @@ class _Copying(NamedTuple):
             raise StorageRefused(str(self.to), "is not empty: a copy needs a folder of its own")
 
     def require_earlier(self, manifest: Manifest) -> None:
-        """Raise ``StorageRefused`` if the folder has a later state of this index, such as the index that it copies."""
+        """Raise ``StorageRefused`` if the folder has changes that the index does not have, as it was changed itself."""
         if MANIFEST not in self.target.names(self.to):
             return
         known = Manifest.read(self.target, self.to)
-        later = known.generation > manifest.generation
         try:
-            end = _end(self.target, self.to, known) if known.generation >= manifest.generation else 0
+            own = _History.of(self.target, self.to, known)
         except (StorageError, FileNotFoundError):  # its log is damaged
             return
-        if later or (end and end > _end(self.source, self.folder, manifest)):
-            rule = f"has changes that {self.folder} does not have, and would lose them; to go back, remove it first"
-            raise StorageRefused(str(self.to), rule)
+        if own.is_past_of(_History.of(self.source, self.folder, manifest)):
+            return
+        advice = "copy to another folder, or remove this one"
+        rule = f"has changes that {self.folder} does not have, and would lose them; {advice}"
+        raise StorageRefused(str(self.to), rule)
 
     def copied(self, manifest: Manifest, progress: Progress | None) -> Copied:
         """Copy the files of one state, and commit it."""
@@ -107,7 +112,8 @@ class _Copying(NamedTuple):
         is_first = MANIFEST not in self.target.names(self.to)
         if is_first:
             fulltext.replace(self.to)
-        log = self.source.read(self.folder / manifest.log)[: _end(self.source, self.folder, manifest)]
+        end = _History.of(self.source, self.folder, manifest).end
+        log = self.source.read(self.folder / manifest.log)[:end]
         self._write(manifest.log, log)
         replace(manifest, generation=manifest.generation - 1, sealed=len(log)).commit(self.target, self.to)
         if not is_first:  # an older table catches up, a newer one may lack documents of the earlier copy
@@ -131,12 +137,29 @@ class _Copying(NamedTuple):
         self.target.rename(new, self.to / name)
 
 
-def _end(disk: Disk, folder: Path, manifest: Manifest) -> int:
-    """Return where the whole records of the log, which follow its header, end."""
-    reader = LogReader(disk, folder / manifest.log, bytes.fromhex(manifest.mark), manifest.sealed)
-    for _ in reader.read():
-        pass
-    return reader.tail.end
+class _History(NamedTuple):
+    """How an index became what it is: its *generation*, the *end* of its log, and the *sessions* of its writers."""
+
+    generation: int
+    end: int
+    sessions: list[int]
+
+    @classmethod
+    def of(cls, disk: Disk, folder: Path, manifest: Manifest) -> Self:
+        reader = LogReader(disk, folder / manifest.log, bytes.fromhex(manifest.mark), manifest.sealed)
+        sessions = [session.number for session in manifest.sessions]
+        for record in reader.read():
+            sessions += record.arrays.get("session", _NONE).tolist()
+        return cls(manifest.generation, reader.tail.end, sessions)
+
+    def is_past_of(self, other: Self) -> bool:
+        """Whether the other index was like this one: it has the same latest session, or went on from it.
+
+        If no session is common, this one may be older than all sessions that the other one remembers.
+        """
+        if self.sessions and self.sessions[-1] not in other.sessions:
+            return len(other.sessions) >= SESSIONS and {*self.sessions}.isdisjoint(other.sessions)
+        return (self.generation, self.end) <= (other.generation, other.end)
 
 
 def _attached(manifest: Manifest) -> Iterator[str]:
