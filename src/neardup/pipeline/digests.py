@@ -21,12 +21,14 @@ def checksums(texts: TextBatch, key: Words) -> Words:
     return sums
 
 
-def contents(texts: TextBatch, salt: Words, rows: Any = None) -> Words:
-    """Return keyed digests of 128 bits of texts, and of the bytes of their *rows* if given; zero for blank texts.
+def keyed(texts: TextBatch, salt: Words) -> Words:
+    """Return keyed digests of texts, uint64[n, 2]: their checksums by the *salt*, and by its words exchanged."""
+    return np.stack([checksums(texts, key) for key in (salt, exchanged(salt))], axis=1)
 
-    They are two checksums, with the *salt* and with its words exchanged: uint64[n, 2].
-    """
-    digests = np.stack([checksums(texts, key) for key in (salt, exchanged(salt))])
+
+def contents(texts: TextBatch, salt: Words, rows: Any = None) -> Words:
+    """Return ``keyed`` digests of texts, and of the bytes of their *rows* if given; zero for blank texts."""
+    digests = np.ascontiguousarray(keyed(texts, salt).T)
     if rows is not None:
         raw = np.ascontiguousarray(rows).view(np.uint8).reshape(-1)
         bounds = len(raw) // max(len(texts), 1) * np.arange(len(texts) + 1)

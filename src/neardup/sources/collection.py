@@ -120,6 +120,12 @@ class QuotedLines:
     last: int  # the line that it ends on
 
 
+def all_quoted_lines(found: Iterable[QuotedLines | None]) -> QuotedLines | None:
+    """Return the quoted line ends of several parts of the inputs, in their order, as those of one."""
+    known = [one for one in found if one is not None]
+    return replace(known[0], records=sum(one.records for one in known)) if known else None
+
+
 def silent(_done: float) -> None:
     """Report no progress."""
 
@@ -365,8 +371,7 @@ class WholeInputs(Collection):
         self.body_faults = sum((Counter(piece.body_faults) for piece in pieces), Counter())
         tables = [piece.revisits for piece in pieces if piece.revisits is not None]
         self.revisits = pa.concat_tables(tables) if tables else None
-        if quoted := [piece.quoted_lines for piece in pieces if piece.quoted_lines is not None]:
-            self.quoted_lines = replace(quoted[0], records=sum(lines.records for lines in quoted))
+        self.quoted_lines = all_quoted_lines(piece.quoted_lines for piece in pieces)
         self.address = pieces[0].address
         if pieces[0].sites is not None:
             self.sites = _chunked([piece.sites for piece in pieces])

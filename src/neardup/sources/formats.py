@@ -25,6 +25,7 @@ from neardup.model.errors import (
 STDIN: Final = "-"
 FETCHED: Final = ".neardup-inputs"  # the folder of copies of remote files
 SPOOLED: Final = ".neardup-stdin"  # the name of a copy of standard input, with the ending of its format
+PIPED: Final = ".neardup-pipes"  # the folder of copies of other pipes
 FOLDER: Final = "folder"
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
 FORMATS: Final = {
@@ -367,7 +368,14 @@ def display(path: str) -> str:
     if FETCHED in path:
         scheme, *rest = PurePath(path.partition(f"{FETCHED}{os.sep}")[2]).parts
         return f"{scheme}://{'/'.join(rest)}"
+    if PIPED in path:
+        path = path.partition(PIPED)[2]
     return os.fsencode(path).decode(errors="backslashreplace")
+
+
+def is_passing(path: str) -> bool:
+    """Return whether an input, or what it is a copy of, is standard input or another pipe."""
+    return path == STDIN or PurePath(path).stem == SPOOLED or PIPED in path
 
 
 def full_name(source: str) -> str:

@@ -26,11 +26,11 @@ from neardup.model.errors import NO_FILE, DataError, InputRefused, require
 from neardup.sources import remote
 from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected, Request, require_used, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
+from neardup.sources.copies import copied, is_pipe, needs_copy
 from neardup.sources.fields import joined
 from neardup.sources.folder import Folder, documents_in, require_other_names, state_of, unreadable
 from neardup.sources.formats import (
     FOLDER,
-    SPOOLED,
     STDIN,
     WARC,
     Kind,
@@ -48,8 +48,6 @@ from neardup.sources.formats import (
 )
 from neardup.sources.lines import blocks_of_lines, newline
 from neardup.sources.missing_fields import LackingFields
-from neardup.sources.output import temporary_files
-from neardup.sources.standard_input import standard_input
 from neardup.text.extraction import Extraction
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
@@ -104,14 +102,15 @@ class Shards:
         request: Request,
         *,
         others: Sequence[str | os.PathLike[str]] = (),
+        pipes: bool = False,
     ) -> Self:
         """Return the inputs with their identities, not cut yet; the same request is made of *others*.
 
         A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors
         of ``expand``, ``require_once`` (also for tables of several folders) and ``input_kind``, ``ParameterError`` for
-        a pipe, which cannot be read twice, for standard input on both sides and for options that do not fit any input,
-        and ``DataError`` for a file that cannot be read. Standard input and files at URLs must be ``copied`` before the
-        inputs are cut.
+        a pipe unless *pipes* are expected, for standard input on both sides and for options that do not fit any input,
+        and ``DataError`` for a file that cannot be read. Standard input, pipes and files at URLs must be ``copied``
+        before the inputs are cut.
         """
         given = require_once(expand(inputs), request.globs)
         there = [_tables(path, request) for path in given]
@@ -120,9 +119,8 @@ class Shards:
             different = ({os.path.realpath(table): table for table in tables}.values() for tables, _ in there)
             require_once(tuple(chain.from_iterable(different)), request.globs)
         for path in paths:
-            twice = path == STDIN or Path(path).is_file() or Path(path).is_dir() or not Path(path).exists()
             rule = "cannot be a pipe, because a run in pieces reads its inputs more than once; use - and standard input"
-            require(twice, "inputs", display(path), rule)
+            require(pipes or not is_pipe(path), "inputs", display(path), rule)
         require_other_names([path for path in paths if Path(path).is_dir()])
         found = cls(paths, request, ignored=sum(others for _, others in there))
         identities: list[Any] = []
@@ -130,8 +128,8 @@ class Shards:
             if one.format == FOLDER:
                 identities.append([state_of(path, documents_in(path, request.globs)[0])[1]])
             else:
-                now = None if path == STDIN else remote.identity(path) if is_url(path) else identity(path)
-                identities.append(now)
+                once = path == STDIN or is_pipe(path)
+                identities.append(None if once else remote.identity(path) if is_url(path) else identity(path))
         beside = expand(others) if others else ()
         require_one_standard_input((*paths, *beside))
         tables = (table for path in beside for table in _tables(path, request)[0])
@@ -148,7 +146,7 @@ class Shards:
         return replace(self, inputs=inputs, identities=identities, texts=len(others))
 
     def copied(self, copies: Mapping[str, Path]) -> Self:
-        """Return the same inputs with local copies in the places of standard input and of files at URLs."""
+        """Return the same inputs with local copies in the places of standard input, pipes and files at URLs."""
         inputs = tuple(str(copies.get(path, path)) for path in self.inputs)
         pairs = zip(self.inputs, inputs, self.identities, strict=True)
         identities = [then if path == copy else identity(copy) for path, copy, then in pairs]
@@ -202,7 +200,7 @@ class Shards:
 
         Standard input and files at URLs are not checked before they are copied.
         """
-        paths = [self.inputs[source] for source in sources if not is_distant(self.inputs[source])]
+        paths = [self.inputs[source] for source in sources if not needs_copy(self.inputs[source])]
         match self.kinds[sources[0]].format:
             case "parquet":
                 from neardup.sources.parquet import check_schemas
@@ -220,7 +218,7 @@ class Shards:
         be read.
         """
         path = self.inputs[source]
-        if is_distant(path):
+        if needs_copy(path):
             return []
         match self.kinds[source].format:
             case "parquet":
@@ -450,11 +448,6 @@ class Shards:
                     return
 
 
-def is_distant(path: str) -> bool:
-    """Return whether an input must be copied before it can be read more than once."""
-    return path == STDIN or is_url(path)
-
-
 def _given(path: str, request: Request) -> str | None:
     """Return the format that was given for files; folders have none."""
     return None if Path(path).is_dir() else request.format
@@ -579,14 +572,10 @@ def local_shards(
 ) -> Iterator[Shards]:
     """Yield the shards of some inputs; ``None``: not cut yet. The same request is made of *others*.
 
-    Standard input and files at URLs are first copied to a temporary folder.
+    Standard input, other pipes and files at URLs are first copied to a temporary folder.
     """
-    opened = Shards.opened(inputs, request, others=others)
+    opened = Shards.opened(inputs, request, others=others, pipes=True)
     with TemporaryDirectory(prefix="neardup-") as folder:
-        copies = remote.copied(opened.inputs, folder)
-        if STDIN in opened.inputs:
-            copies[STDIN] = Path(folder, f"{SPOOLED}.{opened.kinds[opened.inputs.index(STDIN)].format}")
-            with temporary_files(folder), copies[STDIN].open("wb") as file:
-                file.writelines(standard_input())
-        opened = opened.copied(copies)
+        formats = {path: one.format for path, one in zip(opened.inputs, opened.kinds, strict=True)}
+        opened = opened.copied(copied(formats, folder))
         yield opened if size is None else opened.cut(size)

@@ -101,7 +101,10 @@ def test_broken_lines_are_answered_and_counted(seen, asked):
     assert [answer.get("error", answer.get("verdict")) for answer in answers] == [
         "it is incomplete JSON: it ends too early",
         "new",
-        "it has no id, and its line of standard input is a name for this run only; --id or --url names a field",
+        (
+            "it has no id, and its line of standard input or another pipe is a name for this run only;"
+            " --id or --url names a field"
+        ),
     ]
     assert told == "neardup: 3 lines: 2 invalid; 1 new\n"
     assert [answer["line"] for answer in answers] == [1, 2, 4]

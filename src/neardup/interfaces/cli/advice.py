@@ -137,7 +137,6 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "terms not recorded": "--key-file names the key, and --common the list; if the list was not saved, repeat the"
         " run with --ignore-common S --common FILE, which writes it",
     },
-    "index": {"other columns": "add each input in a run of its own"},
     "compare": {
         "no file": "--strings takes both arguments as texts",
         "ending": "compare takes files of text or HTML; a compressed one needs the ending of its format",

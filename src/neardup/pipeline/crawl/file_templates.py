@@ -13,10 +13,11 @@ from neardup.model.errors import ParameterError, require
 from neardup.pipeline.crawl.templates import Page, Records, learned, require_rule, rule_of, updated
 from neardup.pipeline.progress import Progress
 from neardup.sources.collection import Rejected, Request
+from neardup.sources.copies import needs_copy
 from neardup.sources.formats import PAGE_FORMATS, WARC, display, expand, local
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.read import request_of
-from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, is_distant, local_shards
+from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, local_shards
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 from neardup.text.page_contents import PageContents
@@ -131,13 +132,13 @@ def templates_of(
         known = _latest(pages, plain)
         if (known is None and (pages or not addressed)) or not (addressed or has_pages(inputs, request)):
             return None
-        learns = addressed and not any(is_distant(local(path)) for path in inputs)
+        learns = addressed and not any(needs_copy(local(path)) for path in inputs)
     else:
         rule = "must not have templates if a file of templates is named in learn_templates"
         require(plain.templates is None, "extraction", plain, rule)
         paths, learns = expand(inputs), True
         check_file(learn, ARROW, paths, force=True)
-        for one in filter(is_distant, paths):
+        for one in filter(needs_copy, paths):
             rule = "can be read only once, but learning templates reads the inputs twice; save it to a file first"
             raise ParameterError("inputs", one, rule)
         known = HostTemplates.load(learn) if Path(learn).exists() else _latest(stored() or (), plain)

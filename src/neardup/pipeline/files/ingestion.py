@@ -7,26 +7,28 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Final, Literal
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.engines.journal import has_file
+from neardup.engines.local import thread_count
+from neardup.engines.processes import Processes
 from neardup.index.disk.columns import STRING
 from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions
 from neardup.model.errors import (
     DataError,
-    FieldMissing,
     OutputRefused,
     ParameterError,
     StorageRefused,
     require,
     require_other_fields,
+    require_paths,
 )
 from neardup.model.folders import INDEX
 from neardup.model.memory import OF_INDEX
@@ -34,10 +36,11 @@ from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.crawl.filter import Moment
+from neardup.pipeline.files.named_documents import NamedDocuments, NamedPiece
 from neardup.pipeline.index.fields import field_kinds, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import kept_extraction, require_extraction, require_url_rules
-from neardup.pipeline.index.records import HOST, URL, NamedRecords, fields_of, is_name_of_line, named, site_field
+from neardup.pipeline.index.records import HOST, URL, is_name_of_line
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.search import TITLE, has_table, keeping_up
@@ -45,12 +48,14 @@ from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, Collection, QuotedLines, Rejected, Request
-from neardup.sources.formats import WARC, common_format, expand
-from neardup.sources.missing_fields import WithoutText
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, QuotedLines, Rejected, Request, all_quoted_lines
+from neardup.sources.formats import display
+from neardup.sources.missing_fields import WithoutText, all_without_text
 from neardup.sources.output import AnyPath
 from neardup.sources.output_places import require_outside
-from neardup.sources.read import AUTO, nothing_left, read, request_of
+from neardup.sources.pages import extracting
+from neardup.sources.read import AUTO, nothing_left, request_of
+from neardup.sources.shards import SHARD, has_archives, local_shards
 from neardup.text.extraction import Extraction
 
 _STEP_DOCUMENTS: Final = 1 << 13
@@ -150,58 +155,56 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     the string fields ``title`` and ``url`` in addition to *fields*, unless their values in the records are lists or
     objects.
 
+    Inputs whose texts have more bytes than *memory* are read twice, piece by piece: first for their ids and fields.
+
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
     require_other_fields(text, id=id)
-    archives = common_format(expand(inputs), reading.get("format")) == WARC
+    require_paths("inputs", inputs)
+    request = request_of(**reading, text=text, id=id, strict=strict, extraction=extraction, full_names=True)
+    archives = has_archives(inputs, request)
     url = _url_field(url, addresses, default=archives and id == DEFAULT_ID)
-    kinds = dict(field_kinds(fields or {}))
+    asked = dict(field_kinds(fields or {}))
+    kinds = {**dict.fromkeys((TITLE, URL), STRING), **asked} if search else asked
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
+    tell = progress or (lambda *_: None)
     with ExitStack() as stack:
         index: Index | None = None
         if is_index(folder):
             index = stack.enter_context(Index.open(folder, "w", scheme=scheme, **ways))
-            _require_such(index, kinds, texts=texts, search=search)
+            _require_such(index, asked, texts=texts, search=search)
             kinds, scheme = index.fields, index.scheme
         else:
             _require_room(folder)
-            kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
         signed = scheme.columns if scheme else ()
-        wanted = [*signed, *kinds, *([url] if url else [])]
-        reading |= {"text": text, "id": id, "url": url, "strict": strict, "full_names": True}
-        request = request_of(**reading, extraction=extraction)
+        request = replace(request, url=url, columns=(*signed, *kinds, *([url] if url else [])))
         extraction, learned = _with_templates(learn_templates, index, inputs, request, progress)
-        reading["extraction"] = extraction
-        documents = read(inputs, progress=progress, columns=wanted, **reading)
-        urls = None if url is None or not len(documents) else documents.column(url, literal=True).to_pylist()
-        if index is None and search:
-            asked = {*dict(field_kinds(fields or {})), *signed}
-            kinds = {name: kind for name, kind in kinds.items() if name in asked or _is_plain(documents, name)}
-        required = {*signed} - {BODY} | (_required(fields or (), url=url, search=search) if index is None else set())
-        found = fields_of(documents, kinds, signed)
-        for name in found.missing:
-            if len(documents) and name in required:
-                raise found.missing[name]
-        sites = {} if signed else site_field(documents)
-        names = documents.ids.to_pylist()
-        ids, rejected = named(documents, range(len(names)), names, urls, addresses or Addresses(), found.refused)
-        _require_accepted(documents, rejected, strict=strict, new=index is None)
+        size = min(SHARD, memory // 4)
+        shards = stack.enter_context(local_shards(inputs, replace(request, extraction=extraction), size=size))
+        processes = stack.enter_context(Processes(thread_count(None)))
+        processes.turn_to(extracting(extraction))
+        shards = replace(shards, request=replace(shards.request, processes=processes))
+        documents = NamedDocuments(shards, kinds, signed, url, addresses or Addresses())
+        required = {*signed} - {BODY} | (_required(asked, url=url, search=search) if index is None else set())
+        optional = {*kinds} - {*asked, *signed} if index is None else set()
+        documents.find(required, optional, memory, partial(tell, "read"))
+        _require_accepted(documents, strict=strict, new=index is None)
         created = index is None
         if index is None:
-            ways["templates"] = None if documents.sites is None else extraction.templates
-            index = stack.enter_context(Index.create(folder, scheme, fields=kinds, texts=texts or search, **ways))
+            ways["templates"] = extraction.templates if documents.has_pages else None
+            index = stack.enter_context(
+                Index.create(folder, scheme, fields=documents.kinds, texts=texts or search, **ways)
+            )
         catch_up = stack.enter_context(keeping_up(index, make=search, progress=progress))
-        if len(documents):
+        if documents.number:
             require_url_rules(index, None if addresses is None else addresses.rules)
         if documents.has_pages:
             require_extraction(index, extraction)
-        last = {own: row for row, own in enumerate(ids) if own is not None}  # the last document of each id
-        rows = np.array(sorted(last.values()), np.int64)
-        columns = dict(zip(found.table.column_names, found.table.columns, strict=True))
-        batch = NamedRecords(documents.texts, ids, urls, pa.table(columns | sites))
-        counts, of_outcome = _admitted(index, batch, rows, at, progress, catch_up)
+        done = _Admission(index, at, catch_up, lambda number: tell("admit", number, documents.admitted))
+        for one, rows in documents.take():
+            done.admit(one, rows)
         total, estimated = len(index), index.estimates
-    number = len(ids) - len(rejected)
+    counts, number = done.counts, documents.number - len(documents.rejected)
     return Added(
         documents=number,
         new=counts[New.name],
@@ -211,21 +214,21 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         empty=counts[Empty.name] + counts[_NO_TEXT],
         no_text=counts[_NO_TEXT],
         replaced=counts[_REPLACED],
-        replaced_lines=_lines(documents, ids, of_outcome[_REPLACED]),
-        exact_lines=_lines(documents, ids, of_outcome[ExactDuplicate.name]),
+        replaced_lines=done.lines[_REPLACED],
+        exact_lines=done.lines[ExactDuplicate.name],
         unchanged=counts[_UNCHANGED],
-        repeated=number - len(rows),
-        rejected=[*documents.rejected, *rejected],
-        without_text=documents.without_text,
-        quoted_lines=documents.quoted_lines,
-        ignored=documents.ignored,
-        skipped=dict(documents.skipped),
-        body_faults=dict(documents.body_faults),
+        repeated=number - documents.admitted,
+        rejected=done.rejected,
+        without_text=all_without_text(done.without_text),
+        quoted_lines=all_quoted_lines(done.quoted_lines),
+        ignored=shards.ignored,
+        skipped=dict(done.skipped),
+        body_faults=dict(done.body_faults),
         created=created,
         total=total,
         hosts_with_templates=None if extraction.templates is None else len(extraction.templates),
         hosts_learned=learned,
-        lacks_templates=learn_templates is None and (archives or request.has_urls) and documents.without_templates,
+        lacks_templates=learn_templates is None and (archives or request.has_urls) and done.without_templates,
     )
 
 
@@ -237,12 +240,13 @@ def _url_field(url: str | None, addresses: Addresses | None, *, default: bool) -
     return url
 
 
-def _require_accepted(documents: Collection, rejected: Sequence[Rejected], *, strict: bool, new: bool) -> None:
+def _require_accepted(documents: NamedDocuments, *, strict: bool, new: bool) -> None:
     """Raise ``DataError`` for a rejected record if they are *strict*, and if nothing is left for a *new* index."""
+    rejected = documents.rejected
     if strict and rejected:
         raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason)
-    if new and rejected and len(rejected) == len(documents):
-        left = nothing_left(documents.names, rejected)
+    if new and rejected and len(rejected) == documents.number:
+        left = nothing_left([*map(display, documents.shards.inputs)], rejected)
         raise DataError(left.where, f"{left.rule}; no index is made")
 
 
@@ -320,57 +324,55 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
     return done
 
 
-def _admitted(  # noqa: PLR0913, PLR0917 - what is done to one index
-    index: Index,
-    batch: NamedRecords,
-    rows: Positions,
-    at: Moment,
-    progress: Progress | None,
-    catch_up: Callable[[], object],
-) -> tuple["Counter[str]", dict[str, list[int]]]:
-    """Admit some documents, step by step; the search table is updated after each step.
+class _Admission:
+    """Admits pieces of inputs step by step, and updates the search table after each step.
 
-    Return the counts of the verdicts, and the rows of the documents that replaced others, and of exact duplicates.
+    ``counts`` are those of the verdicts, and ``lines``, by verdict, those of documents that have no id but the name of
+    their line or row. The others are those of ``neardup.sources.collection.Collection``, of all pieces.
     """
-    counts: Counter[str] = Counter()
-    of_outcome: dict[str, list[int]] = {_REPLACED: [], ExactDuplicate.name: []}
-    sizes = pc.fill_null(pc.binary_length(batch.texts), 0).to_numpy()[rows] if len(rows) else np.zeros(0, np.int64)
-    steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
-    done = 0
-    for some in np.split(rows, steps) if len(rows) else []:
-        ids, texts, fields = batch.at(index.fields, some)
-        outcomes = [*map(_counted, index.visit(ids, texts, fields, at=at), texts.is_valid().to_pylist())]
-        counts.update(outcomes)
-        for row, outcome in zip(some.tolist(), outcomes, strict=True):
-            if outcome in of_outcome:
-                of_outcome[outcome].append(row)
-        catch_up()
-        done += len(some)
-        if progress:
-            progress("admit", done, len(rows))
-    return counts, of_outcome
 
+    def __init__(
+        self, index: Index, at: Moment, catch_up: Callable[[], object], progress: Callable[[int], None]
+    ) -> None:
+        self._index, self._at, self._catch_up, self._progress = index, at, catch_up, progress
+        self.counts: Counter[str] = Counter()
+        self.lines: Counter[str] = Counter()
+        self.rejected: list[Rejected] = []
+        self.skipped: Counter[str] = Counter()
+        self.body_faults: Counter[str] = Counter()
+        self.without_text: list[WithoutText | None] = []
+        self.quoted_lines: list[QuotedLines | None] = []
+        self.without_templates = False
+        self._done = 0
 
-def _lines(documents: Collection, ids: Sequence[str | None], rows: Sequence[int]) -> int:
-    """Return how many documents in these *rows* have no id but the name of their line or row."""
-    return sum(is_name_of_line(documents, row, ids[row]) for row in rows)
+    def admit(self, one: NamedPiece, rows: Positions) -> None:
+        """Admit the documents in these *rows* of a piece."""
+        piece, index = one.piece, self._index
+        sizes = pc.fill_null(pc.binary_length(piece.texts), 0).to_numpy()[rows] if len(rows) else np.zeros(0, np.int64)
+        steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
+        for some in np.split(rows, steps) if len(rows) else []:
+            ids, texts, fields = one.records.at(index.fields, some)
+            verdicts = index.visit(ids, texts, fields, at=self._at)
+            outcomes = [*map(_counted, verdicts, texts.is_valid().to_pylist())]
+            self.counts.update(outcomes)
+            for row, own, outcome in zip(some.tolist(), ids, outcomes, strict=True):
+                if outcome in {_REPLACED, ExactDuplicate.name}:
+                    self.lines[outcome] += is_name_of_line(piece, row, own)
+            self._catch_up()
+            self._done += len(some)
+            self._progress(self._done)
+        self.rejected += sorted([*piece.rejected, *one.rejected], key=attrgetter("source", "position"))
+        self.skipped.update(piece.skipped)
+        self.body_faults.update(piece.body_faults)
+        self.without_text.append(piece.without_text)
+        self.quoted_lines.append(piece.quoted_lines)
+        self.without_templates |= piece.without_templates
 
 
 def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one document
     if isinstance(verdict, Known):
         return _REPLACED if verdict.changed else _UNCHANGED
     return _NO_TEXT if isinstance(verdict, Empty) and not has_text else verdict.name
-
-
-def _is_plain(documents: Collection, name: str) -> bool:
-    """Return whether a field contains only strings and numbers."""
-    try:
-        documents.column(name, literal=True)
-    except FieldMissing:
-        return True
-    except DataError:
-        return False
-    return True
 
 
 def _required(fields: Iterable[str], *, url: str | None, search: bool) -> set[str]:

@@ -32,12 +32,13 @@ from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shin
 from neardup.pipeline.spilled.run import Stages, require_documents
 from neardup.pipeline.spilled.signed import rejected_in, without_text_in
 from neardup.sources.collection import Rejected
+from neardup.sources.copies import needs_copy
 from neardup.sources.formats import display
 from neardup.sources.missing_fields import WithoutText
 from neardup.sources.output import AnyPath, check_table, write_table
 from neardup.sources.pages import extracting
 from neardup.sources.read import request_of
-from neardup.sources.shards import SHARD, Shards, is_distant
+from neardup.sources.shards import SHARD, Shards
 
 _MOST: Final = 1 << 60  # bytes of memory
 _BLOCKS: Final = 16  # blocks whose features have as many bytes as the memory: two, and tables of them, are in memory
@@ -106,7 +107,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
         request = replace(request, processes=processes)
         compared = len(Shards.opened(inputs, request, others=others or ()).inputs) if rule.between else 0
         shards = Shards.opened(names, request)
-        for path in filter(is_distant, shards.inputs):
+        for path in filter(needs_copy, shards.inputs):
             raise ParameterError("inputs", path, "cannot be used with a work folder; save it first")
         searched = {"measure": rule.measure, "threshold": rule.threshold, "memory": memory}
         terms = terms_of(shards, chosen, shards.extraction, {}, compared=compared, pairs=searched)

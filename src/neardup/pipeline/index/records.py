@@ -15,7 +15,7 @@ from neardup.pipeline.index.fields import READ, SITE, chosen_rows, read_field, w
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, Rejected, WholeInputs
-from neardup.sources.formats import STDIN, display, full_name
+from neardup.sources.formats import display, full_name, is_passing
 from neardup.sources.hosts import host
 from neardup.sources.records import literal_of
 from neardup.text.columns import gathered
@@ -24,7 +24,8 @@ URL: Final = "url"
 _WIDEST: Final = 4  # bytes of a character
 HOST: Final = "host"
 _NAMELESS: Final = (
-    "it has no id, and its line of standard input is a name for this run only; --id or --url names a field"
+    "it has no id, and its line of standard input or another pipe is a name for this run only;"
+    " --id or --url names a field"
 )
 
 
@@ -46,9 +47,9 @@ def named(  # noqa: PLR0913, PLR0917 - what an id is made of
             if url and url.strip():
                 found[place] = addresses.id_of(url)
     rejected: list[Rejected] = []
-    standing = f"{display(STDIN)}:" if STDIN in documents.inputs else None
+    standing = tuple(f"{display(path)}:" for path in documents.inputs if is_passing(path))
     longest = max((len(own) for own in found if own), default=0)
-    if not refused and standing is None and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
+    if not refused and not standing and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
         return found, rejected
     for place, (row, own) in enumerate(zip(rows, found, strict=True)):
         size = len(own.encode()) if own else 0

@@ -55,12 +55,13 @@ from neardup.pipeline.spilled.run import Map, Stages, decided, listed
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
+from neardup.sources.copies import needs_copy
 from neardup.sources.formats import SPOOLED, STDIN, kind
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
 from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import extracting
 from neardup.sources.remote import fetch, place
-from neardup.sources.shards import SHARD, Shards, is_distant
+from neardup.sources.shards import SHARD, Shards
 from neardup.sources.standard_input import check_same, repeated_input, standard_input
 
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
@@ -91,7 +92,7 @@ def dedup_in_pieces(
             return Stages(journal, engine, progress, partial(_elsewhere, settings.executors, journal, scheme))
 
         stages = by(scheme)
-        if settings.earlier.indexes or any(map(is_distant, shards.inputs)):
+        if settings.earlier.indexes or any(map(needs_copy, shards.inputs)):
             shards = _copied(shards, journal, stages, outputs, settings)
         _require_split(journal, stages)
         with abandoning(journal):
@@ -200,7 +201,7 @@ def _opened(inputs: Any, settings: RunSettings, state: State | None) -> tuple[Sh
     if state is not None:
         state.require_extraction(own)
         rule = "cannot be standard input or a URL, because later runs with the state read the inputs again"
-        for path in filter(is_distant, shards.inputs if earlier.adds else ()):
+        for path in filter(needs_copy, shards.inputs if earlier.adds else ()):
             raise ParameterError("inputs", path, f"{rule}; save it first")
     for index in earlier.indexes:
         index.require(settings.request, settings.scheme.columns, own, earlier.indexes)
@@ -246,7 +247,7 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
     names = {path: f"index-{number}.jsonl" for number, path in enumerate(indexes)} | {
         path: f"{SPOOLED}.{shards.kinds[source].format}" if path == STDIN else place(path)
         for source, path in enumerate(shards.inputs)
-        if is_distant(path)
+        if needs_copy(path)
     }
     distant = [*names]
 

@@ -17,7 +17,7 @@ from neardup.pipeline.spilled.heads import thresholds
 from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
 from neardup.pipeline.spilled.signed import Signed, rejected_in, without_text_in
-from neardup.sources.collection import QuotedLines
+from neardup.sources.collection import QuotedLines, all_quoted_lines
 from neardup.sources.formats import display
 from neardup.sources.missing_fields import WithoutText
 from neardup.text.columns import gathered
@@ -62,8 +62,7 @@ class StoredDocuments:
     @property
     def quoted_lines(self) -> QuotedLines | None:
         """The records with line ends inside quotation marks; ``None`` if there are none, or if this was requested."""
-        found = [QuotedLines(**one) for record in self._every for one in record["quoted_lines"]]
-        return replace(found[0], records=sum(one.records for one in found)) if found else None
+        return all_quoted_lines(QuotedLines(**one) for record in self._every for one in record["quoted_lines"])
 
     @property
     def revisits(self) -> pa.Table | None:

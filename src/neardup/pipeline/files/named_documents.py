@@ -1,0 +1,152 @@
+"""The documents of inputs that an index is to admit, piece by piece; of several with one id, the last one counts."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from secrets import token_bytes
+from typing import Final, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.model.arrays import Flags, Positions, Words, run_starts
+from neardup.model.errors import DataError, FieldMissing
+from neardup.pipeline.digests import keyed
+from neardup.pipeline.index.fields import SITE
+from neardup.pipeline.index.records import NamedRecords, fields_of, named, site_field
+from neardup.sources.addresses import Addresses
+from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected
+from neardup.sources.formats import display
+from neardup.sources.missing_fields import LackingFields
+from neardup.sources.read import nothing_left
+from neardup.sources.shards import Shards
+from neardup.text.columns import text_column, whole_batch
+
+_NONE: Final = (np.empty((0, 2), np.uint64), np.empty(0, np.int64))
+
+
+class NamedPiece(NamedTuple):
+    """A piece of the inputs, its *records* with their ids and fields, and those that are *rejected*."""
+
+    piece: InputPiece
+    records: NamedRecords
+    rejected: list[Rejected]
+
+
+class NamedDocuments:
+    """The documents of inputs, which are found before they are taken: up to some bytes of texts are read only once.
+
+    The ids are made of the field *url* in the normal form of *addresses*, if it is named. *kinds* are the fields of the
+    index, and *signed* those that its scheme signs. After ``find``, ``number`` counts the documents and the rejected
+    records, ``admitted`` those that are taken; ``has_pages`` is whether there are web pages.
+    """
+
+    def __init__(
+        self, shards: Shards, kinds: Mapping[str, str], signed: Sequence[str], url: str | None, addresses: Addresses
+    ) -> None:
+        self.shards, self.kinds, self.signed = shards, dict(kinds), signed
+        self._url, self._addresses = url, addresses
+        self._held: list[NamedPiece] | None = []
+        self._last: Flags = np.empty(0, np.bool_)
+        self.number, self.has_pages = 0, False
+        self.rejected: list[Rejected] = []  # as documents
+
+    def find(
+        self,
+        required: Iterable[str],
+        optional: Iterable[str],
+        most: int,
+        progress: Callable[[int, int], None] = lambda *_: None,
+    ) -> None:
+        """Find the last document of each id; hold the pieces if all of their texts have at most *most* bytes.
+
+        Optional fields with lists or objects are left out of ``kinds``. Raises the errors of reading, ``NothingRead``
+        if every record was rejected, and ``FieldMissing`` if no record has a required field.
+        """
+        request, rejected, parts = self.shards.request, list[Rejected](), [_NONE]
+        needed = [request.text, *{request.id} - {DEFAULT_ID}, *([self._url] if self._url else []), *required]
+        lacking = LackingFields([*dict.fromkeys(needed)])
+        held, salt = 0, np.frombuffer(token_bytes(16), np.uint64)
+        done, total = 0, sum(shard.size for shard in self.shards.shards)
+        for shard in self.shards.shards:
+            for piece in self.shards.pieces(shard, markup=self._held is None):
+                rejected += piece.rejected
+                if not lacking.all_found:
+                    lacking.add(piece)
+                unfit = {name for name in optional if name in self.kinds and not _is_plain(piece, name)}
+                self.kinds = {name: kind for name, kind in self.kinds.items() if name not in unfit}
+                one = self._named(piece)
+                self.rejected += one.rejected
+                self.has_pages |= len(piece) > 0 and (piece.has_pages or request.html)
+                parts.append(_digests(one.records.ids, self.number, salt))
+                self.number += len(piece)
+                held += piece.text_bytes
+                if held > most:
+                    self._held = None
+                elif self._held is not None:
+                    self._held.append(one)
+            done += shard.size
+            progress(done, total)
+        if rejected and not self.number:
+            raise nothing_left([*map(display, self.shards.inputs)], rejected)
+        lacking.require(", ".join(map(display, self.shards.inputs)))
+        self._last = _last(parts, self.number)
+
+    @property
+    def admitted(self) -> int:
+        """The number of documents that are the last ones of their ids."""
+        return int(self._last.sum())
+
+    def take(self) -> Iterator[tuple[NamedPiece, Positions]]:
+        """Yield the pieces, each with the rows of those documents that are the last ones of their ids."""
+        done = 0
+        for one in self._pieces() if self._held is None else self._held:
+            fields = one.records.fields
+            fields = fields.select([name for name in fields.column_names if name in {*self.kinds, *self.signed, SITE}])
+            records = replace(one.records, fields=fields)
+            yield one._replace(records=records), np.flatnonzero(self._last[done : done + len(one.piece)])
+            done += len(one.piece)
+
+    def _pieces(self) -> Iterator[NamedPiece]:
+        for shard in self.shards.shards:
+            yield from map(self._named, self.shards.pieces(shard))
+
+    def _named(self, piece: InputPiece) -> NamedPiece:
+        urls = None
+        if self._url is not None:
+            lacks = piece.lacking(self._url) is not None
+            urls = [None] * len(piece) if lacks else piece.column(self._url, literal=True).to_pylist()
+        found = fields_of(piece, self.kinds, self.signed)
+        names = piece.ids.to_pylist()
+        ids, rejected = named(piece, range(len(names)), names, urls, self._addresses, found.refused)
+        columns = dict(zip(found.table.column_names, found.table.columns, strict=True))
+        sites = {} if self.signed else site_field(piece)
+        return NamedPiece(piece, NamedRecords(piece.texts, ids, urls, pa.table(columns | sites)), rejected)
+
+
+def _is_plain(piece: InputPiece, name: str) -> bool:
+    """Return whether a field contains only strings and numbers."""
+    try:
+        piece.column(name, literal=True)
+    except FieldMissing:
+        return True
+    except DataError:
+        return False
+    return True
+
+
+def _digests(ids: Sequence[str | None], begin: int, salt: Words) -> tuple[Words, Positions]:
+    """Return the keyed digests of ids, and the numbers of their documents, which begin with *begin*."""
+    there = [own for own in ids if own is not None]
+    numbers = np.array([row for row, own in enumerate(ids, begin) if own is not None], np.int64)
+    return keyed(whole_batch(text_column(there)), salt), numbers
+
+
+def _last(parts: Sequence[tuple[Words, Positions]], number: int) -> Flags:
+    """Mark the last document of each digest."""
+    digests, numbers = (np.concatenate(side) for side in zip(*parts, strict=True))
+    order = np.lexsort((numbers, digests[:, 1], digests[:, 0]))
+    last = np.zeros(number, np.bool_)
+    if len(order):
+        one, other = (run_starts(digests[order[::-1], half]) for half in (0, 1))
+        last[numbers[order[::-1]][one | other]] = True
+    return last
