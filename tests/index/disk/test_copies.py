@@ -112,6 +112,29 @@ def test_a_copy_that_was_changed_itself_loses_nothing_when_the_index_has_changed
         assert len(own) == 321
 
 
+def test_an_index_that_went_on_in_its_last_session_is_not_set_back_by_a_changed_copy(index, tmp_path):
+    index.copy(tmp_path / "copy")
+    admit(index, 900, 901)
+    index.close()
+    with Index.open(tmp_path / "copy", "w") as copy:
+        admit(copy, 1000, 1003)
+        with pytest.raises(StorageRefused, match="has changes that"):
+            copy.copy(tmp_path / "seen")
+    with Index.open(tmp_path / "seen") as original:
+        assert len(original) == 321
+
+
+def test_a_copy_that_was_opened_and_merged_but_not_changed_is_brought_up_to_date(index, tmp_path):
+    index.copy(tmp_path / "copy")
+    with Index.open(tmp_path / "copy", "w") as copy:
+        copy.flush()
+        copy.compact()
+    index.copy(tmp_path / "copy")
+    admit(index, 900, 901)
+    index.copy(tmp_path / "copy")
+    assert state(tmp_path / "copy") == state(tmp_path / "seen")
+
+
 @pytest.mark.parametrize("writers", [3, 9])
 def test_a_copy_may_be_older_than_all_remembered_writers(index, tmp_path, monkeypatch, writers):
     monkeypatch.setattr(manifest, "SESSIONS", 4)

@@ -16,7 +16,7 @@ STATE = Manifest(
     terms={"scheme": "minhash"},
     segments=(Stored("segment-00000001", 100, 7),),
     updates=Stored("updates-00000003", 50, 8),
-    sessions=(Session(5, 0, 0), Session(3, 7, 1)),
+    sessions=(Session(5, 0, 0, 0), Session(3, 7, 1, 4)),
 )
 
 

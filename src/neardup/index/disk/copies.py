@@ -12,7 +12,7 @@ from neardup.index.disk.arrays import Stored, StoredArrays
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import MANIFEST, SESSIONS, UNFINISHED, Manifest
+from neardup.index.disk.manifest import MANIFEST, SESSIONS, UNFINISHED, Manifest, Session
 from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.segment import SEGMENT
@@ -138,28 +138,35 @@ class _Copying(NamedTuple):
 
 
 class _History(NamedTuple):
-    """How an index became what it is: its *generation*, the *end* of its log, and the *sessions* of its writers."""
+    """The *sessions* and the number of *records* that made an index what it is, and the *end* of its log."""
 
-    generation: int
+    sessions: list[Session]
+    records: int
     end: int
-    sessions: list[int]
 
     @classmethod
     def of(cls, disk: Disk, folder: Path, manifest: Manifest) -> Self:
         reader = LogReader(disk, folder / manifest.log, bytes.fromhex(manifest.mark), manifest.sealed)
-        sessions = [session.number for session in manifest.sessions]
+        sessions, records = [*manifest.sessions], manifest.records
         for record in reader.read():
-            sessions += record.arrays.get("session", _NONE).tolist()
-        return cls(manifest.generation, reader.tail.end, sessions)
+            for own in record.arrays.get("session", _NONE).tolist():
+                if all(own != one.number for one in sessions):
+                    sessions.append(Session(own, 0, 0, records))
+            records += 1
+        return cls(sessions, records, reader.tail.end)
 
     def is_past_of(self, other: Self) -> bool:
-        """Whether the other index was like this one: it has the same latest session, or went on from it.
+        """Whether the other index was like this one: it ended its last session there or later.
 
-        If no session is common, this one may be older than all sessions that the other one remembers.
+        If they share no session, this one may be older than all that the other one remembers.
         """
-        if self.sessions and self.sessions[-1] not in other.sessions:
-            return len(other.sessions) >= SESSIONS and {*self.sessions}.isdisjoint(other.sessions)
-        return (self.generation, self.end) <= (other.generation, other.end)
+        known = {one.number: place for place, one in enumerate(other.sessions)}
+        if not self.sessions:
+            return True
+        if (place := known.get(self.sessions[-1].number)) is None:
+            return len(known) >= SESSIONS and known.keys().isdisjoint(own.number for own in self.sessions)
+        after = other.sessions[place + 1 :]
+        return self.records <= (after[0].records if after else other.records)
 
 
 def _attached(manifest: Manifest) -> Iterator[str]:

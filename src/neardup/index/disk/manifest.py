@@ -39,11 +39,15 @@ NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
 
 
 class Session(NamedTuple):
-    """A writer that changed the index: a random *number*, and the next ordinal and changes of fields when it began."""
+    """A writer that changed the index: a random *number*.
+
+    The others are the next ordinal, the changes of fields and the records of the logs when it began.
+    """
 
     number: int
     ordinal: int
     field_changes: int
+    records: int
 
 
 def with_session(sessions: Sequence[Session], latest: Session) -> list[Session]:
@@ -57,7 +61,7 @@ class Manifest:
 
     ``log`` is the name of the log and ``sealed`` how many of its bytes were records when it was last closed.
     ``terms`` are the settings that opening it requires, ``field_changes`` how often fields had changed before the log,
-    and ``sessions`` the last ones that began before it.
+    ``records`` how many records all earlier logs had, and ``sessions`` the last ones that began before it.
     """
 
     mark: str
@@ -67,6 +71,7 @@ class Manifest:
     next_file: int = 1
     next_ordinal: int = 0
     field_changes: int = 0
+    records: int = 0
     log: str = ""
     sealed: int = 0
     segments: tuple[Stored, ...] = ()
@@ -158,7 +163,7 @@ def _require_sense(manifest: Manifest) -> None:
     expect(_MARK.fullmatch(manifest.terms.get("digests", manifest.mark)) is not None, "invalid salt of digests")
     expect(all(NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
-    for name in ("generation", "next_file", "next_ordinal", "field_changes", "sealed"):
+    for name in ("generation", "next_file", "next_ordinal", "field_changes", "records", "sealed"):
         counted(getattr(manifest, name))
     for number in chain.from_iterable(manifest.sessions):
         counted(number, MOST_SESSION)

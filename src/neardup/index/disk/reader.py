@@ -58,8 +58,8 @@ class Reader:
     """The files of one index, opened to read.
 
     ``oversized_buckets`` counts the lookups of a key with more documents than it lists, and ``next_ordinal`` is the
-    ordinal of the next document. ``sessions`` are the last writers that changed the index: copies of an index that were
-    changed separately have other sessions from then on.
+    ordinal of the next document. ``sessions`` are the last writers that changed the index, and ``records`` is how many
+    records they have written: copies of an index that were changed separately have other sessions from then on.
     """
 
     def __init__(self, folder: Path, manifest: Manifest, columns: Columns, lookup: Lookup, disk: Disk) -> None:
@@ -324,7 +324,7 @@ class Reader:
         self.recent = self._new_recent()
         self.next_ordinal, self.removals = manifest.next_ordinal, removals
         self.field_changes = LatestFieldChanges(manifest.field_changes)
-        self.sessions = list(manifest.sessions)
+        self.records, self.sessions = manifest.records, list(manifest.sessions)
         self._replay()
 
     def _segment(self, stored: Stored) -> Segment:
@@ -345,8 +345,9 @@ class Reader:
             (number,) = _ordinals(arrays["session"]).tolist()
             expect(0 < number <= MOST_SESSION, "invalid number of a session")
             if all(number != session.number for session in self.sessions):
-                begun = Session(number, self.next_ordinal, self.field_changes.number)
+                begun = Session(number, self.next_ordinal, self.field_changes.number, self.records)
                 self.sessions = with_session(self.sessions, begun)
+        self.records += 1
         if record.kind == "change":
             parts = (arrays[name] for name in ("removed", "leaders", "moved", "keepers", "clock"))
             removed, leaders, moved, keepers, clock = map(_ordinals, parts)

@@ -344,7 +344,8 @@ class Store(Reader):
         """Begin the session of this writer at its first change, when the next *ordinal* was this; return its array."""
         if self.sessions and self.sessions[-1].number == self._number:
             return {}
-        self.sessions = with_session(self.sessions, Session(self._number, ordinal, self.field_changes.number))
+        begun = Session(self._number, ordinal, self.field_changes.number, self.records)
+        self.sessions = with_session(self.sessions, begun)
         return {"session": np.array([self._number])}
 
     def _write(self, kind: str, arrays: dict[str, npt.NDArray[Any]]) -> None:
@@ -352,6 +353,7 @@ class Store(Reader):
         if log is not None:
             self._require_place()
             self._guarded(lambda: log.append(kind, arrays))
+            self.records += 1
 
     def _sync_log(self) -> None:
         if self._log is not None:
@@ -382,9 +384,13 @@ class Store(Reader):
     def _commit_all(self) -> None:
         """Write the recent documents as the last segment, and begin a new log."""
         following = self._reader.tail.following if self._log is None else self._log.following
-        changes = self.field_changes.number
-        sessions = tuple(self.sessions)
-        before = replace(self.manifest, next_ordinal=self.next_ordinal, field_changes=changes, sessions=sessions)
+        before = replace(
+            self.manifest,
+            next_ordinal=self.next_ordinal,
+            field_changes=self.field_changes.number,
+            records=self.records,
+            sessions=tuple(self.sessions),
+        )
         self._commit_parts(before, self.segments, [self.recent], following)
 
     def _commit_parts(

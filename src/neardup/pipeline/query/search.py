@@ -200,11 +200,11 @@ class Search(AbstractContextManager["Search"]):
 
         That is false if the index was replaced by an old copy. Callers must hold ``store.busy``.
         """
-        store, sessions = self._store, [Session(0, 0, 0), *self._store.sessions]
+        store, sessions = self._store, [Session(0, 0, 0, 0), *self._store.sessions]
         known = [session.number for session in sessions]
         if state.session not in known:
             return False
-        ends = [*sessions[1:], Session(0, store.next_ordinal, store.field_changes.number)]
+        ends = [*sessions[1:], Session(0, store.next_ordinal, store.field_changes.number, store.records)]
         end = ends[known.index(state.session)]
         return state.following <= end.ordinal and state.field_changes <= end.field_changes
 
