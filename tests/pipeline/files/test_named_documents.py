@@ -133,3 +133,23 @@ def test_an_input_that_changes_between_the_readings_is_an_error(tmp_path, readin
     )
     with pytest.raises(DataError, match="it was changed"):
         add_files([path], tmp_path / "index")
+
+
+def test_pages_do_not_depend_on_how_often_inputs_are_read(tmp_path, reading_twice):
+    path = tmp_path / "pages.jsonl"
+    menu = "".join(f"<li>{word}</li>" for word in WORDS)
+    lines = [
+        {
+            "url": f"http://{host}.example/{row}",
+            "html": f"<ul>{menu}</ul><p>{' '.join(f'{host}{row}x{w}' for w in WORDS)}",
+        }
+        for host in ("a", "b")
+        for row in range(30)
+    ]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    once = add_files([path], tmp_path / "once", html="html", url="url", texts=True)
+    reading_twice()
+    twice = add_files([path], tmp_path / "twice", html="html", url="url", texts=True)
+    assert once == twice
+    assert once.hosts_learned == 2
+    assert state(tmp_path / "once") == state(tmp_path / "twice")
