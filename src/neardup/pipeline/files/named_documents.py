@@ -47,7 +47,7 @@ class NamedDocuments:
         self._url, self._addresses = url, addresses
         self._held: list[NamedPiece] | None = []
         self._last: Flags = np.empty(0, np.bool_)
-        self.number, self.has_pages = 0, False
+        self.number, self.admitted, self.has_pages = 0, 0, False
         self.rejected: list[Rejected] = []  # as documents
 
     def find(
@@ -90,11 +90,7 @@ class NamedDocuments:
             raise nothing_left([*map(display, self.shards.inputs)], rejected)
         lacking.require(", ".join(map(display, self.shards.inputs)))
         self._last = _last(parts, self.number)
-
-    @property
-    def admitted(self) -> int:
-        """The number of documents that are the last ones of their ids."""
-        return int(self._last.sum())
+        self.admitted = int(self._last.sum())
 
     def take(self) -> Iterator[tuple[NamedPiece, Positions]]:
         """Yield the pieces, each with the rows of those documents that are the last ones of their ids."""
