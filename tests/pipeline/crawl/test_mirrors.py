@@ -104,6 +104,16 @@ def test_a_mirror_of_a_mirror_alone_is_reported():
     ]
 
 
+def test_a_translation_of_a_mirror_alone_is_reported():
+    a, b = numbered("a", range(60)), numbered("b", [*range(15), *range(100, 140)])
+    other = [*numbered("t", range(100, 106)), *numbered("t", range(106, 130), 700)]
+    found = find_mirrors(*zip(*(a + b + other), strict=True)).found
+    assert [(one.host, one.kind, one.mirror_of) for one in found] == [
+        ("b.example", "same", "a.example"),
+        ("t.example", "same paths", "b.example"),
+    ]
+
+
 def test_a_mirror_with_contents_of_its_own_is_not_replaced():
     main = numbered("a", range(60))
     for own, missing, kind in ((40, 0.7692, "same"), (2, 0.1429, "same"), (1, 0.0769, "same")):

@@ -101,7 +101,7 @@ def find_mirrors(urls: Sequence[str], contents: Sequence[int] | AnyPositions) ->
     Pairs of hosts with at least 5 common contents are compared path by path. A mirror has at least 5 paths of the same
     content, in all a fifth of the pages of the smaller host, and a share of its common paths whose lower bound is .5.
     It is a mirror of a main host that it matches itself: that with more pages, with https, or with the shorter name;
-    one that is not a mirror, if there is one. http and https are the same address; a path of a host with different
+    if possible, one that is not a mirror itself. http and https are the same address; a path of a host with different
     contents has a content of its own. The order of the pages, and which numbers the contents have, make no difference.
     Contents on more than 50 hosts, and values that are not URLs of the web, are ignored. Raises ``DataError`` unless
     *contents* has one integer per URL.
