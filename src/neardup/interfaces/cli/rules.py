@@ -11,7 +11,7 @@ from neardup.model.errors import PERMISSION, OutputError, OutputRefused, plural,
 _JSON = (".json",)
 _NUTCH = ("regex-normalize.xml", "host-urlnormalizer.txt")
 _ENDINGS = (".xml", ".txt")
-_LEFT_OUT = "mirrors left out for Nutch: the main host lacks contents of many of their pages, or is replaced itself"
+_LEFT_OUT = "left out for Nutch: the main host lacks the contents of more than 10 % of the pages, or is replaced itself"
 
 USAGE = f"""
 {CRAWLED}
@@ -63,7 +63,10 @@ def run(arguments: argparse.Namespace) -> int:
         replaced = len(mirrors.replaceable())
         left_out = sum(each.kind in WHOLE for each in mirrors.found) - replaced
         more = {"mirrors_replaced": replaced, "mirrors_left_out": left_out}
-        shown = [(replaced, f"{plural(replaced, 'mirror')} replaced by the main host for Nutch"), (left_out, _LEFT_OUT)]
+        shown = [
+            (replaced, f"{plural(replaced, 'mirror')} replaced by the main host for Nutch"),
+            (left_out, f"{plural(left_out, 'mirror')} {_LEFT_OUT}"),
+        ]
     counts = found.counts()
     number, hosts = len(pages.urls), len(found.hosts)
     rows: list[Row] = [
