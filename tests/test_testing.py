@@ -116,6 +116,11 @@ def test_it_keeps_the_promises(scheme):
         check_scheme(scheme, golden="0" * 32)
 
 
+def test_a_class_is_no_scheme():
+    with pytest.raises(AssertionError, match=r"it is a class, and must be an instance of one, such as MinHash\(\)"):
+        check_scheme(MinHash)
+
+
 def test_a_broken_one_is_found():
     class Forgetful(Smallest):
         def match_pairs(self, _, left, __):

@@ -99,6 +99,7 @@ def _without_errors(about: str) -> Iterator[None]:
 
 
 def _check_description(scheme: Any) -> None:
+    _expect(not isinstance(scheme, type), "it is a class, and must be an instance of one, such as MinHash()")
     _expect(isinstance(scheme, Scheme), "it lacks members of neardup.model.protocols.Scheme")
     known = [kind.name for kind in registry.kinds()]
     _expect(scheme.name in known, "its kind is not registered; call neardup.schemes.registry.register")

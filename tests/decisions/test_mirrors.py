@@ -19,11 +19,14 @@ def pages_of(rows):
 
 
 def definition(rows):
-    """The content at each path of each host."""
-    found = defaultdict(dict)
+    """The content at each path of each host: if there are several, one of its own."""
+    found = defaultdict(lambda: defaultdict(set))
     for host, path, content in rows:
-        found[host][path] = min(content, found[host].get(path, content))
-    return found
+        found[host][path].add(content)
+    return {
+        host: {path: min(its) if len(its) == 1 else (host, path) for path, its in found[host].items()}
+        for host in range(HOSTS)
+    }
 
 
 @given(ROWS)
@@ -58,11 +61,24 @@ def test_the_pages_with_a_common_content_are_the_first_of_each_host(rows):
     for a in range(HOSTS):
         for b in range(HOSTS):
             ones, others = pages.with_same_content(a, b)
-            assert pages.contents[ones].tolist() == sorted(set(sites[a].values()) & set(sites[b].values()))
+            expected = {content for content in sites[a].values() if content in sites[b].values()}
+            assert len(ones) == len(expected)
+            assert ones.tolist() == sorted(ones)
+            assert pages.contents[ones].tolist() == pages.contents[others].tolist()
             for host, found in ((a, ones), (b, others)):
                 first = {content: path for path, content in sorted(sites[host].items(), reverse=True)}
                 assert pages.hosts[found].tolist() == [host] * len(found)
-                assert pages.paths[found].tolist() == [first[content] for content in pages.contents[ones].tolist()]
+                assert set(pages.paths[found].tolist()) == {first[content] for content in expected}
+
+
+@given(ROWS)
+def test_a_host_has_the_contents_of_its_pages(rows):
+    sites = definition(rows)
+    pages = pages_of(rows)
+    contents = [sites[host][path] for host, path in zip(pages.hosts.tolist(), pages.paths.tolist(), strict=True)]
+    for host in range(HOSTS):
+        expected = [content in sites[host].values() for content in contents]
+        assert pages.have(host, pages.contents).tolist() == expected
 
 
 def test_contents_on_many_hosts_are_left_out():
@@ -84,6 +100,6 @@ def test_the_bound_is_that_of_wilson():
 
 def test_a_mirror_is_reported_of_a_main_host_that_it_matches():
     ranks = np.array([2, 0, 1, 3])
-    assert main_hosts(ranks, np.array([0, 2, 3]), np.array([1, 1, 0])).tolist() == [1, -1, 1, -1]
+    assert main_hosts(ranks, np.array([0, 2, 3]), np.array([1, 1, 0])).tolist() == [1, -1, 1, 0]
     assert main_hosts(ranks, np.array([0, 3, 3]), np.array([1, 0, 2])).tolist() == [1, -1, -1, 2]
     assert main_hosts(ranks, np.array([], np.int64), np.array([], np.int64)).tolist() == [-1] * 4

@@ -37,6 +37,7 @@ def test_memory_leaves_out_what_does_not_fit():
 
 def test_the_table_is_for_people():
     lines = str(plan_tables(2**34)).splitlines()
+    assert plan_tables(1).heading == "Designs for 1 fingerprint within distance 3; fastest first"
     assert lines[0] == "Designs for 17,179,869,184 fingerprints within distance 3; fastest first"
     (classic,) = (line.split() for line in lines if line.startswith("blocks") and line.split()[2] == "10")
     assert classic[:8] == ["blocks", "5", "10", "25-26", "10", "256-512", "3,584", "55.3"]

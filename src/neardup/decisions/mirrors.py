@@ -25,17 +25,19 @@ Shares = npt.NDArray[np.float64]
 class HostPages:
     """The pages of hosts: ``hosts``, ``paths`` and ``contents`` are int64 by row, sorted by host and path.
 
-    Host *h* has the rows ``begins[h]`` to ``begins[h + 1]``. A path that a host has several times counts once, with the
-    smallest of its contents; ``given`` is the place of the first given page with that content.
+    Host *h* has the rows ``begins[h]`` to ``begins[h + 1]``. A path that a host has several times counts once; if it
+    has different contents, its content is one of its own. ``given`` is the place of the first given page at the path.
     """
 
     def __init__(self, hosts: Positions, paths: Positions, contents: Positions, number: int) -> None:
-        """Sort pages of a *number* of hosts. All numbers are from 0, and below 2**31."""
-        order = np.lexsort((contents, _packed(hosts, paths)))
-        keys, first = np.unique(_packed(hosts, paths)[order], return_index=True)
+        """Sort pages of a *number* of hosts. All numbers are from 0, and below 2**30."""
+        order = np.argsort(_packed(hosts, paths), kind="stable")
+        self.keys, first = np.unique(_packed(hosts, paths)[order], return_index=True)
         self.given: Positions = order[first]
-        rows = self.given
-        self.keys, self.hosts, self.paths, self.contents = keys, hosts[rows], paths[rows], contents[rows]
+        self.hosts, self.paths = hosts[self.given], paths[self.given]
+        self.contents = np.minimum.reduceat(contents[order], first)
+        several = self.contents != np.maximum.reduceat(contents[order], first)
+        self.contents[several] = contents.max(initial=0) + 1 + np.arange(several.sum())
         self.begins: Positions = np.searchsorted(self.hosts, np.arange(number + 1))
 
     @property
@@ -52,15 +54,20 @@ class HostPages:
         return positions_in(self.keys, _packed(hosts, paths))
 
     def with_same_content(self, small: int, large: int) -> tuple[Positions, Positions]:
-        """Return the rows of two hosts with a common content, the first one of each, in the order of the contents.
+        """Return the rows of two hosts with a common content, the first one of each, in the order of the *small* host.
 
         The time is that of looking up the contents of the *small* host, however many pages the large one has.
         """
         keys, rows, begins = self._by_content
         own = slice(int(begins[small]), int(begins[small + 1]))
         found = positions_in(keys, _packed(np.array(large), keys[own] & _BELOW))
-        both = found >= 0
+        both = np.flatnonzero(found >= 0)
+        both = both[np.argsort(rows[own][both])]
         return rows[own][both], rows[found[both]]
+
+    def have(self, host: int, contents: Positions) -> Flags:
+        """Return which of these contents a host has."""
+        return positions_in(self._by_content[0], _packed(np.array(host), contents)) >= 0
 
     @cached_property
     def _by_content(self) -> tuple[Positions, Positions, Positions]:
@@ -143,14 +150,15 @@ def main_hosts(ranks: Positions, left: Positions, right: Positions) -> Positions
     """Return the host that each is a mirror of, -1 for the others.
 
     *ranks* are by host, 0 is best; the pairs are mirrors of each other. In rank order, a host is a mirror of the
-    best-ranked host that it matches and that is not a mirror itself: there are no chains.
+    best-ranked host before it that it matches and that is not a mirror itself; if all of these are mirrors, of the
+    best-ranked of them.
     """
     better = np.where(ranks[left] < ranks[right], left, right)
     worse = left + right - better
     mains = np.full(len(ranks), -1, np.int64)
     for pair in np.lexsort((ranks[better], ranks[worse])).tolist():
         host, main = worse[pair], better[pair]
-        if mains[host] < 0 and mains[main] < 0:
+        if mains[host] < 0 or (mains[mains[host]] >= 0 and mains[main] < 0):
             mains[host] = main
     return mains
 

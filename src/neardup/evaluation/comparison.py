@@ -11,7 +11,7 @@ from neardup.evaluation.passages import RUN, Passage, Passages, Span, passages_o
 from neardup.evaluation.rulings import AsDict, Ruling, ruling
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Signatures
-from neardup.model.errors import require, require_kind, require_sequence, require_whole
+from neardup.model.errors import counted, require, require_kind, require_sequence, require_whole
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.schemes import registry
 from neardup.text.columns import text_column, whole_batch
@@ -76,7 +76,7 @@ class Explanation(Ruling):
         decided = "dedup, verified" if self.verified else "dedup, not verified"
         value = f"; {_directed(self.measure)} {self.value:.4g}" if self.value is not None else ""
         reason = f"; {self.reason}" if self.reason else ""
-        found = f"shared passages: {len(self.passages):,}, of {words:,} words"
+        found = f"shared passages: {len(self.passages):,}, of {counted(words, 'word')}"
         shared = found if self.passages else "no shared passages"
         estimate = self.estimate
         alone = f"; {_directed(estimate.measure)} {estimate.value:.4g}" if estimate.value is not None else ""

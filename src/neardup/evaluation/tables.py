@@ -7,7 +7,7 @@ from typing import Final
 from neardup.evaluation.plans import aligned, amount
 from neardup.evaluation.rulings import AsDict
 from neardup.kernels.hamming import POSITION_BITS
-from neardup.model.errors import ParameterError, is_number, require, require_kind, require_whole
+from neardup.model.errors import ParameterError, counted, is_number, require, require_kind, require_whole
 from neardup.model.tables import MOST_DISTANCE, Costs, TableDesign
 
 MOST: Final = 1 << POSITION_BITS  # fingerprints of an index
@@ -78,7 +78,8 @@ class TablePlan(AsDict):
         """The title of the table."""
         place = "in at most" if self.fingerprints <= MOST else "on machines of"
         fits = "" if self.memory is None else f", {place} {_size(self.memory)}"
-        return f"Designs for {self.fingerprints:,} fingerprints within distance {self.distance}{fits}; fastest first"
+        number = counted(self.fingerprints, "fingerprint")
+        return f"Designs for {number} within distance {self.distance}{fits}; fastest first"
 
     @property
     def notes(self) -> list[str]:

@@ -57,7 +57,7 @@ def audit_lines(audit: "Audit") -> list[str]:
         rule = f"of the kept documents have a better-ranked kept document with a {audit.measure} at most 0.1 below it"
         lines.append(f"just below the threshold: {estimate(audit.below)} {rule}")
     if audit.needed is not None:
-        lines.append(f"for the requested width, {audit.needed:,} documents must be drawn")
+        lines.append(f"for the requested width, {counted(audit.needed, 'document')} must be drawn")
     return lines
 
 

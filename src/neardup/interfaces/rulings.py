@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Final
 from neardup.interfaces import pieces
 from neardup.interfaces.pieces import Excerpt
 from neardup.interfaces.wording import decimals
+from neardup.model.errors import counted
 
 if TYPE_CHECKING:
     from neardup.evaluation.comparison import Comparison, Explanation
@@ -67,7 +68,7 @@ def passages_of(found: "Comparison | Explanation") -> str:
     if _shares_nothing(found):
         return "The texts share no passage, so nothing is marked."
     words, number = sum(passage.words for passage in found.passages), len(found.passages)
-    shared = f"Shared passages: {number:,}, of {words:,} words." if number else "The texts share no passage."
+    shared = f"Shared passages: {number:,}, of {counted(words, 'word')}." if number else "The texts share no passage."
     where = "not in the other text" if found.run == 1 else f"in no run of {found.run} words that both texts have"
     one, other = len(found.only_in_a), len(found.only_in_b)
     return f"{shared} Marked words are {where}: {one:,} stretch{'' if one == 1 else 'es'} of A, {other:,} of B."

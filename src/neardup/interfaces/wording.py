@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from neardup.model.errors import plural
+from neardup.model.errors import counted, plural
 
 if TYPE_CHECKING:
     from neardup.evaluation.audit import Audit
@@ -113,7 +113,7 @@ def pairs_not_compared(number: int) -> str:
 def template_hint(cluster: "LargeCluster | SpreadTemplate") -> str:
     """Describe the block that the documents of one or many clusters share, and what to do."""
     beginning = f': "{cluster.beginning}..."' if cluster.beginning else ""
-    shared = f"These documents share {cluster.shared:,} shingles, and little else{beginning}."
+    shared = f"These documents share {counted(cluster.shared, 'shingle')}, and little else{beginning}."
     if cluster.ignore_common is None:
         return f"{shared} --ignore-common has not left these out; a higher --threshold may help"
     return f"{shared} If this is a template, leave it out with --ignore-common {cluster.ignore_common:g}"

@@ -25,6 +25,7 @@ from neardup.sources.records import reason_of
 
 LONGEST_TEXT: Final = 1 << 20  # bytes of a text that is written
 MOST_BYTES: Final = 1 << 30  # of a file
+_SHOWN: Final = 100  # characters of a value in a message
 _BEGIN: Final = b'{"a":'  # of each line that is written
 _FIELDS: Final = ("a", "b", "label", "resemblance", "weight", "text_a", "text_b")
 
@@ -156,7 +157,8 @@ def _parsed(name: str, data: bytes) -> tuple[list[LabelledPair], int]:
         try:
             answers.append(_answer(line))
         except ParameterError as error:
-            raise DataError(f"{name}:{number}", f"its {error}") from error
+            rule = f"its {_named(error)} {error.rule}"
+            raise DataError(f"{name}:{number}", rule) from error
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             begun = line.startswith(_BEGIN) or _BEGIN.startswith(line) or not line.strip(b"\0")
             if begun and number == len(lines):  # by ``append``, or zeros after a power failure
@@ -164,6 +166,12 @@ def _parsed(name: str, data: bytes) -> tuple[list[LabelledPair], int]:
             rule = f"it is not a labelled pair: {_reason(line, error)}"
             raise DataError(f"{name}:{number}", rule, "label") from error
     return answers, len(data)
+
+
+def _named(error: ParameterError) -> str:
+    """Return the field with its value as in JSON, unless that is long."""
+    shown = msgspec.json.encode(error.value).decode()
+    return f"{error.name}={shown}" if len(shown) <= _SHOWN else error.name
 
 
 def _reason(line: bytes, error: Exception) -> str:

@@ -77,6 +77,13 @@ def test_cosines_of_words(neardup, pages):
 
 
 @pytest.mark.parametrize("way", [(), ("--work", "work")])
+def test_the_default_threshold_is_that_of_the_scheme_for_every_measure(neardup, pages, way):
+    given = ("pairs", "pages.jsonl", "--out", "pairs.jsonl", "--force", *way, "--measure", "containment")
+    for scheme, threshold in (("minhash", "0.6"), ("fracminhash", "0.8"), ("sentences", "0.5")):
+        assert f"containment at least {threshold}\n" in neardup(*given, "--scheme", scheme, code=1).out
+
+
+@pytest.mark.parametrize("way", [(), ("--work", "work")])
 def test_records_without_a_text_are_reported(neardup, pages, way):
     (pages / "some.jsonl").write_text(
         json.dumps({"id": "a", "text": STORM}) + '\n{"id": "b"}\n{"id": "c", "text": null}\n'

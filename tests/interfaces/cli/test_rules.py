@@ -28,6 +28,20 @@ def test_rules_are_written(neardup, report):
     assert (told["pages"], told["final_slash"], told["id"]) == (24, 1, rules.id)
 
 
+def test_mirrors_that_nutch_does_not_replace_are_counted(neardup, tmp_path):
+    pages = {"a": range(60), "b": [*range(12), *range(100, 140)], "c": range(20)}
+    rows = [
+        {"id": f"http://{host}.a.example/{page}", "representative": str(page)} for host in pages for page in pages[host]
+    ]
+    (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    shown = neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", "nutch").out
+    assert "1  mirror replaced by the main host for Nutch" in shown
+    assert "1  mirror left out for Nutch: the main host lacks the contents of more than 10 % of the pages" in shown
+    assert (tmp_path / "nutch/host-urlnormalizer.txt").read_text() == "c.a.example a.a.example\n"
+    told = json.loads(neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", "nutch", "--force", "--json").out)
+    assert (told["mirrors_replaced"], told["mirrors_left_out"]) == (1, 1)
+
+
 @pytest.mark.parametrize("verb", ["rules", "mirrors"])
 def test_records_without_a_url_of_the_web_are_counted(neardup, report, verb):
     with (report / "why.jsonl").open("a") as file:

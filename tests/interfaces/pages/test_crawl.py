@@ -31,6 +31,12 @@ def test_it_shows_hosts_mirrors_rules_and_templates():
     assert "\x1b" not in shown
 
 
+def test_the_share_of_repeats_is_that_of_pages_that_a_crawler_could_skip():
+    shown = page([f"http://a.example/{n}" for n in range(40)], [n // 2 for n in range(40)])
+    assert "Hosts by their share of repeats: all pages but one of each content" in shown
+    assert "<td>a.example</td><td>40</td><td>20</td><td>50%</td><td>0</td>" in shown
+
+
 def test_translations_are_not_among_the_mirrors():
     urls = [f"http://{name}.example/{n}" for name in ("a", "de-a", "www.a") for n in range(20)]
     contents = [*range(20), *range(6), *range(100, 114), *range(20)]  # de-a has legal notices in common with a

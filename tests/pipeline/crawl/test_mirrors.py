@@ -23,10 +23,28 @@ def test_mirrors_of_an_invented_web_are_found_and_no_baits(web):
     assert len({(mirror.host, mirror.prefix) for mirror in found.found}) == len(found.found)
 
 
-def test_the_order_of_pages_does_not_matter(web):
-    once, again = find_mirrors(web.urls, web.column), find_mirrors(web.urls[::-1], web.column[::-1])
-    kept = ("host", "mirror_of", "kind", "prefix", "main_prefix", "common", "same")
-    assert once.table().select(kept) == again.table().select(kept)
+def test_the_order_of_pages_and_the_numbers_of_contents_do_not_matter(web):
+    urls = [*web.urls, *(url.replace("http:", "https:") for url in web.urls[::7])]
+    contents = np.concatenate([web.column, np.where(np.arange(len(web.urls[::7])) % 2, web.column[::7], 1 << 40)])
+    once = find_mirrors(urls, contents).table().drop("examples")
+    for seed in range(3):
+        chosen = np.random.default_rng(seed)
+        order, numbers = chosen.permutation(len(urls)), chosen.permutation(web.contents)
+        renumbered = np.where(contents < web.contents, numbers[np.minimum(contents, web.contents - 1)], -5)
+        again = find_mirrors([urls[place] for place in order], renumbered[order])
+        assert again.table().drop("examples") == once
+
+
+@pytest.mark.parametrize("turn", [lambda pages: pages, lambda pages: [(url, 1000 - its) for url, its in pages[::-1]]])
+def test_a_path_with_different_contents_agrees_with_no_other(turn):
+    own = [
+        (f"{scheme}://a.example/{n}", first + n) for scheme, first in (("http", 0), ("https", 100)) for n in range(10)
+    ]
+    copy = [(f"https://b.example/{n}", n) for n in range(10)]
+    same = [(f"http://{host}.example/x/{n}", 500 + n) for host in "ab" for n in range(30)]
+    assert find_mirrors(*zip(*turn(own + copy), strict=True)).found == []
+    (mirror,) = find_mirrors(*zip(*turn(own + copy + same), strict=True)).found
+    assert (mirror.common, mirror.same, mirror.missing) == (40, 30, 0.25)
 
 
 def site(host, pages, prefix="", first=0):
@@ -40,7 +58,7 @@ def test_a_folder_is_a_mirror_of_the_host_that_it_copies():
     assert (mirror.host, mirror.mirror_of, mirror.kind) == ("b.example", "a.example", "below a prefix")
     assert (mirror.prefix, mirror.main_prefix, mirror.common, mirror.same) == ("/pub/a", "", 15, 15)
     assert (mirror.share, mirror.coverage) == (1.0, 1.0)
-    assert mirror.examples == urls[20:23]
+    assert mirror.examples == [f"http://b.example/pub/a/p{page}.html" for page in (0, 1, 10)]
 
 
 def test_the_time_grows_with_the_pages_of_a_host_that_has_copies_of_many_hosts():
@@ -64,6 +82,61 @@ def test_of_equal_hosts_that_with_https_or_the_shorter_name_is_the_main_one():
         "a.example": "longer.example",
         "b.a.example": "longer.example",
     }
+
+
+def numbered(host, pages, first=0):
+    return [(f"http://{host}.example/{page}", first + page) for page in pages]
+
+
+def test_a_mirror_of_a_mirror_alone_is_reported():
+    a, b, c = numbered("a", range(60)), numbered("b", [*range(15), *range(100, 110)]), numbered("c", range(100, 110))
+    found = find_mirrors(*zip(*(a + b + c), strict=True))
+    assert [(one.host, one.mirror_of) for one in found.found] == [
+        ("b.example", "a.example"),
+        ("c.example", "b.example"),
+    ]
+    assert found.replaceable() == {"c.example": "b.example"}
+    folder = [(url.replace("c.example", "d.example/pub"), its) for url, its in c] + numbered("d", range(20), 700)
+    found = find_mirrors(*zip(*(a + b + folder), strict=True)).found
+    assert [(one.host, one.prefix, one.mirror_of) for one in found] == [
+        ("b.example", "", "a.example"),
+        ("d.example", "/pub", "b.example"),
+    ]
+
+
+def test_a_translation_of_a_mirror_alone_is_reported():
+    a, b = numbered("a", range(60)), numbered("b", [*range(15), *range(100, 140)])
+    other = [*numbered("t", range(100, 106)), *numbered("t", range(106, 130), 700)]
+    found = find_mirrors(*zip(*(a + b + other), strict=True)).found
+    assert [(one.host, one.kind, one.mirror_of) for one in found] == [
+        ("b.example", "same", "a.example"),
+        ("t.example", "same paths", "b.example"),
+    ]
+
+
+def test_a_mirror_with_contents_of_its_own_is_not_replaced():
+    main = numbered("a", range(60))
+    for own, missing, kind in ((40, 0.7692, "same"), (2, 0.1429, "same"), (1, 0.0769, "same")):
+        copy = numbered("b", [*range(12), *range(100, 100 + own)])
+        found = find_mirrors(*zip(*(main + copy), strict=True))
+        assert [(one.kind, one.missing) for one in found.found] == [(kind, missing)]
+        assert found.nutch() == (b"" if missing > 0.1 else b"b.example a.example\n")
+    changed = [*numbered("b", range(40)), *numbered("b", range(40, 50), 500)]
+    moved = [*numbered("b", range(40)), *numbered("b", range(40, 50), 10)]
+    for copy, missing in ((changed, 0.2), (moved, 0.0)):
+        found = find_mirrors(*zip(*(main + copy), strict=True))
+        assert [(one.kind, one.missing) for one in found.found] == [("mostly", missing)]
+        assert found.replaceable() == ({} if missing else {"b.example": "a.example"})
+
+
+def test_a_mirror_of_a_replaced_host_is_not_replaced():
+    a, b, c = numbered("a", range(100)), numbered("b", range(5, 107)), numbered("c", range(100, 107))
+    found = find_mirrors(*zip(*(a + numbered("a", range(200, 250)) + b + c), strict=True))
+    assert [(one.host, one.mirror_of) for one in found.found] == [
+        ("b.example", "a.example"),
+        ("c.example", "b.example"),
+    ]
+    assert found.replaceable() == {"b.example": "a.example"}
 
 
 def test_other_contents_at_the_same_paths_are_no_mirror():

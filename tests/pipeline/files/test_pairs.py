@@ -70,6 +70,12 @@ def test_the_same_pairs_as_in_memory(tmp_path, few, measure, between):
     assert len(wanted) > 10
 
 
+def test_the_default_threshold_is_that_of_the_scheme(tmp_path, few):
+    one, out = lines(tmp_path / "a.jsonl", TEXTS), tmp_path / "pairs.parquet"
+    pair_files([one], out=out, work=tmp_path / "work", scheme=MinHash(threshold=0.3))
+    assert rows(pq.read_table(out)) == rows(in_memory(str(one), threshold=0.3))
+
+
 def test_an_interrupted_run_continues_where_it_was(tmp_path, few, monkeypatch):
     one, out, work = lines(tmp_path / "a.jsonl", TEXTS), tmp_path / "pairs.jsonl", tmp_path / "work"
     compare, done = module.compare, []

@@ -133,7 +133,8 @@ def test_fewer_than_two_documents_with_words(texts):
 
 
 def test_two_documents_have_one_pair():
-    assert len(draw_pairs(["one two three four five", "one two three four six"])) == 1
+    pool = draw_pairs(["one two three four five", "one two three four six"])
+    assert (len(pool), repr(pool)) == (1, "PairPool(pairs=1, documents=2, sample=2)")
     pool = draw_pairs(["one two three four five", "six seven eight nine ten"])
     assert len(answers_of(pool, 10)) == 1
     assert pool.draw(answers_of(pool, 10)) is None

@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 from audits import TEXTS
 
-from neardup import Checksum, MinHash, SimHash, TermWeights, Trials, containment, dedup, pairs, resemblance
+from neardup import Checksum, FracMinHash, MinHash, SimHash, TermWeights, Trials, containment, dedup, pairs, resemblance
 from neardup.decisions.evidence import WeightedSets
 from neardup.errors import DataError, ParameterError
 from neardup.text.columns import whole_batch
@@ -29,6 +29,25 @@ def test_all_pairs_by_definition():
         assert one["left_in_right"] == containment(left, right)
         assert one["right_in_left"] == containment(right, left)
     assert all(pairs(TEXTS, threshold=0.4, threads=threads).equals(found) for threads in (1, 2))
+
+
+@pytest.mark.parametrize(
+    ("scheme", "least"), [(None, 0.6), (MinHash(threshold=0.4), 0.4), (FracMinHash(), 0.8), (SimHash(), 0.8)]
+)
+@pytest.mark.parametrize("measure", ["resemblance", "containment"])
+def test_the_default_threshold_is_that_of_the_scheme(scheme, least, measure):
+    given = [
+        "a b c d e f g h",
+        "a b c d e f g x y z",
+        "a b c d e x",
+        "a b c d e f g h i",
+        "a b c x",
+        "a b c q r s t u v w",
+    ]
+    found = pairs(given, measure=measure, scheme=scheme)
+    assert found.equals(pairs(given, measure=measure, scheme=scheme, threshold=least))
+    everything = pairs(given, measure=measure, scheme=scheme, threshold=0.01)
+    assert 0 < len(found) < len(everything)
 
 
 def test_containment_in_either_direction_and_overlap():

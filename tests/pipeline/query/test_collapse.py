@@ -59,6 +59,8 @@ def test_by_near_duplicates():
     assert (hidden.id, hidden.rank, hidden.of, hidden.rule) == ("b", 1, "a", "minhash")
     assert (hidden.measure, hidden.value, hidden.threshold) == ("resemblance", 1.0, 0.6)
     assert repr(found) == "<Collapsed 5 hits: 3 groups, 2 hidden>"
+    assert repr(collapse(RECORDS[:2])) == "<Collapsed 2 hits: 1 group, 1 hidden>"
+    assert repr(collapse(RECORDS[:1])) == "<Collapsed 1 hit: 1 group, 0 hidden>"
 
 
 def test_by_property():
@@ -426,6 +428,19 @@ def test_what_a_function_makes_of_a_value_is_checked_like_a_value():
     assert collapse(hits, SameValue("value", of=made)).kept == [0, 1, 2]
     with pytest.raises(DataError, match="function of field 'value' must return strings, integers or None, not float"):
         collapse(hits, SameValue("value", of=lambda _: 1.5))
+
+
+def test_whole_floats_of_a_column_with_missing_values_are_integers():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"id": [*"abcdef"], "value": [1, 12, 1, None, None, 13]})
+    assert frame["value"].dtype == float
+    assert collapse(frame, SameValue("value")).kept == [*"abdef"]
+    assert collapse(frame, SameValue("value", of=lambda value: value and str(value)[0])).kept == [*"ade"]
+    mixed = [{"id": 0, "value": 7}, {"id": 1, "value": 7.0}, {"id": 2, "value": np.float64(7)}]
+    assert collapse(mixed, SameValue("value")).kept == [0]
+    for strange in (2.0**53, math.inf, 1.5, np.float32(7)):
+        with pytest.raises(DataError, match="must contain strings or integers, not float"):
+            collapse([{"id": 1, "value": strange}], SameValue("value"))
 
 
 def test_values_of_numpy_are_integers():

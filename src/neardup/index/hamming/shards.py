@@ -12,7 +12,7 @@ import numpy as np
 from neardup.index.disk.files import Disk
 from neardup.index.hamming.tables import Found, HammingTables, first_found, require_flags, tables_of
 from neardup.model.arrays import Flags, Positions, Words
-from neardup.model.errors import StorageDamaged, StorageRefused, require_path, require_whole
+from neardup.model.errors import StorageDamaged, StorageRefused, counted, require_path, require_whole
 from neardup.model.tables import TableDesign
 
 _NAME: Final = "{:05d}-of-{:05d}.tables"
@@ -142,7 +142,8 @@ class ShardedTables:
         return self._number
 
     def __repr__(self) -> str:
-        return f"<ShardedTables of {len(self):,} fingerprints in {len(self.shards):,} shards, {self.design}>"
+        number, shards = counted(len(self), "fingerprint"), counted(len(self.shards), "shard")
+        return f"<ShardedTables of {number} in {shards}, {self.design}>"
 
 
 def _moved(found: Found, left: int, right: int) -> Found:

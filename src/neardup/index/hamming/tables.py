@@ -21,6 +21,7 @@ from neardup.model.errors import (
     ParameterError,
     StorageDamaged,
     StorageRefused,
+    counted,
     require,
     require_flag,
     require_kind,
@@ -283,7 +284,7 @@ class HammingTables:
         return len(self._lists.positions)
 
     def __repr__(self) -> str:
-        return f"<HammingTables of {len(self):,} fingerprints, {self.design}>"
+        return f"<HammingTables of {counted(len(self), 'fingerprint')}, {self.design}>"
 
     def _require_all(self) -> None:
         """Raise ``StorageDamaged`` if anything is damaged."""

@@ -11,6 +11,7 @@ from neardup.model.errors import PERMISSION, OutputError, OutputRefused, plural,
 _JSON = (".json",)
 _NUTCH = ("regex-normalize.xml", "host-urlnormalizer.txt")
 _ENDINGS = (".xml", ".txt")
+_LEFT_OUT = "left out for Nutch: the main host lacks the contents of more than 10 % of the pages, or is replaced itself"
 
 USAGE = f"""
 {CRAWLED}
@@ -50,22 +51,32 @@ def run(arguments: argparse.Namespace) -> int:
 
     found = find_url_rules(pages.urls, pages.contents)
     write_file(arguments.out, found.to_bytes(), _JSON, force=force)
+    shown: list[Row] = []
+    more: dict[str, int] = {}
     if nutch:
-        from neardup.pipeline.crawl.mirrors import find_mirrors
+        from neardup.pipeline.crawl.mirrors import WHOLE, find_mirrors
 
         mirrors = find_mirrors(pages.urls, pages.contents)
         Path(str(folder)).mkdir(parents=True, exist_ok=True)
         for path, content in zip(nutch, (found.nutch(), mirrors.nutch()), strict=True):
             write_file(path, content, _ENDINGS, force=force)
+        replaced = len(mirrors.replaceable())
+        left_out = sum(each.kind in WHOLE for each in mirrors.found) - replaced
+        more = {"mirrors_replaced": replaced, "mirrors_left_out": left_out}
+        shown = [
+            (replaced, f"{plural(replaced, 'mirror')} replaced by the main host for Nutch"),
+            (left_out, f"{plural(left_out, 'mirror')} {_LEFT_OUT}"),
+        ]
     counts = found.counts()
     number, hosts = len(pages.urls), len(found.hosts)
     rows: list[Row] = [
         (number, plural(number, "page"), True),
         (len(found), f"{plural(len(found), 'rule')} for {hosts:,} {plural(hosts, 'host')}", True),
         *((each, f"of these: {kind.replace('_', ' ')}") for kind, each in counts.items()),
+        *shown,
         (pages.ignored, WITHOUT_URL),
     ]
-    record = {"pages": number, "hosts": hosts, **counts, "ignored": pages.ignored, "id": found.id}
+    record = {"pages": number, "hosts": hosts, **counts, "ignored": pages.ignored, "id": found.id, **more}
     lines = [f"id of the rules: {found.id}"]
     if not len(found):
         lines.append("a rule needs at least 10 groups of pages whose URLs differ only in the part that it ignores")

@@ -16,6 +16,7 @@ from neardup.sources.url_forms import web_address
 
 WHOLE: Final = ("same", "mostly")
 SAME: Final = 0.9  # the least share of a mirror that is the same, not mostly the same
+MISSED: Final = 0.1  # the most of a mirror's pages that may have contents of their own if none of them is fetched
 ALIKE: Final = 0.5  # the least share of a host's paths with other contents on another host to report it
 _SAMPLED: Final = 100  # common contents, evenly spaced, whose folders are compared
 _EXAMPLES: Final = 3
@@ -29,7 +30,7 @@ _SCHEMA: Final = pa.schema(
         ("prefix", pa.string()),
         ("main_prefix", pa.string()),
         *((name, pa.int64()) for name in ("common", "same")),
-        *((name, pa.float64()) for name in ("share", "at_least", "coverage")),
+        *((name, pa.float64()) for name in ("share", "at_least", "coverage", "missing")),
         ("examples", pa.list_(pa.string())),
     ]
 )
@@ -42,9 +43,10 @@ class Mirror:
     ``kind``: ``same`` or ``mostly`` (at least 90 % of the common paths have the same content, or fewer), ``below a
     prefix`` (the paths are common without ``prefix`` on this host and ``main_prefix`` on the other), or ``same paths``,
     which is not a mirror: other contents at common paths, such as a translation that has at least 5 contents in common
-    with the original. ``share`` is ``same / common``, ``at_least`` its lower bound at 95 %, and ``coverage`` the share
-    of the host's pages, or of the folder's, whose path is common. ``examples`` are up to three of the URLs of the host,
-    whose content is the same but for ``same paths``.
+    with the original. ``share`` is ``same / common``, ``at_least`` its lower bound at 95 %, ``coverage`` the share of
+    the host's pages, or of the folder's, whose path is common, and ``missing`` the share of them whose content the
+    other host does not have at any path. ``examples`` are up to three of the URLs of the host, as they were first
+    given, whose content is the same but for ``same paths``.
     """
 
     host: str
@@ -57,6 +59,7 @@ class Mirror:
     share: float
     at_least: float
     coverage: float
+    missing: float
     examples: list[str]
 
 
@@ -77,10 +80,18 @@ class Mirrors:
         """Return one row per mirror."""
         return pa.Table.from_pylist([asdict(each) for each in self.found], _SCHEMA)
 
+    def replaceable(self) -> dict[str, str]:
+        """Return the hosts that a crawler need not fetch, each with its main host, which has the same pages.
+
+        These are the mirrors with at most 10 % of pages whose content the main host does not have. A mirror of a host
+        that is in the result itself is left out.
+        """
+        found = {one.host: one.mirror_of for one in self.found if one.kind in WHOLE and one.missing <= MISSED}
+        return {host: main for host, main in found.items() if main not in found}
+
     def nutch(self) -> bytes:
-        """Return ``host-urlnormalizer.txt`` of Apache Nutch: the hosts that are mirrors, each with its main host."""
-        whole = [each for each in self.found if each.kind in WHOLE]
-        return "".join(f"{each.host} {each.mirror_of}\n" for each in whole).encode()
+        """Return ``host-urlnormalizer.txt`` of Apache Nutch: the ``replaceable`` hosts, each with its main host."""
+        return "".join(f"{host} {main}\n" for host, main in self.replaceable().items()).encode()
 
 
 def find_mirrors(urls: Sequence[str], contents: Sequence[int] | AnyPositions) -> Mirrors:
@@ -89,18 +100,21 @@ def find_mirrors(urls: Sequence[str], contents: Sequence[int] | AnyPositions) ->
     *contents* are numbers, the same for pages of the same content: in a ``Result`` of ``dedup``, its ``clusters``.
     Pairs of hosts with at least 5 common contents are compared path by path. A mirror has at least 5 paths of the same
     content, in all a fifth of the pages of the smaller host, and a share of its common paths whose lower bound is .5.
-    It is a mirror of a main host that it matches itself: that with more pages, with https, or with the shorter name.
-    Contents on more than 50 hosts, and values that are not URLs of the web, are ignored.
+    It is a mirror of a main host that it matches itself: that with more pages, with https, or with the shorter name;
+    if possible, one that is not a mirror itself. http and https are the same address; a path of a host with different
+    contents has a content of its own. The order of the pages, and which numbers the contents have, make no difference.
+    Contents on more than 50 hosts, and values that are not URLs of the web, are ignored. Raises ``DataError`` unless
+    *contents* has one integer per URL.
     """
     return _Crawl(*addressed(urls, contents)).mirrors()
 
 
 class _Crawl:
-    """The pages of a crawl, by host and path; a path includes the query."""
+    """The pages of a crawl, by host and path; a path includes the query. Paths are numbered in their order."""
 
     def __init__(self, urls: Sequence[str], contents: Positions) -> None:
         host_of: dict[str, int] = {}
-        path_of: dict[str, int] = {}
+        known_paths: dict[str, int] = {}
         hosts, paths, rows = [], [], []
         secure: set[int] = set()
         for row, url in enumerate(urls):
@@ -109,16 +123,18 @@ class _Crawl:
             name, normal = known
             host = host_of.setdefault(name, len(host_of))
             hosts.append(host)
-            paths.append(path_of.setdefault(normal[normal.index("/", len("https://")) :], len(path_of)))
+            paths.append(known_paths.setdefault(normal[normal.index("/", len("https://")) :], len(known_paths)))
             rows.append(row)
             if url.lstrip()[:6].lower() == "https:":
                 secure.add(host)
         self._urls, self._rows = urls, rows
-        self._sorted: dict[int, tuple[list[str], Positions]] = {}
-        self.names, self.paths, self.path_of = list(host_of), list(path_of), path_of
+        self._paths_of: dict[int, list[str]] = {}
+        self.names, self.paths = list(host_of), sorted(known_paths)
+        self.path_of = {path: number for number, path in enumerate(self.paths)}
+        numbered = np.array([self.path_of[path] for path in known_paths], np.int64)
         _, numbers = np.unique(contents[rows] if rows else np.empty(0, np.int64), return_inverse=True)
         self.pages = HostPages(
-            np.array(hosts, np.int64), np.array(paths, np.int64), numbers.astype(np.int64), len(host_of)
+            np.array(hosts, np.int64), numbered[np.array(paths, np.int64)], numbers.astype(np.int64), len(host_of)
         )
         sizes = self.pages.sizes.tolist()
         order = sorted(
@@ -131,7 +147,7 @@ class _Crawl:
     def mirrors(self) -> Mirrors:
         pairs, left_out = candidates(self.pages)
         sizes = self.pages.sizes
-        swap = sizes[pairs.left] > sizes[pairs.right]
+        swap = self.ranks[pairs.left] < self.ranks[pairs.right]
         small, large = np.where(swap, pairs.right, pairs.left), np.where(swap, pairs.left, pairs.right)
         found = agreement(self.pages, small, large)
         whole = found.matches(sizes[small])
@@ -148,12 +164,17 @@ class _Crawl:
     def _same_paths(self, small: Positions, large: Positions, mains: Positions, known: set[str]) -> list[Mirror]:
         """Return one line for each host with the paths of another that has other contents."""
         lines: dict[int, Mirror] = {}
-        for pair in np.argsort(np.minimum(self.ranks[small], self.ranks[large]), kind="stable").tolist():
-            a, b = int(small[pair]), int(large[pair])
-            host, main = (a, b) if self.ranks[a] > self.ranks[b] else (b, a)
-            if mains[host] < 0 and mains[main] < 0 and host not in lines and self.names[host] not in known:
+        for pair in self._ordered(small, large, mains):
+            host, main = int(small[pair]), int(large[pair])
+            if mains[host] < 0 and host not in lines and self.names[host] not in known:
                 lines[host] = self._mirror(self._host(host, main), "same paths")
         return list(lines.values())
+
+    def _ordered(self, small: Positions, large: Positions, mains: Positions) -> list[int]:
+        """Return pairs of hosts in the order of the better-ranked, those with mirrors last."""
+        mirrored = (mains[small] >= 0) | (mains[large] >= 0)
+        order: list[int] = np.lexsort((self.ranks[small], self.ranks[large], mirrored)).tolist()
+        return order
 
     def _mirror(self, folder: "_Folder", kind: str | None = None) -> Mirror:
         common, same = int(folder.common.sum()), int(folder.same.sum())
@@ -169,22 +190,22 @@ class _Crawl:
             share=round(same / common, 4),
             at_least=round(float(folder.agreement.at_least[0]), 4),
             coverage=round(common / len(folder.rows), 4),
+            missing=round(1 - float(self.pages.have(folder.main, self.pages.contents[folder.rows]).mean()), 4),
             examples=[self._urls[self._rows[row]].strip() for row in self.pages.given[shown]],
         )
 
     def _folders(self, small: Positions, large: Positions, mains: Positions) -> Iterator[Mirror]:
-        """Yield the folders that are mirrors, each of one main host: the best-ranked that is not a mirror itself."""
-        order = np.argsort(np.minimum(self.ranks[small], self.ranks[large]), kind="stable")
+        """Yield the folders that are mirrors, each of one main host: one that is not a mirror itself, if possible."""
         known: set[tuple[int, str]] = set()
-        for pair in order.tolist():
+        for pair in self._ordered(small, large, mains):
             left, right = int(small[pair]), int(large[pair])
             prefixes = self._prefixes(left, right)
             if prefixes is None:
                 continue
             own, other = prefixes
-            if len(own) < len(other) or (len(own) == len(other) and self.ranks[left] < self.ranks[right]):
+            if len(own) < len(other):
                 left, right, own, other = right, left, other, own
-            if mains[left] >= 0 or mains[right] >= 0 or (left, own) in known:
+            if mains[left] >= 0 or (left, own) in known:
                 continue
             folder = self._folder(left, right, own, other)
             if folder.agreement.matches(np.array([min(len(folder.rows), self.pages.sizes[right])]))[0]:
@@ -210,23 +231,15 @@ class _Crawl:
     def _folder(self, host: int, main: int, prefix: str, main_prefix: str) -> "_Folder":
         """Return the pages below the prefix of a host, and those of the main host at the same path below its own."""
         pages = self.pages
-        paths, by_path = self._sorted_paths(host)
-        inside = slice(bisect_left(paths, prefix + "/"), bisect_left(paths, prefix + _AFTER_SLASH))
-        rows = np.sort(by_path[inside])
+        if host not in self._paths_of:  # a host may have thousands of folders that are mirrors
+            self._paths_of[host] = [self.paths[path] for path in pages.paths[pages.of(host)].tolist()]
+        paths, begin = self._paths_of[host], int(pages.begins[host])
+        rows = begin + np.arange(bisect_left(paths, prefix + "/"), bisect_left(paths, prefix + _AFTER_SLASH))
         wanted = [main_prefix + self.paths[path][len(prefix) :] for path in pages.paths[rows].tolist()]
         found = np.array([self.path_of.get(path, -1) for path in wanted], np.int64)
         others = pages.find(np.full(len(rows), main), np.maximum(found, 0))
         others = np.where(found < 0, -1, others)
         return _Folder.of(pages, (host, main, prefix, main_prefix), rows, others)
-
-    def _sorted_paths(self, host: int) -> tuple[list[str], Positions]:
-        """Return the paths of a host, sorted, and their rows: a host may have thousands of folders that are mirrors."""
-        if host not in self._sorted:
-            own = self.pages.of(host)
-            paths = [self.paths[path] for path in self.pages.paths[own].tolist()]
-            order = sorted(range(len(paths)), key=paths.__getitem__)
-            self._sorted[host] = [paths[each] for each in order], own.start + np.array(order, np.int64)
-        return self._sorted[host]
 
 
 class _Folder(NamedTuple):

@@ -64,7 +64,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     restart: bool = False,
     force: bool = False,
     measure: PairMeasure = "resemblance",
-    threshold: float = 0.6,
+    threshold: float | None = None,
     clusters: bool = False,
     text: str = "text",
     id: str = "id",  # noqa: A002 - the field's name, as everywhere
@@ -85,8 +85,9 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     cannot be written, ``RunChanged`` if the work folder is of another run, ``StorageBusy`` if another process uses it,
     and ``StorageFailed`` if the system refuses.
     """
-    rule = PairRule(measure, threshold, clusters=clusters, between=others is not None)
     chosen = scheme_of_texts(scheme, PAIRS_OF_TEXTS)
+    least = chosen.threshold if threshold is None else threshold
+    rule = PairRule(measure, least, clusters=clusters, between=others is not None)
     memory = min(require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"), _MOST)
     block = memory // _BLOCKS
     request = request_of(text=text, id=id, **reading)

@@ -21,6 +21,7 @@ from neardup.index.disk.store import Durability, Store, Ways
 from neardup.model.arrays import Signatures
 from neardup.model.errors import (
     DataError,
+    counted,
     require_choice,
     require_flag,
     require_function,
@@ -196,7 +197,7 @@ class Index(AbstractContextManager["Index"]):
             return isinstance(id, str) and bool(self._store.with_ids([id])[0] >= 0)
 
     def __repr__(self) -> str:
-        what = "closed" if self._store.closed else f"of {len(self._store):,} documents"
+        what = "closed" if self._store.closed else f"of {counted(len(self._store), 'document')}"
         where = "memory" if self.is_in_memory else repr(str(self._store.folder))
         return f"<Index {what} in {where}, {self._scheme.name}>"
 

@@ -32,6 +32,9 @@ class LabelledPairs:
     def __len__(self) -> int:
         return len(self._pairs)
 
+    def __repr__(self) -> str:
+        return f"LabelledPairs(pairs={len(self):,})"
+
     def draw(self, answers: Sequence[LabelledPair]) -> DrawnPair | None:
         """Return the first pair without an answer."""
         done = {one.pair for one in answers}

@@ -57,6 +57,10 @@ class PairPool:
         ends = [np.sort(np.stack([units.left, units.right]), axis=0) for units in self._bands]
         return int(np.unique(np.concatenate(ends, axis=1), axis=1).shape[1])
 
+    def __repr__(self) -> str:
+        """Return the counts in one line."""
+        return f"PairPool(pairs={len(self):,}, documents={self.documents:,}, sample={self.sample:,})"
+
     def draw(self, answers: Sequence[LabelledPair]) -> DrawnPair | None:
         """Return the next pair to label: where the answers leave the most doubt; ``None`` if no pair is left.
 

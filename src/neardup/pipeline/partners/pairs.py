@@ -79,7 +79,7 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
     others: Any = None,
     *,
     measure: PairMeasure = "resemblance",
-    threshold: float = 0.6,
+    threshold: float | None = None,
     clusters: bool = False,
     text: str = "text",
     id: str | None = "id",  # noqa: A002 - the word users know
@@ -93,7 +93,8 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
     *measure* is ``"resemblance"``; ``"overlap"``, of the smaller one; ``"containment"``: of the left document in the
     right one or, in one collection, in either direction; or ``"cosine"``, of the features weighted by how often they
     occur, times the weights of a ``SimHash`` scheme. The features are those of *scheme* (default: ``MinHash()``), as
-    sets or bags; its signatures are not used. Containers and *id* are as in ``dedup``.
+    sets or bags; its signatures are not used. The default *threshold* is that of the scheme, 0.6 with ``MinHash()``,
+    for every measure. Containers and *id* are as in ``dedup``.
 
     The columns are ``left`` and ``right``, the ids (dictionaries of strings); ``left_position`` and ``right_position``
     (int64), by which the rows ascend; ``resemblance``, ``left_in_right`` and ``right_in_left``; ``cosine`` if that is
@@ -104,8 +105,9 @@ def pairs(  # noqa: PLR0913 - every one a keyword with a default
     Everything is in memory, also all pairs: *n* copies of one text are *n* (*n* - 1) / 2 pairs. Raises
     ``ParameterError`` and ``DataError``.
     """
-    rule = PairRule(measure, threshold, clusters=clusters, between=others is not None)
     chosen = scheme_of_texts(scheme, PAIRS_OF_TEXTS)
+    least = chosen.threshold if threshold is None else threshold
+    rule = PairRule(measure, least, clusters=clusters, between=others is not None)
     collections = [Documents.of(one, text, id) for one in (documents, *([others] if rule.between else []))]
     with followed(progress) as follow, LocalEngine(threads) as engine:
         features = _features(collections, chosen, engine, follow)

@@ -33,6 +33,7 @@ from neardup.schemes.thresholds import thresholds_of
 from neardup.text.values import is_missing
 
 _VALUES: Final = frozenset({str, int, type(None)})
+_EXACT: Final = 1 << 53  # integers below it are exact in a float of 64 bits
 _STRINGS: Final = frozenset({str, type(None)})
 _RULES: Final = (NearDuplicates, SameValue)
 _DEFAULT: Final = (NearDuplicates(),)
@@ -68,7 +69,8 @@ class Collapsed:
         self.hits, self.examined = len(given.ids), judged.outcome.hits
 
     def __repr__(self) -> str:
-        return f"<Collapsed {self.hits:,} hits: {self.groups:,} groups, {self.hidden:,} hidden>"
+        groups = counted(self.groups, "group")
+        return f"<Collapsed {counted(self.hits, 'hit')}: {groups}, {self.hidden:,} hidden>"
 
     @property
     def kept(self) -> list[Any]:
@@ -361,13 +363,10 @@ def _part(page: int, size: int | None, include: int | None) -> _Part:
 
 
 def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
-    values = given.values(rule.field, number)
+    values = _plain(given.values(rule.field, number))
     if rule.of is not None:
-        values = _made(rule.of, values)
+        values = _plain(_made(rule.of, values))
     kinds = types_of(values)
-    if not kinds <= _VALUES:
-        values = [_plain(value) for value in values]
-        kinds = types_of(values)
     if not kinds <= _VALUES:
         strange = (kinds - _VALUES).pop().__name__
         if rule.of is not None:
@@ -377,11 +376,16 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
     return values
 
 
-def _plain(value: Any) -> Any:
-    """Return integers of NumPy, but not its durations, as integers; and ``None`` for missing values, such as NaN."""
+def _plain(values: list[Any]) -> list[Any]:
+    """Return integers of NumPy, but not its durations, and whole floats as integers, and missing values as ``None``."""
+    return values if types_of(values) <= _VALUES else [_plain_one(value) for value in values]
+
+
+def _plain_one(value: Any) -> Any:
     duration = isinstance(value, np.timedelta64)
-    integer = isinstance(value, np.integer) and not duration
-    return value.item() if integer else None if is_missing(value) else value
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT
+    integer = whole or (isinstance(value, np.integer) and not duration)
+    return int(value) if integer else None if is_missing(value) else value
 
 
 def _made(of: Callable[[Any], Any], values: list[Any]) -> list[Any]:
