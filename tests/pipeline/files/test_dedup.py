@@ -38,6 +38,22 @@ def test_every_output_says_the_same(tmp_path, source):
     assert done.rejected == []
 
 
+@pytest.mark.parametrize("how", [{}, {"work": "work"}], ids=["in memory", "in pieces"])
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_a_blank_value_and_nan_are_missing_in_every_format(tmp_path, how, quoted, ending):
+    path, options = tmp_path / f"in.{ending}", {name: tmp_path / value for name, value in how.items()}
+    scores = ["", 2, " \t", "NaN", 10, "-nan", "nan "]
+    if ending == "csv":
+        path.write_text("text,score\n" + "".join(f'{LINES[0]["text"]},"{score}"\n' for score in scores))
+    else:
+        records = ({**LINES[0], "score": str(score) if quoted else score} for score in scores)
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    for keep, best in (("max:score", 4), ("min:score", 1)):
+        done = dedup_files([path], keep=keep, **options)
+        assert done.result.mask.tolist() == [row == best for row in range(len(scores))]
+
+
 def test_without_outputs_nothing_is_written(tmp_path, source):
     assert dedup_files([source]).result.mask.tolist() == [True, False, True]
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
