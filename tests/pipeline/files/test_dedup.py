@@ -88,6 +88,19 @@ def test_records_that_one_output_cannot_have_are_refused_before_another_is_writt
     assert not (tmp_path / "work").exists()
 
 
+@pytest.mark.parametrize("ways", [{"work": "work"}, {"state": "state"}])
+def test_the_kept_documents_are_not_written_if_marks_cannot_be(tmp_path, monkeypatch, ways):
+    """Fields of marks in later JSON lines are found when these are written."""
+    monkeypatch.chdir(tmp_path)
+    lines = [{"text": f"{number} words of text number {number}"} for number in range(2000)]
+    Path("in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in [*lines, {**lines[0], "neardup_kept": 1}]))
+    with pytest.raises(DataError, match="already have a field"):
+        dedup_files(["in.jsonl"], "out.jsonl", dropped="no.jsonl", mark="mark.jsonl", threads=2, **ways)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["in.jsonl"]
+    assert dedup_files(["in.jsonl"], "out.jsonl", dropped="no.jsonl", **ways).result.summary.kept == 2000
+    assert (len(records(Path("out.jsonl"))), len(records(Path("no.jsonl")))) == (2000, 1)
+
+
 def test_two_outputs_in_one_place_are_refused(tmp_path, source):
     with pytest.raises(OutputError, match="must be different paths"):
         dedup_files([source], tmp_path / "a.jsonl", dropped=tmp_path / "a.jsonl")
