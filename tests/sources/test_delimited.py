@@ -12,6 +12,8 @@ from hypothesis import strategies as st
 from neardup.model.errors import DataError
 from neardup.sources import delimited
 from neardup.sources.collection import QuotedLines
+from neardup.sources.compression import load
+from neardup.sources.formats import COMPRESSIONS
 from neardup.sources.read import read
 
 
@@ -169,6 +171,19 @@ def test_a_marked_last_record_has_the_line_end_of_its_file(collection, tmp_path,
     got = collection(f"text{end}a".encode())
     got.write_marked(tmp_path / "marked.csv", pa.table({"mark": [1]}))
     assert (tmp_path / "marked.csv").read_bytes() == f"text,mark{end}a,1{end}".encode()
+
+
+@pytest.mark.parametrize("ending", ["", ".gz", ".zst", ".bz2", ".xz"])
+@pytest.mark.parametrize("name", ["marked.csv", "marked.tsv"])
+def test_marked_records_may_be_compressed(collection, tmp_path, name, ending):
+    delimiter = "," if name.endswith("csv") else "\t"
+    lines = [f"text{delimiter}id", f"a{delimiter}1", f"b{delimiter}2"]
+    got = collection("".join(f"{line}\n" for line in lines).encode(), name)
+    got.write_marked(tmp_path / f"other-{name}{ending}", pa.table({"mark": ["x", "y"]}))
+    marked = load(str(tmp_path / f"other-{name}{ending}"), COMPRESSIONS.get(ending), 1 << 20).data
+    assert bytes(marked).decode().splitlines() == [
+        f"{line}{delimiter}{mark}" for line, mark in zip(lines, ["mark", "x", "y"], strict=True)
+    ]
 
 
 def test_a_byte_order_mark_is_skipped_and_written_back(collection, written):

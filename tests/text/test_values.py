@@ -43,6 +43,7 @@ def test_numbers_that_no_column_can_have_are_refused_not_lost(values):
     ("values", "message"),
     [
         ([9, "10"], "'v', row 1 is a string ('10'), but earlier rows have a number"),
+        ([9, ""], "'v', row 1 is a string (''), but earlier rows have a number; pass one kind, and None if missing"),
         (["a b c", None, 5], "'v', row 2 is a number (5), but earlier rows have a string"),
         ([None, True, 1], "'v', row 2 is a number (1), but earlier rows have true or false"),
         ([1, float("nan"), [2]], "'v', row 2 is a list ([2]), but earlier rows have a number"),

@@ -72,6 +72,13 @@ class Expander(Protocol):
         """Return what some more data hold."""
 
 
+class Writable(Protocol):
+    """A file that data are only written to: that of zstandard has no ``writelines``."""
+
+    def write(self, data: bytes | memoryview, /) -> int:
+        """Write data."""
+
+
 class Contents:
     """All bytes of one input, or some of its lines: in memory, or in a file that is read on demand.
 
@@ -395,7 +402,7 @@ def expansion_rate(path: str, compression: str) -> float:
 
 
 @contextmanager
-def compressed(file: BinaryIO, compression: str | None) -> Iterator[BinaryIO]:
+def compressed(file: BinaryIO, compression: str | None) -> Iterator[Writable]:
     """Return a file that compresses into *file*, which stays open. The same input has the same output bytes."""
     packers: dict[str | None, Callable[[], AbstractContextManager[Any]]] = {
         None: lambda: nullcontext(file),

@@ -24,7 +24,7 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO, Final, Literal
+from typing import Any, Final, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -44,7 +44,7 @@ from neardup.sources.collection import (
     named,
     silent,
 )
-from neardup.sources.compression import Contents, compressed, load, stream
+from neardup.sources.compression import Contents, Writable, compressed, load, stream
 from neardup.sources.formats import Kind, display, input_kind
 from neardup.sources.lines import BOM, Spans, invalid_utf8, runs, start_of_text
 from neardup.sources.missing_fields import missing_field
@@ -131,14 +131,15 @@ class DelimitedText(InputPiece):
         self.require_new(names, self.header)
         return self._file.extended(bytes(self._file.spans.contents.read(0, self._file.header_stop)), names)
 
-    def _append(self, output: BinaryIO, mask: Flags, marks: pa.Table | None) -> None:
+    def _append(self, output: Writable, mask: Flags, marks: pa.Table | None) -> None:
         spans = self._file.spans.where(mask)
         if marks is None:
             spans.write(output)
             return
         batches = marks.filter(mask).to_batches(max_chunksize=_MARKED)
         rows = (row for batch in batches for row in zip(*batch.to_pydict().values(), strict=True))
-        output.writelines(self._file.extended(bytes(line), row) for line, row in zip(spans.each(), rows, strict=True))
+        for line, row in zip(spans.each(), rows, strict=True):
+            output.write(self._file.extended(bytes(line), row))
 
 
 @dataclass(frozen=True, slots=True)

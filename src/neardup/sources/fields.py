@@ -15,7 +15,8 @@ from neardup.model.errors import DataError
 from neardup.sources.records import kind_of, literal_of
 
 _PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_timestamp)
-_BLANK: Final = b'""'  # as JSON
+_BLANKS: Final = " \t\r\n"
+_NO_VALUE: Final = {"", "nan", "+nan", "-nan"}  # of strings, in small letters, among values of another kind
 _SHOWN: Final = 40  # characters of a value in a message
 _SAME_ORDER: Final = "write the same to all files, or rank by a number"
 _TRUE: Final = r"(?i)^[ \t\r\n]*(true|0*1(\.0*)?)[ \t\r\n]*$"
@@ -112,9 +113,9 @@ def _is_ordered(column: pa.ChunkedArray) -> bool:
 def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, int]]) -> pa.Array:
     """Return the values of a field, given as JSON, as numbers, strings or booleans: the first type that fits all.
 
-    Numbers other than 64-bit integers stay strings; among values that are not strings, an empty one is null. *place*
-    returns where a record is. Raises ``DataError`` for the first value of another kind than the first one, and for
-    lists and objects.
+    Numbers other than 64-bit integers stay strings; among values that are not strings, an empty or blank one and NaN
+    are null. *place* returns where a record is. Raises ``DataError`` for the first value of another kind than the first
+    one, and for lists and objects.
     """
     values = b"[" + b",".join(token or b"null" for token in tokens) + b"]"
     for kind, stored in _TYPES:
@@ -122,8 +123,8 @@ def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, 
             return pa.array(msgspec.json.decode(values, type=kind), stored)
         except (msgspec.ValidationError, OverflowError):
             continue
-    if _BLANK in tokens and any(token not in {_BLANK, b""} for token in tokens):  # among numbers, it is a missing value
-        return typed(name, [b"" if token == _BLANK else token for token in tokens], place)
+    if any(map(_is_missing, tokens)):  # the other values are not all strings
+        return typed(name, [b"" if _is_missing(token) else token for token in tokens], place)
     first = ""
     for row, token in enumerate(tokens):
         found = kind_of(token)
@@ -134,6 +135,11 @@ def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, 
             rule = f"its {name!r} is {found} ({token.decode()[:_SHOWN]}), but earlier records have {first}"
             raise DataError("{}:{}".format(*place(row)), rule, "kinds")
     return pa.array([literal_of(token) for token in tokens], pa.large_string())
+
+
+def _is_missing(token: bytes) -> bool:
+    """Return whether a value, as JSON, is a string that ranks as a missing value among numbers."""
+    return kind_of(token) == "a string" and str(literal_of(token)).strip(_BLANKS).lower() in _NO_VALUE
 
 
 def are_true(values: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -23,7 +23,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import islice, starmap
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import msgspec
 import numpy as np
@@ -32,7 +32,7 @@ import pyarrow as pa
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, require_other_fields
 from neardup.sources.collection import Advance, Append, InputPiece, Rejected, Request, silent
-from neardup.sources.compression import Contents, check_plain, compressed, load, stream
+from neardup.sources.compression import Contents, Writable, check_plain, compressed, load, stream
 from neardup.sources.fields import are_true, typed
 from neardup.sources.formats import STDIN, display, input_kind
 from neardup.sources.ids import id_of
@@ -120,7 +120,7 @@ class JsonLines(InputPiece):
         with atomic(path) as file, compressed(file, output_kind(path, "jsonl").compression) as packed:
             yield lambda piece, mask, marks: piece.append_to(packed, mask, marks)
 
-    def append_to(self, file: BinaryIO, mask: Flags, marks: pa.Table | None) -> None:
+    def append_to(self, file: Writable, mask: Flags, marks: pa.Table | None) -> None:
         """Write chosen lines to an open file; see ``writer``."""
         lines = self._spans.where(mask)
         if marks is None:

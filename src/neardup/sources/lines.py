@@ -2,13 +2,13 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import BinaryIO, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
-from neardup.sources.compression import Contents
+from neardup.sources.compression import Contents, Writable
 
 BOM: Final = b"\xef\xbb\xbf"
 _SCAN: Final = 1 << 22  # a block that stays in the cache while it is compared
@@ -132,12 +132,12 @@ class Spans:
             for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
                 yield data[start:stop]
 
-    def write(self, file: BinaryIO) -> None:
+    def write(self, file: Writable) -> None:
         """Copy the records unchanged; a last line without a newline gets one, as in the rest of the file."""
         self.contents.read(0, 0)  # even if no record was chosen, the file must be unchanged
         for which, begin, data in self.blocks():
             chosen = runs(self.start[which] - begin, self.stop[which] - begin)
-            for first, last in chosen:  # noqa: FURB122 - zstandard's writer has no writelines
+            for first, last in chosen:
                 file.write(data[first:last])
             if begin + len(data) == len(self.contents) and data[-1] != _NEWLINE:
                 file.write(self.closing(data[-1]))

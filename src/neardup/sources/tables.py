@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
-from neardup.sources.compression import compressed
+from neardup.sources.compression import Writable, compressed
 from neardup.sources.formats import Kind
 from neardup.sources.plain_columns import check_type, plain, types_in
 
@@ -125,7 +125,7 @@ def without_rows(schema: pa.Schema) -> pa.Table:
 
 
 @contextmanager
-def table_writer(file: BinaryIO, how: Kind, schema: pa.Schema) -> Iterator[tuple[Write, BinaryIO]]:
+def table_writer(file: BinaryIO, how: Kind, schema: pa.Schema) -> Iterator[tuple[Write, Writable]]:
     """Yield a function that writes a table to *file*, and the file of lines that it writes to.
 
     All tables have this *schema*, except in JSON lines.

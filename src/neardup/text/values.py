@@ -60,7 +60,7 @@ def column_of(values: Iterable[Any], name: str) -> pa.Array:
         if found and found != first:
             _require_known(*origin, first, name)
             rule = f"is {found} ({repr(value)[:_SHOWN]}), but earlier rows have {first}"
-            raise DataError(f"column {name!r}, row {row:,}", rule, "kinds")
+            raise DataError(f"column {name!r}, row {row:,}", f"{rule}; pass one kind, and None if missing", "kinds")
         number = Decimal(str(value)) if found == _NUMBER else None
         if number is not None and number.is_infinite():
             rule = f"is {value}, which cannot be compared exactly with the decimals here; remove it, or pass strings"

@@ -38,6 +38,22 @@ def test_every_output_says_the_same(tmp_path, source):
     assert done.rejected == []
 
 
+@pytest.mark.parametrize("how", [{}, {"work": "work"}], ids=["in memory", "in pieces"])
+@pytest.mark.parametrize("quoted", [False, True])
+@pytest.mark.parametrize("ending", ["jsonl", "csv"])
+def test_a_blank_value_and_nan_are_missing_in_every_format(tmp_path, how, quoted, ending):
+    path, options = tmp_path / f"in.{ending}", {name: tmp_path / value for name, value in how.items()}
+    scores = ["", 2, " \t", "NaN", 10, "-nan", "nan "]
+    if ending == "csv":
+        path.write_text("text,score\n" + "".join(f'{LINES[0]["text"]},"{score}"\n' for score in scores))
+    else:
+        records = ({**LINES[0], "score": str(score) if quoted else score} for score in scores)
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    for keep, best in (("max:score", 4), ("min:score", 1)):
+        done = dedup_files([path], keep=keep, **options)
+        assert done.result.mask.tolist() == [row == best for row in range(len(scores))]
+
+
 def test_without_outputs_nothing_is_written(tmp_path, source):
     assert dedup_files([source]).result.mask.tolist() == [True, False, True]
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
@@ -70,6 +86,19 @@ def test_records_that_one_output_cannot_have_are_refused_before_another_is_writt
         dedup_files([source], **outputs, **how)
     assert [*out.iterdir()] == []
     assert not (tmp_path / "work").exists()
+
+
+@pytest.mark.parametrize("ways", [{"work": "work"}, {"state": "state"}])
+def test_the_kept_documents_are_not_written_if_marks_cannot_be(tmp_path, monkeypatch, ways):
+    """Fields of marks in later JSON lines are found when these are written."""
+    monkeypatch.chdir(tmp_path)
+    lines = [{"text": f"{number} words of text number {number}"} for number in range(2000)]
+    Path("in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in [*lines, {**lines[0], "neardup_kept": 1}]))
+    with pytest.raises(DataError, match="already have a field"):
+        dedup_files(["in.jsonl"], "out.jsonl", dropped="no.jsonl", mark="mark.jsonl", threads=2, **ways)
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["in.jsonl"]
+    assert dedup_files(["in.jsonl"], "out.jsonl", dropped="no.jsonl", **ways).result.summary.kept == 2000
+    assert (len(records(Path("out.jsonl"))), len(records(Path("no.jsonl")))) == (2000, 1)
 
 
 def test_two_outputs_in_one_place_are_refused(tmp_path, source):

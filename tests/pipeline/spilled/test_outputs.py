@@ -265,7 +265,7 @@ def kept_of(path):
 
 
 @pytest.mark.parametrize("work", [False, True])
-@pytest.mark.parametrize("out", ["out.parquet", "out.jsonl.gz", "out.csv", "out.tsv"])
+@pytest.mark.parametrize("out", ["out.parquet", "out.jsonl.gz", "out.csv", "out.csv.zst", "out.tsv"])
 def test_the_ending_of_an_output_decides_its_format(tmp_path, small_parts, work, out):
     small_parts(500)
     rows = [{"text": f"text {n // 2} has its own words {n // 2}", "n": n, "id": f"d{n}"} for n in range(60)]

@@ -219,6 +219,22 @@ def test_a_run_of_copies_only_is_counted_until_it_is_forgotten(tmp_path):
         assert not state.segments
 
 
+def test_copies_of_earlier_documents_are_counted_when_the_other_documents_of_their_run_are_forgotten(tmp_path):
+    texts = [f"article {number} about the harbour of town {number} and its {number} boats" for number in range(4)]
+    for name, numbers in (("first", [0, 1]), ("second", [0, 2]), ("third", [3])):
+        lines = [json.dumps({"id": f"{name} {number}", "text": texts[number]}) for number in numbers]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+        dedup_files([tmp_path / f"{name}.jsonl"], state=tmp_path / "state")
+    with State.open(tmp_path / "state", write=True) as state:
+        assert state.forget(["second 2", "third 3"]).removed == 2
+        assert [(part.documents, part.leaders, part.kept) for part in state.segments] == [(2, 2, 2), (1, 0, 0)]
+        state.check()
+        assert state.forget(["first 0", "first 1"]).removed == 2
+        assert [(part.documents, part.leaders, part.kept) for part in state.segments] == [(1, 0, 0)]
+    (tmp_path / "second.jsonl").write_text(json.dumps({"id": "new", "text": texts[0]}))
+    assert dedup_files([tmp_path / "second.jsonl"], state=tmp_path / "state").result.summary.kept == 1
+
+
 @pytest.mark.parametrize(
     ("before", "removes"),
     [

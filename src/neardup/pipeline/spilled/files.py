@@ -3,7 +3,7 @@
 import os
 import secrets
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
@@ -123,7 +123,7 @@ def dedup_in_pieces(
         written = partial(write, job, result, groups, reading_ahead=len(groups) < engine.threads)
         if report is not None:
             stages.one("report", whole, partial(_report, job, result, settings, report))
-        stages.each("print" if own else "write", where, written, sizes, "write")
+        _marks_first(partial(stages.each, "print" if own else "write", where, written, sizes, "write"), groups)
         remove_other_parts(outputs, parts)
         if state is not None and settings.earlier.adds:
             signed, blocks = result.documents.signed, len(journal.records(f"settle-{job.deciding}"))
@@ -345,6 +345,12 @@ def _sizes(shards: Shards, groups: list[list[Part]]) -> list[int]:
     sources = {output.path: output.sources for output in outputs}
     sizes = {path: shards.bytes_of(own) / number[path] for path, own in sources.items()}
     return [round(sizes[output.path] * len(group)) for output, group in zip(outputs, groups, strict=True)]
+
+
+def _marks_first(write_files: Callable[..., Any], groups: list[list[Part]]) -> None:
+    """Write the marks, then the other outputs: marks fail if a later record has a field of theirs."""
+    write_files(only=[task for task, group in enumerate(groups) if group[0].output.target == "mark"])
+    write_files()
 
 
 def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -> None:

@@ -287,8 +287,8 @@ class State(AbstractContextManager["State"]):
     def _rewrite(self, earlier: Earlier, stays: Flags, old: Sequence[bool], *, together: bool) -> None:
         """Write the leaders that stay as new segments, one *together* or one for each.
 
-        A segment without leaders that stay goes, unless it had none and is not *old*: all of its documents equal
-        earlier ones, and are counted.
+        A segment that is *old*, or whose last document was removed, is removed. One without leaders stays: all of its
+        documents equal earlier ones or are empty, and are counted.
         """
         segments = _segments(self.folder, [part.name for part in self.segments])
         numbers = np.append(np.cumsum(stays) - 1, -1)  # -1 stays -1
@@ -315,7 +315,7 @@ class State(AbstractContextManager["State"]):
                 kept=sum(one.kept for one in own) - int((removed & (earlier.representatives[some] < 0)).sum()),
                 inputs=tuple(dict.fromkeys(path for one in own for path in one.inputs)),
             )
-            if part.leaders or together or not (removed.any() or old[group[0]]):
+            if part.leaders or together or not (old[group[0]] or (removed.any() and not part.documents)):
                 parts.append(self._write(part, rows, texts, recorded))
         self._replace(msgspec.structs.replace(self.header, segments=tuple(parts)))
         self._remove_leftovers()
