@@ -358,6 +358,15 @@ def test_one_process_writes_and_the_others_read(run, folder):
         assert index.get(["storms", "herons"])[1] is None
 
 
+def test_several_processes_report_that_another_one_writes(run, folder):
+    with Index.open(folder, "w"):
+        process = run(folder, "--workers", "2")
+        assert "reads only" in process.said
+        by_then(lambda: {get(f"{process.url}/readyz").json()["writes"] for _ in range(10)} == {"no"})
+    by_then(lambda: {get(f"{process.url}/readyz").json()["writes"] for _ in range(10)} == {"yes"})
+    assert process.end()[0] == 0
+
+
 def test_a_process_that_dies_while_it_is_asked_is_not_waited_for():
     class Asked:
         process = property(lambda self: self)

@@ -120,7 +120,9 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
         ignored = {number for number in ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
         if several:
 
-            def begun() -> None:
+            def begun(writer: str | None) -> None:
+                service.writer = writer
+                service.ask_writer(_STARTING_SECONDS)
                 started(url, service)
                 service.close()  # workers have their own
 
@@ -226,14 +228,14 @@ class _Access:
 
 
 def _run_workers(
-    deployment: Deployment, listening: socket.socket, ignored: set[int], started: Callable[[], None]
+    deployment: Deployment, listening: socket.socket, ignored: set[int], started: Callable[[str | None], None]
 ) -> int:
     """Run workers under the supervisor of uvicorn, which replaces those that die, until a signal ends them."""
     ready = multiprocessing.get_context("spawn").Event()
 
     def wait() -> None:
         ready.wait()
-        started()
+        started(reading.writer)
 
     shown = logging.StreamHandler()
     shown.setFormatter(logging.Formatter("neardup: %(message)s"))
