@@ -185,7 +185,7 @@ class Service:
 
     def close(self) -> None:
         """Close the search table and the index."""
-        self._close(self.index, self.search)
+        self._close(self.search, self.index)
 
     def warm_up(self) -> None:
         """Load or compile what the first request needs."""
@@ -313,13 +313,13 @@ class Service:
             self.report(f"search is not available: {error}")
             return None
 
-    def _close(self, index: Index, search: Search | None) -> None:
-        try:
-            if search is not None:
-                search.close()
-            index.close()
-        except StorageError as error:
-            self.report(f"the index was closed with an error: {error}")
+    def _close(self, *parts: Index | Search | None) -> None:
+        for part in parts:
+            try:
+                if part is not None:
+                    part.close()
+            except StorageError as error:
+                self.report(f"the index was closed with an error: {error}")
 
     async def _watch(self) -> None:
         while True:
@@ -353,8 +353,9 @@ class Service:
         self._note("read", None)
         if not self._read_only and self.writes != "yes" and time.monotonic() >= self._tried + RETRY_SECONDS:
             self._try_to_write()
-        if self.search is None and has_table(self.index.store.folder):
-            self.search = self._opened_search()
+        if (self.search is not None) != has_table(self.index.store.folder):
+            old, self.search = self.search, self._opened_search()
+            self._close(old)
         self.update_metrics()
         if time.monotonic() >= self._measures:
             self.measure()
@@ -380,7 +381,7 @@ class Service:
         old, old_search = self.index, self.search
         self.index = index
         self.search = self._opened_search()
-        self._close(old, old_search)
+        self._close(old_search, old)
 
     def _note(self, verb: Literal["read", "written"], reason: str | None) -> None:
         """Report that the index cannot be read or written any more, and that it can be again, each once."""
