@@ -182,6 +182,7 @@ def test_tokens_and_log_are_reloaded_by_a_signal(run, folder, tmp_path, workers)
     process.process.send_signal(signal.SIGHUP)
     by_then(lambda: "not reloaded: " in process.complaints())
     assert status(second) == 200
+    assert process.complaints().count("not reloaded: ") == 1
     assert process.end()[0] == 0
 
 
