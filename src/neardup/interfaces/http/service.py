@@ -77,7 +77,7 @@ class Service:
         self._long_running = 0
         self._watching: asyncio.Task[None] | None = None
         self._asking: asyncio.Task[None] | None = None
-        self._writer_writes: Writes = "failed"  # as the writer said last
+        self._writer_writes: Writes = "failed"  # as the writer reported last
         self._visiting = Lock()
         self._visits: KeyedVisits | None = None  # of this index
         self._counting, self._counted = Lock(), (0, 0)  # hits and misses in the metrics
@@ -215,7 +215,7 @@ class Service:
     def writes(self) -> Writes:
         """Whether the index can be written: ``"failed"`` means not now, and that writing is retried.
 
-        Where another process of this service writes it, that is what this process said last.
+        Where another process of this service writes it, that is what this process reported last.
         """
         if self.writer is not None:
             return self._writer_writes

@@ -54,7 +54,7 @@ def _float(written: str) -> float:
 
 
 def _number(written: str) -> float:
-    """Read a number; an integer beyond 2**53 that no number of 64 bits equals is none."""
+    """Read a number; an integer beyond 2**53 that it would round is invalid."""
     value = _float(written)
     if abs(value) >= _MOST_EXACT and written.strip().lstrip("+-").isdecimal() and value != int(written):
         raise ValueError(written)

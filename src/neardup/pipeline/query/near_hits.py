@@ -143,6 +143,8 @@ def _with_new(
 
     Returns also the features of the texts of new hits, if any has a text.
     """
+    if not given.records:
+        return signed, None
     named = _signed_fields(scheme, rule, given) or {rule.text: rule.text}
     said = {name: field for name, field in named.items() if given.says(field)}
     if not (said and new.any()):
