@@ -214,6 +214,7 @@ def test_values_are_read(kind, written, value):
         ("integer", "9007199254740992.5"),
         ("integer", "9223372036854775808.0"),
         ("integer", "1e-400000000"),
+        ("integer", "0e99999999999999999999"),
         ("integer", "nan"),
         ("integer", "-inf"),
         ("integer", "1_0"),

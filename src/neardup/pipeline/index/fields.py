@@ -7,7 +7,7 @@ valid does not depend on the other values of its batch. An empty string counts a
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from math import isinf
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -65,7 +65,10 @@ def _integer(written: str) -> int:
     """Read a whole number, also one written as ``1000.0`` or ``1e3``."""
     if not abs(_float(written)) <= _MOST_INTEGER:  # nor NaN
         raise ValueError(written)
-    exact = Decimal(written)
+    try:
+        exact = Decimal(written)
+    except InvalidOperation as error:  # an exponent of 20 digits
+        raise ValueError(written) from error
     value = int(exact)
     if value != exact or not -_MOST_INTEGER <= value < _MOST_INTEGER:
         raise ValueError(written)
