@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from served import serving
 
-from neardup import Checksum, Client, CrawlFilter, Field, Index
-from neardup.errors import DataError, ParameterError, QueryTimeout, StorageFailed, StorageRefused
+from neardup import Checksum, Client, CrawlFilter, Field, Index, MinHash
+from neardup.errors import DataError, NeardupError, ParameterError, QueryTimeout, StorageFailed, StorageRefused
 from neardup.interfaces import client as client_module
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.pipeline.query.search import Search
@@ -76,6 +76,27 @@ def test_verdicts_are_those_of_the_index_and_the_filter(client):
                 client.expire(before)
         assert client.expire(time.time(), by="first_seen").removed == len(index)
     assert len(client) == 0
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda one: one.expire(0, "nope"),
+        lambda one: one.expire(0, "rank"),
+        lambda one: one.expire(4e9, "first_seen"),
+        lambda one: one.admit([], [], {"other": []}),
+        lambda one: one.judge([], {"other": []}),
+        lambda one: one.judge(MinHash(seed=5).sign(["a b c"])),
+        lambda one: one.judge(MinHash(seed=5).sign([])),
+    ],
+)
+def test_errors_are_those_of_the_index(client, call):
+    with Index.create(texts=True, fields=FIELDS) as index, pytest.raises(NeardupError) as expected:
+        call(index)
+    with pytest.raises(type(expected.value)) as refused:
+        call(client)
+    assert str(refused.value) == str(expected.value)
+    assert client.expire(4e9, "at").removed == 0  # a field may have times in the future
 
 
 def test_documents_come_back(client, folder):
@@ -165,7 +186,7 @@ def test_a_closed_client_sends_nothing(service):
     client = Client(service)
     client.close()
     client.close()
-    with pytest.raises(StorageFailed, match="the client is closed"):
+    with pytest.raises(StorageRefused, match="the client is closed"):
         len(client)
 
 

@@ -18,7 +18,7 @@ import msgspec
 import numpy as np
 
 from neardup.interfaces.http.limits import Limits
-from neardup.model.arrays import Signatures
+from neardup.model.arrays import Signatures, require_same_recipe
 from neardup.model.errors import (
     DataError,
     NeardupError,
@@ -38,7 +38,7 @@ from neardup.model.recipe import Hashing
 from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict, from_record
 from neardup.pipeline.crawl.filter import parted, require_urls
-from neardup.pipeline.index.fields import field_table, moment_of
+from neardup.pipeline.index.fields import columns_of_time, field_table, moment_of, unknown_field
 from neardup.pipeline.index.inputs import as_strings, is_id, microseconds, require_ids
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses, is_utf8
@@ -87,8 +87,9 @@ class Client:
     them. A page with the signature of its last version counts as unchanged, and equal pages are near duplicates with
     the value 1. ``Signatures`` are accepted in place of texts in any case.
 
-    Raises ``ParameterError``; ``StorageRefused`` if the service refuses the token, or does not do this;
-    ``StorageFailed`` if there was no answer; ``DataError`` for invalid documents. Threads may share a client.
+    Raises ``ParameterError``; ``StorageRefused`` if the service refuses the token, or does not do this, and after
+    ``close``; ``StorageFailed`` if there was no answer; ``DataError`` for invalid documents, and ``RecipeMismatch`` for
+    signatures of another recipe. Threads may share a client.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -191,14 +192,14 @@ class Client:
         """Return a verdict for each text. Changes nothing."""
         contents, more = self._contents(documents)
         named = [{}] * len(contents) if ids is None else [{"id": name} for name in require_ids(ids, len(contents))]
-        records = _records(named, contents, field_table(fields, len(contents)))
+        records = _records(named, contents, self._table(fields, len(contents)))
         return self._verdicts("/v1/judge", "documents", records, more)
 
     def admit(self, ids: Sequence[str], documents: Any, fields: Any = None) -> list[Verdict]:
         """Admit texts; return what each repeats among those admitted before. The answer is the acknowledgement."""
         contents, more = self._contents(documents)
         named = [{"id": name} for name in require_ids(ids, len(contents))]
-        records = _records(named, contents, field_table(fields, len(contents)))
+        records = _records(named, contents, self._table(fields, len(contents)))
         return self._verdicts("/v1/admit", "documents", records, more)
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
@@ -227,8 +228,9 @@ class Client:
 
     def expire(self, before: datetime | float, by: str = "last_seen") -> Removal:
         """Remove the documents that were last seen before a moment; see ``Index.expire`` and ``remove``."""
-        moment = moment_of(microseconds(before, "before"))
-        return Removal(self._post("/v1/expire", {"before": moment, "by": by})["removed"], [])
+        moment = microseconds(before, "before")
+        columns_of_time(self.fields, by, moment)  # which checks them
+        return Removal(self._post("/v1/expire", {"before": moment_of(moment), "by": by})["removed"], [])
 
     def admissions(self, ids: Iterable[str]) -> list[Admission | None]:
         """Return the admission numbers of documents; ``None`` for an unknown id."""
@@ -286,6 +288,17 @@ class Client:
 
     # Requests.
 
+    def _table(self, fields: Any, number: int) -> Any:
+        """Return fields as a table; of no documents, which are not sent, the names are checked here."""
+        table = field_table(fields, number)
+        known = (
+            {*self.about["fields"], *self.about["signs"]} if table.num_columns and not number else table.column_names
+        )
+        for name in table.column_names:
+            if name not in known:
+                raise unknown_field(name, known)
+        return table
+
     def _contents(self, documents: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return the texts or signatures of records, and what else their request has."""
         if self._signs and not isinstance(documents, Signatures):
@@ -295,6 +308,7 @@ class Client:
         if not isinstance(documents, Signatures):
             column = text_column(documents)
             return [{"text": readable_text(column, row)} for row in range(len(column))], {}
+        require_same_recipe(self.about["recipe"], documents.recipe)
         rows = np.ascontiguousarray(documents.rows, documents.rows.dtype.newbyteorder("<"))
         signed = zip(rows, documents.present.tolist(), strict=True)
         contents = [{"signature": b64encode(row).decode()} if there else {} for row, there in signed]
@@ -361,7 +375,7 @@ class Client:
         until, pause, reason = time.monotonic() + self._patience, _FIRST_PAUSE, ""
         while True:
             if self._closed:
-                raise StorageFailed(self._url, "the client is closed")
+                raise StorageRefused(self._url, "the client is closed")
             wait = pause
             try:
                 response, content = self._sent(method, self._prefix + path, body, head)

@@ -11,7 +11,8 @@ _RULE: Final = (
     "must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age in hours, days or weeks, such as 12h, 90d or"
     " 4w"
 )
-_AGE: Final = re.compile(r"(\d{1,6}) ?([hdw])", re.ASCII)
+_YEARS: Final = "is outside the years from 1 to 9999; use another time, or a shorter age"
+_AGE: Final = re.compile(r"(\d+) ?([hdw])", re.ASCII)
 _AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
@@ -34,8 +35,8 @@ def moment_in(before: str, *, recorded: bool) -> datetime:
         else:
             found = datetime.fromisoformat(before.strip())
             found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
-    except (ValueError, OverflowError):
-        raise ParameterError("before", before, _RULE) from None
+    except (ValueError, OverflowError) as error:
+        raise ParameterError("before", before, _YEARS if isinstance(error, OverflowError) else _RULE) from None
     if recorded:
         require_past("before", found, before)
         soon = now + timedelta(seconds=1)

@@ -194,7 +194,7 @@ def test_fields_are_read_from_what_is_written(neardup, tmp_path):
     fields = ("rank:integer", "share:number", "when:time", "flag:flag")
     options = [part for field in fields for part in ("--field", field)]
     shown = neardup("index", "in.csv", "--to", "seen", *options, code=1).out
-    assert "rejected: in.csv:4: its 'rank' must be an integer of 64 bits" in shown
+    assert "rejected: in.csv:4: its 'rank' must be an integer of 64 bits, not '1.5'" in shown
     assert "rejected: in.csv:5: its 'when' must be a time such as 2026-01-31T12:00:00Z" in shown
     assert "rejected: in.csv:6: its 'flag' must be true or false" in shown
     with Index.open("seen") as index:

@@ -63,8 +63,12 @@ def test_urls_follow_the_rules_of_their_host(neardup, tmp_path):
     (tmp_path / "rules.json").write_bytes(rules.to_bytes())
     (tmp_path / "pages.jsonl").write_text(json.dumps({"url": "http://a.example/?view=1", "text": STORM}) + "\n")
     neardup("index", "pages.jsonl", "--to", "seen", "--url", "url", "--rules", "rules.json")
+    (tmp_path / "plain").write_text("other\n")
+    assert "1  id not in the index" in neardup("remove", "seen", "--ids", "plain").out
     (tmp_path / "gone").write_text("http://a.example/?view=2\n")
-    assert "1  id not in the index" in neardup("remove", "seen", "--ids", "gone").out
+    complaint = neardup("remove", "seen", "--ids", "gone", code=2).err
+    assert "its ids follow the URL rules" in complaint
+    assert "name the file of its rules with --rules" in complaint
     assert "1  document removed" in neardup("remove", "seen", "--ids", "gone", "--rules", "rules.json").out
 
 

@@ -115,6 +115,30 @@ def test_hits_of_one_site(serve, of, hidden):
     assert told.json()["hidden"] == hidden, told.text
 
 
+def test_a_hit_with_a_text_hides_nothing_of_the_index(serve, folder, texts):
+    """Each hit is known by the index, or by what it brings."""
+    ask = serve()
+    known = [{"id": "a"}, {"id": "b"}]
+    for new, kept in (("something else entirely", ["a", "new"]), (texts.storm, ["a"])):
+        hits = [*known, {"id": "new", "text": new}]
+        with Index.open(folder) as index:
+            assert collapse(hits, index=index).kept == kept
+        for verify in (None, "exact", "estimate"):
+            told = ask.post("/v1/collapse", {"hits": hits, "verify": verify}).json()
+            assert [hit["id"] for one in told["results"] for hit in one["kept"]] == kept
+            assert told["unsigned"] == 0
+
+
+@pytest.mark.parametrize("more", [{"text": "x y z"}, {"fields": {"site": "three"}}, {"signature": None}])
+def test_fields_of_the_index_stay_beside_those_of_hits(serve, more):
+    ask = serve()
+    hits = [{"id": "a"}, {"id": "c"}, {"id": "new", **more}]
+    recipe = {"recipe": ask.service.index.scheme.recipe} if "signature" in more else {}
+    told = ask.post("/v1/collapse", {"hits": hits, "by": [{"rule": "same", "field": "site"}], **recipe}).json()
+    assert [[hit["id"] for hit in one["kept"]] for one in told["results"]] == [["a"], ["new"]]
+    assert told["hidden"] == 1
+
+
 def test_a_field_may_be_named_like_the_text_if_no_hit_has_a_text(serve):
     hits = [{"id": own, "fields": {"text": "p"}} for own in ("x", "y")]
     told = serve().post("/v1/collapse", {"hits": hits, "by": [{"rule": "same", "field": "text"}]})

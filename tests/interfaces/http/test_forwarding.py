@@ -64,11 +64,24 @@ def test_a_token_is_required_before_anything_is_passed_on(serve, writer, texts):
     assert ask.post("/v1/seen", {"pages": [{"url": "http://a.example/", "text": texts.heron}]}).status_code == 401
 
 
+def test_a_process_that_reads_says_whether_the_writer_writes(serve, folder, request):
+    with Index.open(folder, "w"):
+        path, token, line = request.getfixturevalue("writer")  # which only reads until then
+        ask = serve(read_only=True, writer=path, tokens=Tokens.parsed([line]))
+        head = {"Authorization": f"Bearer {token}"}
+        ask.until(lambda: ask.get("/readyz").json()["writes"] == "no")
+        assert ask.get("/v1/index", headers=head).json()["writes"] == "no"
+        assert ask.get("/readyz?writes=true").status_code == 503
+    ask.until(lambda: ask.get("/readyz").json()["writes"] == "yes")
+    assert ask.get("/readyz?writes=true").status_code == 200
+
+
 def test_without_the_writer_changes_are_refused_and_reads_are_not(serve, tmp_path, texts):
     ask = serve(read_only=True, writer=str(tmp_path / "nobody"))
     body = {"documents": [{"id": "x", "text": texts.heron}]}
     answer = ask.post("/v1/admit", body)
     assert (answer.status_code, answer.json()["type"]) == (503, "/docs#unwritable")
     assert ask.get("/readyz?writes=true").status_code == 503
+    assert ask.get("/readyz").json() == {"writes": "failed", "status": "ready"}
     assert ask.post("/v1/judge", body).status_code == 200
     assert ask.service.body_memory == 0

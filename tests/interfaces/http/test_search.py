@@ -1,11 +1,13 @@
 """Searches, asked over HTTP."""
 
 import time
+from pathlib import Path
 
 import msgspec
 import pytest
 
 from neardup import Index
+from neardup.index import fulltext
 from neardup.interfaces.http.limits import Limits
 from neardup.model.answers import SearchAnswer
 from neardup.pipeline.query.search import Search
@@ -111,3 +113,18 @@ def test_an_index_without_a_table_says_so(serve, folder):
         Search.rebuild(index)
     ask.service._look()  # a reader finds the table once there is one
     assert ask.get("/v1/search", params={"q": "storm"}).json()["total"] == 2
+
+
+@pytest.mark.parametrize("read_only", [True, False])
+def test_a_table_that_is_removed_while_it_is_served_is_missing_at_once(serve, searched, texts, read_only):
+    ask = serve(searched, read_only=read_only)
+    assert ask.get("/v1/search?q=storm").status_code == 200
+    for path in Path(searched).glob(f"{fulltext.NAME}*"):
+        path.unlink()
+    answer = ask.get("/v1/search?q=storm")
+    assert (answer.status_code, answer.json()["type"]) == (409, "/docs#no-search")
+    ask.until(lambda: ask.service.search is None)
+    if not read_only:
+        assert ask.post("/v1/admit", {"documents": [{"id": "h", "text": texts.heron}]}).status_code == 200
+    assert ask.get("/v1/search?q=storm").status_code == 409
+    assert ask.reports == []

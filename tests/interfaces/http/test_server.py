@@ -182,6 +182,7 @@ def test_tokens_and_log_are_reloaded_by_a_signal(run, folder, tmp_path, workers)
     process.process.send_signal(signal.SIGHUP)
     by_then(lambda: "not reloaded: " in process.complaints())
     assert status(second) == 200
+    assert process.complaints().count("not reloaded: ") == 1
     assert process.end()[0] == 0
 
 
@@ -356,6 +357,15 @@ def test_one_process_writes_and_the_others_read(run, folder):
     assert "Traceback" not in complaints
     with Index.open(folder, "w") as index:
         assert index.get(["storms", "herons"])[1] is None
+
+
+def test_several_processes_report_that_another_one_writes(run, folder):
+    with Index.open(folder, "w"):
+        process = run(folder, "--workers", "2")
+        assert "reads only" in process.said
+        by_then(lambda: {get(f"{process.url}/readyz").json()["writes"] for _ in range(10)} == {"no"})
+    by_then(lambda: {get(f"{process.url}/readyz").json()["writes"] for _ in range(10)} == {"yes"})
+    assert process.end()[0] == 0
 
 
 def test_a_process_that_dies_while_it_is_asked_is_not_waited_for():

@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from decimal import Decimal
 
 import numpy as np
 import pyarrow as pa
@@ -97,9 +98,12 @@ def test_what_a_table_lacks_is_null():
         ({"seen": pa.array([0, 2**62], pa.timestamp("us", "UTC"))}, "document 1: field 'seen' must be a time such as "),
         (
             {"size": ["1.5", "a" * 100]},
-            f"document 1: field 'size' must be a number of 64 bits, but is the string '{'a' * 59}...",
+            f"document 1: field 'size' must be {READ['number'].expected}, but is the string '{'a' * 59}...",
         ),
-        ({"size": ["inf", "1e999"]}, "document 1: field 'size' must be a number of 64 bits, but is the string '1e999'"),
+        (
+            {"size": ["inf", "1e999"]},
+            "document 1: field 'size' must be a number of 64 bits (integers are not rounded), but is the string '1e999",
+        ),
         ({"rank": [1, 1.5]}, "document 1: field 'rank' must be an integer of 64 bits, but is the number 1.5"),
         ({"ok": [0, 1]}, "document 0: field 'ok' must be true or false, but is the integer 0"),
         ({"rank": [1, 2, 3]}, "fields: 3 rows for 2 documents; each document needs one"),
@@ -184,7 +188,14 @@ def test_values_in_messages_are_short():
     ("kind", "written", "value"),
     [
         ("integer", "-9223372036854775808", -(2**63)),
+        ("integer", "1000.0", 1000),
+        ("integer", " -1e3", -1000),
+        ("integer", "9007199254740993.0", 2**53 + 1),
+        ("integer", "9223372036854775807.0", 2**63 - 1),
         ("number", "1e3", 1000.0),
+        ("number", "9007199254740994", 2.0**53 + 2),
+        ("number", "9007199254740993.0", 2.0**53),
+        ("number", "-9223372036854775808", -(2.0**63)),
         ("time", "2026-01-31T12:00:00", datetime(2026, 1, 31, 12, tzinfo=UTC)),
         ("time", "2026-01-31T12:00:00+02:00", datetime(2026, 1, 31, 10, tzinfo=UTC)),
         ("flag", "true", True),
@@ -199,9 +210,18 @@ def test_values_are_read(kind, written, value):
     ("kind", "written"),
     [
         ("integer", "9223372036854775808"),
-        ("integer", "1.0"),
+        ("integer", "1.5"),
+        ("integer", "9007199254740992.5"),
+        ("integer", "9223372036854775808.0"),
+        ("integer", "1e-400000000"),
+        ("integer", "0e99999999999999999999"),
+        ("integer", "nan"),
+        ("integer", "-inf"),
         ("integer", "1_0"),
+        ("integer", "1_0.0"),
         ("integer", "\u0661"),
+        ("number", "9007199254740993"),
+        ("number", "-9223372036854775807"),
         ("number", "many"),
         ("number", "1_0.5"),
         ("time", "soon"),
@@ -212,6 +232,19 @@ def test_values_that_cannot_be(kind, written):
     with pytest.raises((ValueError, KeyError)):
         READ[kind].read(written)
     assert READ[kind].expected
+
+
+@pytest.mark.parametrize("written", [lambda value: value, str, Decimal], ids=["integer", "string", "decimal"])
+def test_an_integer_is_a_number_only_if_it_is_not_rounded(written):
+    with Index.create(fields={"x": "number"}) as index:
+        exact = [1, 2**53, 2**53 + 2, -(2**63)]
+        index.admit([*"abcd"], ["one two"] * 4, {"x": [written(value) for value in exact]})
+        assert [int(value) for value in index.values("x", [*"abcd"])] == exact
+        for value in (2**53 + 1, -(2**53) - 1, 2**63 - 1):
+            with pytest.raises(
+                DataError, match=r"document 1: field 'x' must be .* \(integers are not rounded\), but is"
+            ):
+                index.admit([*"ef"], ["one two"] * 2, {"x": [written(1), written(value)]})
 
 
 def test_missing_values_of_pandas_are_missing_in_lists_too():

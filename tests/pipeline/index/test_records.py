@@ -1,5 +1,6 @@
 import json
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -62,7 +63,7 @@ def test_a_value_of_json_of_another_kind_refuses_its_row_alone(tmp_path):
     documents = read([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])
     flags = fields_of(documents, {"good": "flag"}, [])
     assert flags.table.column("good").to_pylist() == [True, False, None, None, None, None]
-    kinds = dict.fromkeys((2, 5), "") | {3: ", not a list"}
+    kinds = {2: ", not '1'", 3: ", not a list", 5: ", not 'x'"}
     assert flags.refused == {row: f"its 'good' must be true or false{kind}" for row, kind in kinds.items()}
     strings = fields_of(documents, {"size": "string"}, [])
     assert strings.table.column("size").to_pylist() == [None, "false", "1", None, None, "x"]
@@ -70,6 +71,20 @@ def test_a_value_of_json_of_another_kind_refuses_its_row_alone(tmp_path):
         0: "its 'size' must be a string or a number, not true or false",
         3: "its 'size' must be a string or a number, not a list",
     }
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "jsonl"])
+def test_whole_numbers_are_integers_in_every_format(tmp_path, form):
+    """Such as of pandas, which makes integers with gaps floating-point."""
+    frame = pd.DataFrame({"text": ["a", "b", "c"], "size": [1000.0, None, 2.5]})
+    {
+        "csv": lambda path: frame.to_csv(path, index=False),
+        "parquet": frame.to_parquet,
+        "jsonl": lambda path: frame.to_json(path, orient="records", lines=True),
+    }[form](tmp_path / f"x.{form}")
+    found = fields_of(read([tmp_path / f"x.{form}"], columns=["size"]), {"size": "integer"}, [])
+    assert found.table.column("size").to_pylist() == [1000, None, None]
+    assert found.refused == {2: "its 'size' must be an integer of 64 bits, not '2.5'"}
 
 
 @pytest.mark.parametrize("fields", [pa.table({}), pa.table({"size": [1, 2]})])

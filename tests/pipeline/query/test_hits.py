@@ -188,7 +188,10 @@ def test_an_index_says_what_hits_do_not(tmp_path):
         index.admit(["a", "2"], ["one text", "two texts"], {"site": ["x", "y"]})
         for hits in (["a", 2, "gone"], [{"id": "a"}, {"id": 2}, {"id": "gone"}]):
             assert Hits(hits, "id", index).values("site", 3) == ["x", "y", None]
-        assert Hits(RECORDS, "id", index).values("site", 3) == ["x", None, None]  # they say it themselves
+        assert Hits(RECORDS, "id", index).values("site", 3) == ["x", "y", None]  # hit by hit
+        own = [{"id": "a", "site": float("nan")}, {"id": 2, "site": "z"}]
+        for hits in (own, pa.table({"id": ["a", "2"], "site": [None, "z"]})):
+            assert Hits(hits, "id", index).values("site", 2) == ["x", "z"]
         with pytest.raises(DataError, match="'sight'"):
             Hits(["a"], "id", index).values("sight", 1)
 

@@ -17,6 +17,7 @@ from neardup import (
     SimHash,
     collapse,
 )
+from neardup.collapsing import JudgedSets
 from neardup.errors import ParameterError
 from neardup.pipeline.query import near_hits
 from neardup.schemes import plausibility, ranked_parts
@@ -26,6 +27,7 @@ ONE = " ".join(WORDS)
 OTHER = " ".join(["changed" if place in {7, 23, 41} else word for place, word in enumerate(WORDS)])
 STRANGER = " ".join(WORDS[::-1])
 SCHEME = MinHash(threshold=0.7)
+SCHEMES = [MinHash(), Sentences(), SimHash(shingle=2), SimHash(shingle=2, rule="cosine"), FracMinHash(scaled=1)]
 
 
 def lies(text):
@@ -40,6 +42,10 @@ def hits(**more):
 
 def decided(found):
     return [(hidden.id, hidden.verified) for group in found.page for hidden in group.hidden]
+
+
+def matched(found):
+    return {hidden.id: hidden.of for group in found.page for hidden in group.hidden}
 
 
 @pytest.fixture
@@ -100,6 +106,36 @@ def test_documents_of_unknown_lengths_may_be_short(tmp_path, monkeypatch):
         assert decided(collapse(["a", "b", "c"], index=index)) == [("c", True)]
         monkeypatch.setattr(near_hits, "_LONGEST", 4)
         assert decided(collapse(["a", "b", "c"], index=index)) == [("c", False)]
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda one: f"{one.name}-{one.rule}")
+@pytest.mark.parametrize("texts", [True, False])
+@pytest.mark.parametrize("verify", [None, "estimate"])
+def test_hits_that_an_index_does_not_have_are_signed_by_their_texts(tmp_path, scheme, texts, verify):
+    news = [ONE, STRANGER, "", None, ["a list"]]
+    hits = [{"id": "a"}, {"id": "b"}, {"id": "c", "text": ONE}, *({"id": n, "text": t} for n, t in enumerate(news))]
+    with Index.create(tmp_path / "index", scheme, texts=texts) as index:
+        index.admit(["a", "b", "c"], [ONE, ONE, STRANGER])
+        for cache in (None, JudgedSets()):
+            found = collapse(hits if cache is None else hits[:-1], index=index, cache=cache, verify=verify)
+            assert {hidden: of for hidden, of in matched(found).items() if of == "a"} == {"b": "a", 0: "a"}
+            assert matched(found)[1] == "c"  # the text of c in the index
+            assert found.unsigned == len(found.outcome.of) - 5
+        assert dict(decided(found))[1] == (texts and verify is None)
+        if texts:
+            assert found.explain(0).evidence.a_in_b == 1
+            assert set(decided(collapse(hits, index=index, verify="exact"))) == {("b", True), (0, True), (1, True)}
+
+
+def test_hits_that_an_index_of_fields_does_not_have_are_signed_by_their_fields(tmp_path):
+    hits = [{"id": "a"}, {"id": "x", "title": "T", "body": "B"}, {"id": "y", "title": "T", "text": "B"}, {"id": "z"}]
+    with Index.create(tmp_path / "index", Checksum()) as index:
+        index.admit(["a"], ["B"], {"title": ["T"]})
+        cache = JudgedSets()
+        assert collapse(hits, index=index, cache=cache).kept == ["a", "y", "z"]
+        assert collapse([*hits[:1], *hits[2:]], index=index).kept == ["a", "z"]
+        changed = [hits[0], hits[1] | {"title": "another"}, *hits[2:]]
+        assert collapse(changed, index=index, cache=cache).kept == ["a", "x", "y", "z"]
 
 
 def test_only_the_texts_of_plausible_pairs_are_read(index, monkeypatch):

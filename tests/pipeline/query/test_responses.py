@@ -161,6 +161,16 @@ def test_an_index_knows_what_the_response_does_not(tmp_path):
         assert ids(collapse_response(NEWS, SameValue("site.name"), index=index)) == ["a", "b", "e"]
 
 
+@pytest.mark.parametrize("keeps", [True, False])
+def test_texts_of_hits_that_an_index_does_not_have_are_compared(tmp_path, keeps):
+    with Index.create(tmp_path / "index", texts=keeps) as index:
+        index.admit(["a", "b"], [FERRY, STORM])
+        given = response(hit("a", 3), hit("new", 2, FERRY), hit("b", 1))
+        answer = collapse_response(given, index=index)
+        assert ids(answer) == ["a", "b"]
+        assert answer["neardup"]["unsigned"] == 0
+
+
 @pytest.mark.parametrize(
     "odd",
     [

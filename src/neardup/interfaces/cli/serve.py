@@ -70,8 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
         _warn_if_exposed(token_file)
 
     def started(address: str, service: "Service") -> None:
-        writes = service.writes == "yes" or (arguments.workers > 1 and not arguments.read_only)
-        does = "reads and writes" if writes else "reads only"
+        does = "reads and writes" if service.writes == "yes" else "reads only"
         who = "clients with a token" if token_file is not None else "all clients on this machine, without tokens"
         documents = counted(len(service.index), "document")
         with suppress(OSError):  # no user may read it

@@ -61,7 +61,8 @@ class Same(Input, tag_field="rule", tag="same"):
 class RankedHit(Input):
     """A hit with its *text*, or its *signature* (the bytes of its row, as Base64), and its fields.
 
-    A field must not be named like the id of hits or, if one has a text, like the text.
+    The text counts if the index does not have the document, or has this text; a field that is missing is that of the
+    index. A field must not be named like the id of hits or, if one has a text, like the text.
     """
 
     id: Id
@@ -194,14 +195,13 @@ def _records(
                 rule = f"a name that is reserved for the {what} of the hit; rename the field."
                 raise Refusal(INVALID, f"Hit {place} has a field {name!r}, {rule}")
     records = [{**hit.fields, **({} if hit.text is None else {text: hit.text}), "id": hit.id} for hit in hits]
+    known: dict[str, Any] = {"index": service.index}
     if recipe is None:
         require_no_signature(hits, "hit")
-    else:
-        require_no_text(hits, "hit")
-    if recipe is None and not texts:
-        return records, rules, {"index": service.index}
+        return records, rules, known
+    require_no_text(hits, "hit")
+    known["signatures"] = signatures_of(service, hits, recipe, "hit")
     signing = [
-        replace(rule, scheme=rule.scheme or scheme, text=_TEXT) if isinstance(rule, NearDuplicates) else rule
-        for rule in rules
+        replace(rule, scheme=rule.scheme or scheme) if isinstance(rule, NearDuplicates) else rule for rule in rules
     ]
-    return records, signing, {} if recipe is None else {"signatures": signatures_of(service, hits, recipe, "hit")}
+    return records, signing, known

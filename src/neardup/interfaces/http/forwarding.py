@@ -1,8 +1,7 @@
 """Requests that change the index, passed on from processes that read it to the one that writes it."""
 
 import asyncio
-import socket
-from http.client import HTTPConnection, HTTPException
+from http.client import HTTPException
 from typing import Final
 
 from starlette.requests import Request
@@ -11,16 +10,9 @@ from starlette.responses import Response
 from neardup.interfaces.http.problems import UNWRITABLE, Refusal
 from neardup.interfaces.http.requests import received
 from neardup.interfaces.http.service import Service
+from neardup.interfaces.http.writer import WriterConnection
 
-_SECONDS: Final = 120.0  # until the answer of the writer
 _OF_A_CONNECTION: Final = frozenset({b"connection", b"content-length", b"keep-alive", b"transfer-encoding", b"date"})
-
-
-class _UnixConnection(HTTPConnection):
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(_SECONDS)
-        self.sock.connect(self.host)
 
 
 async def forwarded(request: Request, service: Service, writer: str) -> Response:
@@ -36,7 +28,7 @@ async def forwarded(request: Request, service: Service, writer: str) -> Response
 
 def _answer(writer: str, request: Request, body: bytes) -> Response:
     scope = request.scope
-    connection = _UnixConnection(writer)
+    connection = WriterConnection(writer)
     try:
         path = scope["raw_path"] + b"?" * bool(scope["query_string"]) + scope["query_string"]
         connection.putrequest(request.method, path.decode("latin-1"), skip_host=True, skip_accept_encoding=True)

@@ -6,7 +6,8 @@ import msgspec
 
 from neardup.interfaces.http.problems import BROKEN, UNAVAILABLE, UNWRITABLE, Refusal
 from neardup.interfaces.http.requests import Input, Nothing
-from neardup.interfaces.http.service import Service, Writes
+from neardup.interfaces.http.service import Service
+from neardup.interfaces.http.writer import Writes
 from neardup.schemes.terms import written
 
 

@@ -9,7 +9,7 @@ from neardup.interfaces.http.requests import GroupId, Input, Number, Page, Query
 from neardup.interfaces.http.service import Service
 from neardup.model.answers import SearchAnswer, as_record
 from neardup.pipeline.query.near_hits import HitVerify
-from neardup.pipeline.query.search import TOP, Collapsing, Search, Sort
+from neardup.pipeline.query.search import TOP, Collapsing, Search, Sort, has_table
 
 NOT_SEARCHABLE: Final = (
     "This index keeps no texts and cannot be searched."
@@ -41,8 +41,9 @@ class SearchQuery(Input):
 
 
 def search_table(service: Service) -> Search:
-    """Return the search table; raise a refusal that explains how to make one."""
-    if service.search is None:
+    """Return the search table; raise a refusal that explains how to make one, also if it was removed just now."""
+    removed = service.readable and not has_table(service.index.store.folder)
+    if service.search is None or removed:
         raise Refusal(NO_SEARCH, "" if service.index.keeps_texts else NOT_SEARCHABLE)
     return service.search
 

@@ -120,11 +120,13 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
         ignored = {number for number in ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
         if several:
 
-            def begun() -> None:
+            def begun(writer: str | None) -> None:
+                service.writer = writer
+                service.ask_writer(_STARTING_SECONDS)
                 started(url, service)
                 service.close()  # workers have their own
 
-            return _run_workers(deployment, listening, ignored, begun)
+            return _run_workers(deployment, listening, ignored, begun, partial(access.reload, report))
 
         def end(number: int, _: FrameType | None) -> None:
             server.force_exit = server.should_exit and number == signal.SIGINT
@@ -226,14 +228,18 @@ class _Access:
 
 
 def _run_workers(
-    deployment: Deployment, listening: socket.socket, ignored: set[int], started: Callable[[], None]
+    deployment: Deployment,
+    listening: socket.socket,
+    ignored: set[int],
+    started: Callable[[str | None], None],
+    reload: Callable[[], None],
 ) -> int:
     """Run workers under the supervisor of uvicorn, which replaces those that die, until a signal ends them."""
     ready = multiprocessing.get_context("spawn").Event()
 
     def wait() -> None:
         ready.wait()
-        started()
+        started(reading.writer)
 
     shown = logging.StreamHandler()
     shown.setFormatter(logging.Formatter("neardup: %(message)s"))
@@ -258,7 +264,12 @@ def _run_workers(
         for number in ENDING:
             signal.signal(number, signal.SIG_IGN if number in ignored else lambda *_: supervisor.end())
         if deployment.reloads:
-            signal.signal(_RELOADING, lambda *_: supervisor.pass_on(_RELOADING))
+
+            def pass_on(number: int, _: FrameType | None) -> None:
+                supervisor.pass_on(number)
+                reload()
+
+            signal.signal(_RELOADING, pass_on)
         threading.Thread(target=wait, daemon=True).start()
         supervisor.run()
     return int(any(process.exitcode not in {0, -signal.SIGTERM} for process in supervisor.all))
@@ -405,8 +416,9 @@ def worker(deployment: Deployment, ready: Event | None) -> Guard:
 
     def begin() -> None:
         if deployment.reloads:
-            asyncio.get_running_loop().add_signal_handler(_RELOADING, access.reload, _complain)
-            access.reload(lambda _: None)  # a signal was ignored until now
+            unsaid = partial(access.reload, lambda _: None)  # the process that started this one reports it, once
+            asyncio.get_running_loop().add_signal_handler(_RELOADING, unsaid)
+            unsaid()  # a signal was ignored until now
         if ready is not None:
             ready.set()
 

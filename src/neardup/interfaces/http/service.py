@@ -11,6 +11,7 @@ from neardup.evaluation.comparison import compare, explain
 from neardup.interfaces.http.limits import SMALL, Limits
 from neardup.interfaces.http.metrics import Metrics
 from neardup.interfaces.http.problems import OVERLOADED, PREFIXES, READ_ONLY, TOO_LARGE, ProblemKind, Refusal
+from neardup.interfaces.http.writer import Writes, writes_of
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
 from neardup.model.query import terms_of
 from neardup.pipeline.crawl.keyed_visits import KeyedVisits
@@ -30,7 +31,6 @@ _THREADS: Final = 2
 _OTHER_WRITER: Final = "Another process writes the index; this one only reads it until that process ends."
 _SAMPLE: Final = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
 
-Writes = Literal["yes", "no", "failed"]
 Opening = Callable[[Literal["r", "w"]], Index]
 Answer = TypeVar("Answer")
 
@@ -76,6 +76,8 @@ class Service:
         self._threads = {name: ThreadPoolExecutor(_THREADS, f"neardup-{name}") for name in ("long", "short")}
         self._long_running = 0
         self._watching: asyncio.Task[None] | None = None
+        self._asking: asyncio.Task[None] | None = None
+        self._writer_writes: Writes = "failed"  # as the writer reported last
         self._visiting = Lock()
         self._visits: KeyedVisits | None = None  # of this index
         self._counting, self._counted = Lock(), (0, 0)  # hits and misses in the metrics
@@ -165,21 +167,25 @@ class Service:
         """Start to watch the index. Call ``warm_up`` before, so that the first request does not wait."""
         self.update_metrics()
         self._watching = asyncio.create_task(self._watch())
+        if self.writer is not None:
+            self._asking = asyncio.create_task(self._ask())
         self.ready = True
 
     async def stop(self) -> None:
         """Wait for the work in progress, and close the index."""
         self.ready = False
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.wait([self._watching])
+        tasks = [task for task in (self._watching, self._asking) if task is not None]
+        for task in tasks:
+            task.cancel()
+        if tasks:
+            await asyncio.wait(tasks)
         for threads in self._threads.values():
             await asyncio.to_thread(threads.shutdown)
         self.close()
 
     def close(self) -> None:
         """Close the search table and the index."""
-        self._close(self.index, self.search)
+        self._close(self.search, self.index)
 
     def warm_up(self) -> None:
         """Load or compile what the first request needs."""
@@ -209,10 +215,10 @@ class Service:
     def writes(self) -> Writes:
         """Whether the index can be written: ``"failed"`` means not now, and that writing is retried.
 
-        ``"yes"`` where another process of this service writes it, which may fail.
+        Where another process of this service writes it, that is what this process reported last.
         """
         if self.writer is not None:
-            return "yes"
+            return self._writer_writes
         if self.index.failure is not None or self._failures["written"] is not None:
             return "failed"
         return "yes" if self.index.store.writes else "no"
@@ -307,13 +313,13 @@ class Service:
             self.report(f"search is not available: {error}")
             return None
 
-    def _close(self, index: Index, search: Search | None) -> None:
-        try:
-            if search is not None:
-                search.close()
-            index.close()
-        except StorageError as error:
-            self.report(f"the index was closed with an error: {error}")
+    def _close(self, *parts: Index | Search | None) -> None:
+        for part in parts:
+            try:
+                if part is not None:
+                    part.close()
+            except StorageError as error:
+                self.report(f"the index was closed with an error: {error}")
 
     async def _watch(self) -> None:
         while True:
@@ -326,6 +332,16 @@ class Service:
                 self.report(f"the index is no longer watched: {type(error).__name__}: {error}")
                 raise
 
+    def ask_writer(self, seconds: float) -> None:
+        """Ask the process that writes whether it can, and wait some *seconds* for the answer."""
+        if self.writer is not None:
+            self._writer_writes = writes_of(self.writer, seconds)
+
+    async def _ask(self) -> None:
+        while True:
+            await asyncio.to_thread(self.ask_writer, RETRY_SECONDS)
+            await asyncio.sleep(REFRESH_SECONDS if self.writes == "failed" else RETRY_SECONDS)
+
     def _look(self) -> None:
         """Read what another process has written, and try to recover from a failure."""
         try:
@@ -337,8 +353,9 @@ class Service:
         self._note("read", None)
         if not self._read_only and self.writes != "yes" and time.monotonic() >= self._tried + RETRY_SECONDS:
             self._try_to_write()
-        if self.search is None and has_table(self.index.store.folder):
-            self.search = self._opened_search()
+        if (self.search is not None) != has_table(self.index.store.folder):
+            old, self.search = self.search, self._opened_search()
+            self._close(old)
         self.update_metrics()
         if time.monotonic() >= self._measures:
             self.measure()
@@ -364,7 +381,7 @@ class Service:
         old, old_search = self.index, self.search
         self.index = index
         self.search = self._opened_search()
-        self._close(old, old_search)
+        self._close(old_search, old)
 
     def _note(self, verb: Literal["read", "written"], reason: str | None) -> None:
         """Report that the index cannot be read or written any more, and that it can be again, each once."""

@@ -72,13 +72,14 @@ def remove_ids(index: Index, ids: Sequence[str], addresses: Addresses | None = N
     """Remove documents in one step from the index, then from the search table.
 
     An id that is unknown may be another form of a URL: then the document at its normal form is removed. Raises
-    ``StorageRefused`` if the ids of the index follow other URL rules than *addresses*, unless these have none.
+    ``StorageRefused`` if the ids of the index follow other URL rules than *addresses*, unless these have none and no
+    unknown id is a URL.
     """
     addresses = addresses or Addresses()
-    if addresses.rules is not None:
-        require_url_rules(index, addresses.rules)
     unknown = _unknown(index, dict.fromkeys(ids))
     forms = {name: addresses.id_of(name) for name in unknown if is_url(name)}
+    if forms or addresses.rules is not None:
+        require_url_rules(index, addresses.rules)
     found = {*forms.values()}.difference(_unknown(index, forms.values()))
     with keeping_up(index) as catch_up:
         done = index.remove(found.union(ids).difference(unknown))

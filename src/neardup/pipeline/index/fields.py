@@ -5,7 +5,9 @@ valid does not depend on the other values of its batch. An empty string counts a
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from math import isinf
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -32,6 +34,7 @@ from neardup.text.values import MISSING, uncut
 Container = TypeVar("Container", pa.Table, pa.ChunkedArray)
 
 _MOST_INTEGER: Final = 1 << 63
+_MOST_EXACT: Final = 1 << 53  # integers up to this are numbers of 64 bits
 
 
 class FieldReading(NamedTuple):
@@ -42,7 +45,7 @@ class FieldReading(NamedTuple):
     expected: str
 
 
-def _number(written: str) -> float:
+def _float(written: str) -> float:
     """Read a number as files write it; Python would also read ``1_000``, digits of other scripts, and 1e999 as inf."""
     value = float(written)
     if "_" in written or not written.isascii() or (isinf(value) and "n" not in written.lower()):
@@ -50,10 +53,24 @@ def _number(written: str) -> float:
     return value
 
 
+def _number(written: str) -> float:
+    """Read a number; an integer beyond 2**53 that it would round is invalid."""
+    value = _float(written)
+    if abs(value) >= _MOST_EXACT and written.strip().lstrip("+-").isdecimal() and value != int(written):
+        raise ValueError(written)
+    return value
+
+
 def _integer(written: str) -> int:
-    _number(written)
-    value = int(written)
-    if not -_MOST_INTEGER <= value < _MOST_INTEGER:
+    """Read a whole number, also one written as ``1000.0`` or ``1e3``."""
+    if not abs(_float(written)) <= _MOST_INTEGER:  # nor NaN
+        raise ValueError(written)
+    try:
+        exact = Decimal(written)
+    except InvalidOperation as error:  # an exponent of 20 digits
+        raise ValueError(written) from error
+    value = int(exact)
+    if value != exact or not -_MOST_INTEGER <= value < _MOST_INTEGER:
         raise ValueError(written)
     return value
 
@@ -66,7 +83,7 @@ def _moment(written: str) -> datetime:
 
 READ: Final = {
     "integer": FieldReading(_integer, pa.int64(), "an integer of 64 bits"),
-    "number": FieldReading(_number, pa.float64(), "a number of 64 bits"),
+    "number": FieldReading(_number, pa.float64(), "a number of 64 bits (integers are not rounded)"),
     "time": FieldReading(_moment, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z"),
     "flag": FieldReading({"true": True, "false": False}.__getitem__, pa.bool_(), "true or false"),
 }
@@ -278,9 +295,13 @@ def described(value: Any) -> str:
     names = {str: "string", int: "integer", float: "number", bool: "flag", datetime: "time", bytes: "byte string"}
     if value is None:
         return "None"
-    shown = value.isoformat() if isinstance(value, datetime) else repr(value)
-    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    shown = shortened(value.isoformat() if isinstance(value, datetime) else repr(value))
     return f"the {names.get(type(value), type(value).__name__)} {shown}"
+
+
+def shortened(shown: str) -> str:
+    """Return a value as a message shows it, without its end if it is long."""
+    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
 
 
 def _column(name: str, values: Any) -> Any:
@@ -343,10 +364,20 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
         whole = pa.array([read_field(kind, written) for written in whole.to_pylist()], wanted)
     if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
         whole = whole.cast(pa.timestamp("us"))
-    found = whole.cast(wanted)
+    found = _numbers(whole) if kind == "number" and not pa.types.is_floating(whole.type) else whole.cast(wanted)
     if kind == "time":
         _require_years(found)
     return found
+
+
+def _numbers(exact: pa.Array) -> pa.Array:
+    """Return integers or decimals as numbers; ``ValueError`` for an integer that would be rounded."""
+    if pa.types.is_integer(exact.type):
+        with suppress(pa.ArrowInvalid):  # beyond 2**53
+            return exact.cast(pa.float64())
+    return pa.array(
+        [None if value is None else _number(format(Decimal(value), "f")) for value in exact.to_pylist()], pa.float64()
+    )
 
 
 def _require_years(times: pa.Array) -> None:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from neardup.index.disk.columns import STRING
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing
-from neardup.pipeline.index.fields import READ, SITE, chosen_rows, read_field, with_column
+from neardup.pipeline.index.fields import READ, SITE, chosen_rows, read_field, shortened, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, Rejected, WholeInputs
@@ -162,5 +162,5 @@ def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> An
             values.append(read_field(kind, written))
         except (ValueError, KeyError, OverflowError):
             values.append(None)
-            refused.setdefault(row, f"its {name!r} must be {read.expected}")
+            refused.setdefault(row, f"its {name!r} must be {read.expected}, not {shortened(repr(written))}")
     return pa.array(values, read.type)

@@ -260,7 +260,8 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
 
     *hits* are in rank order, best first: ids, records with a field *id*, or a table. *by* is a rule or several, applied
     in turn: ``NearDuplicates()`` by default, and ``SameValue``. Near duplicates are found by *signatures*, one row per
-    hit; or by those that *index* has for the ids; or by those of a text field.
+    hit; or by those that *index* has for the ids; or, for records with ids that it does not have, by those of a text
+    field. A value that a record lacks is that of *index*.
 
     Under each rule, a hit joins the group of the best-ranked kept hit that it matches. It is hidden if the group
     already has as many kept hits as the rule keeps; it then matches a kept hit itself. With *enabled* off, all hits are
@@ -276,8 +277,8 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     hit reports which of the two it was (``verified``). At most 64 MiB of texts per set of hits are read from an index,
     each of less than 4 MiB, and 2**28 features compared; beyond that, the estimate decides. ``"exact"``: the texts
     only; too much text, or a text to compare that is not available, is an error, as are signatures of ``Checksum``.
-    ``"estimate"``: the signatures only. If there are *signatures* or an *index*, the text of a record only counts if it
-    is the text that was signed.
+    ``"estimate"``: the signatures only. If there are *signatures*, or *index* has the id, the text of a record only
+    counts if it is the text that was signed.
 
     No hits return no groups. Raises ``ParameterError``, ``DataError`` for an invalid hit or value, and
     ``RecipeMismatch`` for signatures of another recipe.
@@ -312,7 +313,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     else:
         with index.store.busy:  # so that all answers are of one state of the index
             index.store.require_open()
-            fields = [rule.text if isinstance(rule, NearDuplicates) else rule.field for rule in rules]
+            fields = [field for rule in rules for field in _fields_of(rule, index)]
             digest = None if cache is None else given.digest(number, fields)
             if cache is None or digest is None:
                 judged = _judged(rules, asked)
@@ -320,6 +321,13 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
                 key = (*index.state, *rules, verify, digest)
                 judged = cache.judged(key, lambda: _judged(rules, asked))
     return Collapsed(given, judged, rules, part, index)
+
+
+def _fields_of(rule: Rule, index: Index) -> tuple[str, ...]:
+    """Return the fields of records that a rule may read."""
+    if isinstance(rule, SameValue):
+        return (rule.field,)
+    return (rule.text, *(rule.scheme or index.scheme).columns)
 
 
 def _judged(rules: tuple[Rule, ...], asked: AskedHits) -> Judged:

@@ -30,7 +30,7 @@ _DIGESTED = frozenset({str, int, bool, type(None)})
 class Hits:
     """Hits, best first: a sequence of ids (strings or integers), of records (mappings), or a table.
 
-    A record's id is its field *id*. A field that no record has is read from *index*, if there is one. Raises
+    A record's id is its field *id*. A value that a record lacks is that of *index*, if there is one. Raises
     ``DataError`` for an invalid hit, and for a record without an id.
     """
 
@@ -91,17 +91,19 @@ class Hits:
     def values(self, field: str, number: int) -> list[Any]:
         """Return the values of a field for the first *number* hits, ``None`` for missing ones, also NaN.
 
-        Raises ``DataError`` if neither a record nor an index has the field.
+        A record without a value has that of the index, if there is one. Raises ``DataError`` if neither a record nor an
+        index has the field.
         """
         if not self.given:
             return []
+        index = self._index if self._index is not None and field in self._index.fields else None
         if self.records:
             if self.says(field):
                 values = self._said(field, number)
-                if types_of(values) <= _USUAL:
-                    return values
-                return [None if is_missing(value) else value for value in values]  # as of pandas
-            if self._index is None or field not in self._index.fields:
+                if not types_of(values) <= _USUAL:
+                    values = [None if is_missing(value) else value for value in values]  # as of pandas
+                return values if index is None else self._completed(index, field, values)
+            if index is None:
                 names = sorted({str(name) for hit in self.given for name in hit})
                 shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
                 raise DataError(f"field {field!r}", f"is missing in all hits; their fields are {shown}")
@@ -110,6 +112,14 @@ class Hits:
             rule = f"must be an index: the hits are ids without {lacking}; or pass records with the field {field!r}"
             raise ParameterError("index", None, rule)
         return self._index.values(field, self.names[:number])
+
+    def _completed(self, index: Index, field: str, values: list[Any]) -> list[Any]:
+        """Return values with those of an index in the place of ``None``."""
+        ranks = [rank for rank, value in enumerate(values) if value is None]
+        if not ranks:
+            return values
+        found = dict(zip(ranks, index.values(field, self.named(ranks)), strict=True))
+        return [found.get(rank, value) for rank, value in enumerate(values)]
 
     def says(self, field: str) -> bool:
         """Return whether any record has a field."""

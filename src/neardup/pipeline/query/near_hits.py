@@ -104,9 +104,9 @@ def near_hits(rule: NearDuplicates, asked: AskedHits) -> NearHits:
             return _by_estimate(scheme, signed)
     elif index is not None:
         places = given.places(index, number)
-        signed = index.signatures_at(places)
+        signed, features = _with_new(index.signatures_at(places), places < 0, scheme, rule, given)
         if index.keeps_texts:
-            texts = _KeptTexts(index, scheme, places)
+            texts = _KeptTexts(index, scheme, places, features)
     if verify == "estimate":
         return _by_estimate(scheme, signed)
     if not scheme.columns:
@@ -131,10 +131,42 @@ def _scheme(rule: NearDuplicates, index: Index | None) -> Scheme:
     return chosen
 
 
+def _signed_fields(scheme: Scheme, rule: NearDuplicates, given: Hits) -> dict[str, str]:
+    """Name the field of each column that a scheme of fields signs."""
+    return {name: rule.text if name == BODY and not given.says(BODY) else name for name in scheme.columns}
+
+
+def _with_new(
+    signed: Signatures, new: Flags, scheme: Scheme, rule: NearDuplicates, given: Hits
+) -> tuple[Signatures, Features | None]:
+    """Add the signatures of *new* hits, which an index does not have, by their own texts or fields.
+
+    Returns also the features of the texts of new hits, if any has a text.
+    """
+    if not given.records:
+        return signed, None
+    named = _signed_fields(scheme, rule, given) or {rule.text: rule.text}
+    said = {name: field for name, field in named.items() if given.says(field)}
+    if not (said and new.any()):
+        return signed, None
+    columns = dict.fromkeys(named, pa.nulls(len(new), pa.large_string()))
+    for name, field in said.items():
+        pairs = zip(given.values(field, len(new)), new, strict=True)
+        columns[name] = text_column([value if own and isinstance(value, str) else None for value, own in pairs], field)
+    features: Features | None = None
+    if scheme.columns:
+        own = scheme.sign(pa.table(columns))
+    else:
+        features, own = signed_features(scheme, columns[rule.text])
+    rows = signed.rows.copy()
+    rows[new] = own.rows[new]
+    return Signatures(rows, np.where(new, own.present, signed.present), signed.recipe), features
+
+
 def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int, verify: HitVerify | None) -> NearHits:
     """Sign hits by the texts or fields of their records, which also decide."""
     if scheme.columns:
-        named = {name: rule.text if name == BODY and not given.says(BODY) else name for name in scheme.columns}
+        named = _signed_fields(scheme, rule, given)
         fields = pa.table({name: text_column(given.values(field, number), name) for name, field in named.items()})
         signed = scheme.sign(fields)
         if verify != "estimate" and isinstance(scheme, FieldScheme):
@@ -279,17 +311,26 @@ class _GivenTexts:
 
 
 class _KeptTexts:
-    """The texts of hits of an index, which are read when they are needed, best ranks first, within the bounds."""
+    """The texts of hits of an index, which are read when they are needed, best ranks first, within the bounds.
 
-    def __init__(self, index: Index, scheme: Scheme, places: Places) -> None:
+    *new* are the features of hits that the index does not have, by rank.
+    """
+
+    def __init__(self, index: Index, scheme: Scheme, places: Places, new: Features | None) -> None:
         self._index, self._shingling, self._places = index, scheme.shingling, places
         self._buffer = FeatureBuffer(0)
         self._buffer.append(Features(np.empty(0, np.uint64), np.zeros(2, np.int64)))  # of hits without a known text
         self._made, self._spent = 1, 0
-        self._asked = np.zeros(len(places), np.bool_)
         self._sizes = np.full(len(places), -1)  # the bytes read of each text
-        self.known = np.zeros(len(places), np.bool_)
-        self.sets = feature_sets(scheme, self._buffer.features(), np.zeros(len(places), np.int64))
+        positions = np.zeros(len(places), np.int64)
+        if new is not None:
+            self._buffer.append(new)
+            self._made += len(new)
+            positions = np.arange(1, self._made)
+        self.sets = feature_sets(scheme, self._buffer.features(), positions)
+        self.known = self.sets.sizes > 0
+        self.sets.make_distinct(np.flatnonzero(self.known))
+        self._asked = self.known.copy()
 
     def read(self, ranks: Positions) -> None:
         """Make the sets of these hits distinct, and read texts that are needed for that."""

@@ -105,8 +105,9 @@ def _asked(
     for rule in rules:
         if not isinstance(rule, NearDuplicates):
             values.add(rule.field)
-        elif index is None or not index.keeps_texts:
-            texts.update(getattr(rule.scheme, "columns", ()) or (rule.text,))
+        else:
+            scheme = index.scheme if rule.scheme is None and index is not None else rule.scheme
+            texts.update(getattr(scheme, "columns", ()) or (rule.text,))
     records: list[dict[str, Any]] = [{"_id": hit.get("_id")} for hit in given]
     known = [*dict.fromkeys(name for hit in given for part in ("_source", "fields") for name in hit.get(part) or ())]
     for field in sorted(texts | values):
