@@ -322,6 +322,27 @@ def test_what_the_format_of_an_output_cannot_represent_is_refused(tmp_path, work
         assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl"]
 
 
+@pytest.mark.parametrize("work", [False, True])
+@pytest.mark.parametrize("target", ["out", "dropped", "mark"])
+def test_parquet_that_readers_would_refuse_is_not_written(tmp_path, work, target):
+    """Arrow writes more levels of objects and lists than it reads."""
+    options = {"work": tmp_path / "w"} if work else {}
+    outputs = {"out": tmp_path / "o.jsonl", target: tmp_path / "o.parquet"}
+    for begin, end, most in (("[", "]", 49), ('{"a":', "}", 98)):
+        for levels in (most, most + 1, 130):
+            value = begin * levels + ("1" if begin != "[" else "") + end * levels
+            (tmp_path / "a.jsonl").write_text(f'{{"text": "one", "x": {value}}}\n')
+            if levels > most:
+                with pytest.raises(DataError, match=r"a.jsonl: its 'x' has more than 98 levels of objects and lists"):
+                    dedup_files([tmp_path / "a.jsonl"], **outputs, **options)
+                assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl"]
+                continue
+            dedup_files([tmp_path / "a.jsonl"], **outputs, **options)
+            assert pq.read_table(tmp_path / "o.parquet").num_rows == (target != "dropped")
+            for path in {*outputs.values()}:
+                path.unlink()
+
+
 def test_inputs_with_other_types_are_written_to_several_files(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "one two", "n": 1}\n')
     (tmp_path / "b.csv").write_text("text,n\nthree four,x\n")

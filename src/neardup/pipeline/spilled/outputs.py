@@ -40,7 +40,7 @@ from neardup.sources.plain_columns import check_values, has_limits
 from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
-from neardup.sources.tables import ONLY_LINES, check_representable, united, united_of
+from neardup.sources.tables import ONLY_LINES, check_levels, check_representable, united, united_of
 
 _PART: Final = "part-"
 _DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all numbers have more, to be in order
@@ -206,8 +206,9 @@ def fields(shards: Shards, task: int) -> dict[str, Any]:
         except DataError as error:
             misfit = error.rule
             break
-    schema = b64encode(united(source, schemas).serialize()).decode()
-    return {"schema": schema, "misfit": misfit}
+    schema = united(source, schemas)
+    check_levels(source, schema)  # Arrow cannot read a schema with more
+    return {"schema": b64encode(schema.serialize()).decode(), "misfit": misfit}
 
 
 def writes_texts(shards: Shards, output: Output) -> bool:
