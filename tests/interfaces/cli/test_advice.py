@@ -48,6 +48,8 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         ),
         (ParameterError("bag", None, "does not go with this"), "--bag does not go with this"),
         (ParameterError("fields", ["a", "b"], "must have different names"), "fields a b must have different names"),
+        (ParameterError("field", "id", "must not contain"), "--id id: the value must not contain"),
+        (ParameterError("field", "body", "must not contain"), "field body must not contain"),
         (ParameterError("text", "x" * 500, "must be short"), f"--text {'x' * 200}...: the value must be short"),
         (QueryTimeout(1.5), "the search was stopped after 1.5 seconds; use fewer or rarer words"),
         (OutputError("out.jsonl", "its folder is not writable", "permission"), "permissions, or name a path elsewhere"),

@@ -303,7 +303,10 @@ def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:
     name = error.name
     if name == "output":  # the library does not know the option
         name = next((one for one in _OUTPUTS if vars(arguments).get(one) == error.value), name)
-    listed = name in {"output", "inputs"} or (several and name not in {"against", *_WITH_COMMAS})
+    if name == "field":  # nor this one
+        name = next((one for one in _NAMED_FIELDS if vars(arguments).get(one) == error.value), name)
+    unnamed = {"inputs", "output", *({"field"} - {*vars(arguments)})}
+    listed = name in unnamed or (several and name not in {"against", *_WITH_COMMAS})
     option = name if listed else option_of(name, "", arguments)
     if error.name == "part_size" and isinstance(error.value, int):
         value = size_words(error.value)
@@ -418,9 +421,18 @@ def _about_rules(arguments: argparse.Namespace) -> str:
 
 def _is_of_index(error: StorageError, arguments: argparse.Namespace) -> bool:
     """Return whether a damaged file is one of an index, and not of the state that ``index`` reads."""
+    from neardup.pipeline.files.ingestion import is_index
+
     given = vars(arguments)
+    if any(_is_in(error.where, folder) and is_index(folder) for folder in given.get("against", ())):
+        return True
     named = arguments.verb == "index" or ("index" in given and arguments.verb not in {"check", "rescue"})
-    return named and not ("from" in given and Path(error.where).is_relative_to(given["from"]))
+    return named and not ("from" in given and _is_in(error.where, given["from"]))
+
+
+def _is_in(path: str, folder: str) -> bool:
+    """Return whether a path is that of a folder, or inside of it; links count as written."""
+    return Path(path).absolute().is_relative_to(Path(folder).absolute())
 
 
 def _is_full(error: BaseException | None) -> bool:
