@@ -69,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings(), signals_as_they_came(), redirect_stdout(sys.stdout):  # verbs may redirect it
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
             warnings.showwarning = lambda message, *_, **__: complain(advice_on_warning(message, parsed))
+            if sys.stdout is None and getattr(parsed, "json", False):
+                raise OutputRefused("standard output", "it is closed")
             code = _verb(parsed.verb).run(parsed)
         if sys.stdout is not None:
             sys.stdout.flush()
