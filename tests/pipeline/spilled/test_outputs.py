@@ -3,6 +3,7 @@ import io
 import json
 import sys
 from errno import ENOSPC
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.csv
@@ -12,7 +13,7 @@ from archives_made import packed, page
 
 from neardup import dedup_files
 from neardup.engines.journal import Journal
-from neardup.errors import DataError, OutputError, ParameterError
+from neardup.errors import DataError, OutputError, ParameterError, StorageDamaged
 from neardup.pipeline.spilled import files
 from neardup.pipeline.spilled import outputs as stage
 from neardup.pipeline.spilled.outputs import outputs_of, write
@@ -341,6 +342,17 @@ def test_parquet_that_readers_would_refuse_is_not_written(tmp_path, work, target
             assert pq.read_table(tmp_path / "o.parquet").num_rows == (target != "dropped")
             for path in {*outputs.values()}:
                 path.unlink()
+
+
+@pytest.mark.parametrize("schema", ["AAAA", "é", "", 5, None])
+def test_damaged_fields_of_a_shard_are_named(tmp_path, schema):
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
+    run = partial(dedup_files, [tmp_path / "a.jsonl"], tmp_path / "o.parquet", work=tmp_path / "w", keep_work=True)
+    run()
+    path = next((tmp_path / "w").glob("run-*/done/fields--0.json"))
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), "schema": schema}))
+    with pytest.raises(StorageDamaged, match=r"fields--0.json: .*; remove the work folder, and run again"):
+        run(force=True)
 
 
 def test_inputs_with_other_types_are_written_to_several_files(tmp_path):
