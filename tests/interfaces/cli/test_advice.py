@@ -160,7 +160,7 @@ def test_verbs_that_read_no_files_do_not_name_their_options():
     assert "--max-bytes" not in advice(error, Namespace(verb="compare"))
 
 
-@pytest.mark.parametrize("option", ["config", "common", "labels", "rules", "stop_words", "templates"])
+@pytest.mark.parametrize("option", ["config", "common", "labels", "like", "rules", "stop_words", "templates"])
 def test_files_with_a_cap_of_their_own_are_not_advised_to_raise_that_of_inputs(option):
     given = Namespace(**vars(DEDUP), **{option: "a.json"})
     error = DataError("a.json", "it is larger than 1,048,576 bytes", "too large")

@@ -185,14 +185,8 @@ _NEXT_FILES = {  # that do not exist, are others or have another format, by thei
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
     "stop_words": "to name words instead of a file, separate them by commas; write a single word with a comma: the,",
 }
-_OWN_CAPS = (
-    "config",
-    "common",
-    "labels",
-    "rules",
-    "stop_words",
-    "templates",
-)  # options of files with caps of their own
+# options of files with caps of their own
+_OWN_CAPS = ("config", "common", "labels", "like", "out", "rules", "stop_words", "templates")
 _UNPACKERS = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}  # commands, by endings
 
 
@@ -350,7 +344,7 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         "standard input": error.where == "<stdin>",
         "output": isinstance(error, OutputError),
         "reading": verb in _READING
-        and not (error.code == "too large" and error.where in {vars(arguments).get(name) for name in _OWN_CAPS}),
+        and not (error.code == "too large" and error.where in [vars(arguments).get(name) for name in _OWN_CAPS]),
         "": True,
     }
     if isinstance(error, DataError) and (advised := _about_file(error, arguments) or input_advice(error, arguments)):
