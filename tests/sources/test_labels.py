@@ -5,6 +5,7 @@ import pytest
 
 from neardup.model.errors import DataError, InputRefused, NeardupError, OutputError, OutputRefused, ParameterError
 from neardup.model.labels import LabelledPair
+from neardup.sources import labels
 from neardup.sources.labels import LONGEST_TEXT, LabelFile, latest, read_labels
 
 FIRST = LabelledPair(a="1", b="2", label="same", resemblance=0.5, weight=4.0, text_a="one\n", text_b="zwölf")
@@ -133,6 +134,12 @@ def test_paths_that_cannot_be_used(tmp_path):
     for name in (".", "pipe", "gone/labels.jsonl", "/dev/full", "/dev/stdout"):
         with pytest.raises(OutputRefused):
             LabelFile(tmp_path / name)
+
+
+def test_a_device_without_an_end_is_too_large(monkeypatch):
+    monkeypatch.setattr(labels, "MOST_BYTES", 1_000_000)
+    with pytest.raises(DataError, match="it expands to more than 1,000,000 bytes"):
+        read_labels("/dev/zero")
 
 
 def test_a_full_disk_leaves_complete_lines(path, monkeypatch):

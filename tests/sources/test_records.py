@@ -71,3 +71,11 @@ def test_a_field_is_inside_a_limited_number_of_objects():
     for text, names in ((".".join("a" * 102), ()), ("text", (".".join("a" * 5000),))):
         with pytest.raises(ParameterError, match="must be inside at most 100 objects"):
             decoder(text, names)
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\b", "a\nb", "a\udc80", 'a.b"c'])
+def test_names_that_json_escapes_are_refused_by_name(name):
+    for text, names in ((name, ("id",)), ("text", ("id", name))):
+        with pytest.raises(ParameterError, match="must not contain quotation marks, backslashes or control") as caught:
+            decoder(text, names)
+        assert (caught.value.name, caught.value.value) == ("field", name)

@@ -58,6 +58,8 @@ def test_schemas_are_united_as_their_records_are():
     assert schema.equals(table_of("x:{}".format, RECORDS).select(schema.names).schema)
     joined = pa.concat_tables([conformed("x", part, schema) for part in parts[:2]])
     assert joined.to_pylist() == table_of("x:{}".format, RECORDS[:2]).select(schema.names).to_pylist()
+    many = pa.schema([(f"{number}", pa.int64()) for number in range(20_000)])
+    assert united("x", [many, many]).equals(many)  # in a second, as each column is united with its own
     with pytest.raises(DataError, match="its 'n' has values of several types"):
         united("x", [schema, pa.schema([("n", pa.string())])])
     with pytest.raises(
@@ -77,6 +79,19 @@ def test_what_a_format_does_not_have_is_refused():
         check_representable("x", table_of("x:{}".format, [{"e": {}}]).schema, "parquet")
     with pytest.raises(DataError, match=r"its 'a.e' has only empty objects, which Parquet cannot represent"):
         check_representable("x", table_of("x:{}".format, [{"a": {"e": {}}}]).schema, "parquet")
+    for inner, most in ((pa.list_, 49), (lambda kind: pa.struct([("a", kind)]), 98), (lambda k: pa.map_(k, k), 5)):
+        kind = pa.int8()
+        for _ in range(most):
+            kind = inner(kind)
+        file = io.BytesIO()
+        pq.write_table(pa.schema([("d", kind)]).empty_table(), file)
+        pq.read_schema(pa.BufferReader(file.getvalue()))
+        check_representable("x", pa.schema([("d", kind)]), "parquet")
+    kind = pa.map_(pa.string(), pa.struct([("a", pa.int8())]))
+    for _ in range(48):
+        kind = pa.list_(kind)
+    with pytest.raises(DataError, match="its 'd' has more than 98 levels of objects and lists"):
+        check_representable("x", pa.schema([("d", kind)]), "parquet")
     tensor = pa.schema([("t", pa.fixed_shape_tensor(pa.int32(), [2]))])
     with pytest.raises(DataError, match="its 't' has objects or lists, which CSV cannot represent"):
         check_representable("x", tensor, "csv")

@@ -59,6 +59,12 @@ def applied(patterns, url):
     return url
 
 
+@pytest.mark.parametrize("hosts", [None, [], "a.example", {"a.example": 5}, {5: HostRules()}])
+def test_rules_map_hosts_to_rules(hosts):
+    with pytest.raises(ParameterError, match="must "):
+        UrlRules(hosts)
+
+
 @pytest.mark.parametrize("own", ONE_EACH, ids=repr)
 @given(url=URLS)
 def test_the_export_equals_the_rule(own, url):

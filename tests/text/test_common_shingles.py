@@ -295,6 +295,10 @@ def test_damaged_files_are_refused(tmp_path):
         CommonShingles.from_bytes(other.to_bytes(), "x.npz")
     with pytest.raises(InputRefused, match="No such file"):
         CommonShingles.load(tmp_path / "absent.npz")
+    with (tmp_path / "sparse.npz").open("wb") as file:
+        file.truncate(3 << 30)
+    with pytest.raises(DataError, match="is larger than 1,073,741,824 bytes"):
+        CommonShingles.load(tmp_path / "sparse.npz")
     with pytest.raises(OutputError, match="No such file"):
         found.save(tmp_path / "absent" / "x.npz")
 

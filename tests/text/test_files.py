@@ -7,7 +7,7 @@ from neardup.text.files import load, save
 def test_a_file_is_replaced_as_a_whole(tmp_path):
     for content in (b"first", b"", b"second"):
         save(tmp_path / "a", content)
-        assert load(tmp_path / "a", "the list") == content
+        assert load(tmp_path / "a", "the list", 9) == content
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
 
 
@@ -25,7 +25,7 @@ def test_what_the_user_may_not_use_is_not_wrong_usage(tmp_path):
     save(tmp_path / "a", b"content")
     (tmp_path / "a").chmod(0)
     with pytest.raises(DataError, match="the list cannot be read: Permission denied") as caught:
-        load(tmp_path / "a", "the list")
+        load(tmp_path / "a", "the list", 9)
     assert not isinstance(caught.value, InputRefused)
     assert caught.value.code == PERMISSION
     tmp_path.chmod(0o500)
@@ -35,8 +35,10 @@ def test_what_the_user_may_not_use_is_not_wrong_usage(tmp_path):
 
 def test_what_cannot_be_read_is_named(tmp_path):
     with pytest.raises(InputRefused, match="the list cannot be read: No such file"):
-        load(tmp_path / "a", "the list")
+        load(tmp_path / "a", "the list", 9)
     save(tmp_path / "a", b"12345")
     assert load(tmp_path / "a", "the list", 5) == b"12345"
     with pytest.raises(DataError, match="it is larger than 4 bytes"):
         load(tmp_path / "a", "the list", 4)
+    with pytest.raises(DataError, match="it is larger than 3,000,000 bytes"):
+        load("/dev/zero", "the list", 3_000_000)

@@ -27,6 +27,7 @@ from neardup.model.errors import (
     QueryTimeout,
     StorageBusy,
     StorageDamaged,
+    StorageError,
     StorageFailed,
     StorageRefused,
 )
@@ -477,16 +478,24 @@ def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception
         return StorageBusy(str(path), "another process has it")
     if code in _DAMAGED:
         return StorageDamaged(str(path), f"is not as it was written ({error}); {REBUILD}", "search table")
-    if code == sqlite3.SQLITE_CANTOPEN:
-        try:
-            path.open("rb").close()
-        except OSError as reason:
-            return StorageFailed.by(reason, path, "read")
+    if code == sqlite3.SQLITE_CANTOPEN and (refused := _access_error(path)) is not None:
+        return refused
     if code == sqlite3.SQLITE_FULL:
         return StorageFailed(str(path), f"cannot be written: {error}", FULL)
     doing = {sqlite3.SQLITE_CANTOPEN: "opened", sqlite3.SQLITE_READONLY: "written"}.get(code, "used")
     why = f"; {_NOT_WRITTEN}" if getattr(error, "sqlite_errorname", "") in _WRITING else ""
     return StorageFailed(str(path), f"cannot be {doing}: {error}{why}", PERMISSION if doing == "written" else "")
+
+
+def _access_error(path: Path) -> StorageError | None:
+    """Return the error for a file that the user may not read, or not write in its folder; ``None`` otherwise."""
+    try:
+        path.open("rb").close()
+    except OSError as reason:
+        return StorageFailed.by(reason, path, "read")
+    if os.access(path.parent, os.W_OK):
+        return None
+    return StorageFailed(str(path), "cannot be opened: its folder is not writable", PERMISSION)
 
 
 def _code(error: sqlite3.Error) -> int:

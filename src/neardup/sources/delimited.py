@@ -21,6 +21,7 @@ same header.
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -296,13 +297,14 @@ def _wanted(file: _File, request: Request) -> tuple[str, ...]:
 
 
 def _check_names(file: _File, names: Sequence[str]) -> None:
+    number = Counter(file.names)
     for name in names:
-        if name not in file.names and file.names[0].lstrip().startswith(("{", "[{")):
+        if name not in number and file.names[0].lstrip().startswith(("{", "[{")):
             rule = f"its first line begins with {file.names[0].lstrip()[0]}, so it seems to be JSON lines"
             raise DataError(file.spans.source, f"{rule}, but is read as CSV or TSV", "json as table")
-        if name not in file.names:
+        if name not in number:
             raise missing_field(file.spans.source, name, file.names)
-        if file.names.count(name) > 1:
+        if number[name] > 1:
             raise DataError(file.spans.source, f"it has two columns named {name!r}; rename one")
 
 
@@ -318,7 +320,8 @@ def _parse(
         wrong[row.number - 1] = row.actual_columns
         return "skip"
 
-    columns = {str(file.names.index(name)): pa.large_string() for name in names}
+    places = {name: str(index) for index, name in enumerate(file.names)}
+    columns = {places[name]: pa.large_string() for name in names}
     if len(spans):
         table = pyarrow.csv.read_csv(
             pa.BufferReader(_joined(spans, data)),
@@ -347,7 +350,7 @@ def _parse(
         code = "fields" if plain else "quotes are text"
         broken.append(Rejected(spans.source, int(spans.line[index]), rule, code))
     broken.sort(key=lambda record: record.position)
-    parsed = {name: table.column(str(file.names.index(name))) for name in names}
+    parsed = {name: table.column(places[name]) for name in names}
     return file.where(_without(len(spans), wrong)), broken, parsed
 
 

@@ -18,7 +18,8 @@ import msgspec
 
 from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, require_path
 from neardup.model.labels import LabelledPair
-from neardup.sources.formats import readable, require_file
+from neardup.sources.compression import load
+from neardup.sources.formats import require_file
 from neardup.sources.lines import BOM
 from neardup.sources.output import AnyPath, atomic, is_special, writable
 from neardup.sources.records import reason_of
@@ -38,9 +39,7 @@ def read_labels(path: AnyPath) -> list[LabelledPair]:
     """
     name = str(require_path("path", path))
     require_file(name, MOST_BYTES)
-    with readable(name):
-        data = Path(name).read_bytes()
-    return latest(_parsed(name, data)[0])
+    return latest(_parsed(name, bytes(load(name, None, MOST_BYTES).data))[0])
 
 
 def latest(answers: Iterable[LabelledPair]) -> list[LabelledPair]:

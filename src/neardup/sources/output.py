@@ -27,8 +27,9 @@ from neardup.model.errors import (
     require,
 )
 from neardup.sources.formats import FOLDER, KNOWN, WARC, Kind, expand, is_document, is_url, kind, local, matches
-from neardup.sources.output_places import InputPaths, require_outside
+from neardup.sources.output_places import InputPaths, require_outside, require_place
 from neardup.sources.remote import exists, send
+from neardup.sources.screens import opened_screen
 from neardup.sources.streams import lz4_frame
 from neardup.sources.tables import table_writer
 
@@ -135,8 +136,9 @@ def atomic(path: AnyPath) -> Iterator[BinaryIO]:
 
     The file has no name until it is complete and on disk, so that even a killed process leaves nothing. If the file
     system does not support that, it has a temporary name next to *path*, and is removed on any exception. Links are
-    followed. The new file has the permissions of the replaced one. Devices and pipes are written to directly. Raises
-    ``OutputError`` if the system refuses (a full disk, a closed pipe).
+    followed. The new file has the permissions of the replaced one. Devices and pipes are written to directly; a
+    terminal shows control characters as escapes. Raises ``OutputError`` if the system refuses (a full disk, a closed
+    pipe).
     """
     path = local(path)
     if is_url(path):
@@ -147,7 +149,7 @@ def atomic(path: AnyPath) -> Iterator[BinaryIO]:
         return
     with writable(path):
         if is_special(path):
-            with os.fdopen(_opened(path), "wb", buffering=_BUFFER) as file:
+            with opened_screen(_opened(path), _BUFFER) as file:
                 yield file
         else:
             yield from _replacing(Path(os.path.realpath(path)))
@@ -313,6 +315,7 @@ def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: s
 def _require_name(path: str, name: str) -> None:
     if not path:
         raise OutputRefused(name, "the path is empty")
+    require_place(path)
 
 
 def _is_same(path: Path, other: Path) -> bool:

@@ -1,5 +1,6 @@
 """One JSON record: decoding the requested fields, and describing errors."""
 
+import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, Final
@@ -12,6 +13,7 @@ from neardup.sources.json_faults import fault_of, kinds_in
 Decode = Callable[[memoryview], Any]
 
 _DEEPEST: Final = 100  # objects around a field
+_ESCAPED: Final = re.compile(r'["\\\x00-\x1f\ud800-\udfff]')
 _SHOWN: Final = 40  # characters of a name in a message
 _STARTS: Final = {b"[": "a list", b"{": "an object", b"t": "true or false", b"f": "true or false"}
 
@@ -26,6 +28,8 @@ def decoder(text: str | None, names: tuple[str, ...]) -> Decode:
     for name in (*names, text or ""):
         if name.count(".") > _DEEPEST:
             raise ParameterError("field", f"{name[:_SHOWN]}...", f"must be inside at most {_DEEPEST} objects")
+        if _ESCAPED.search(name):  # such names are not supported
+            raise ParameterError("field", name, "must not contain quotation marks, backslashes or control characters")
     fields = {f"f{index}": name for index, name in enumerate(names, 1)}
     members: list[tuple[str, Any, Any]] = [(field, msgspec.Raw, msgspec.Raw()) for field in fields]
     if text is not None:
@@ -41,12 +45,8 @@ def decoder(text: str | None, names: tuple[str, ...]) -> Decode:
                 fields[given[head]] = head
                 members.append((given[head], msgspec.Raw, msgspec.Raw()))
             nested.append((field, given[head], decoder(rest, ()) if field == "f0" else decoder(None, (rest,))))
-    try:
-        record = msgspec.defstruct("Record", members, rename=fields, gc=False)
-        decode: Decode = msgspec.json.Decoder(record).decode
-    except ValueError as error:  # names with escapes are not supported
-        rule = "must not contain quotation marks, backslashes or control characters"
-        raise ParameterError("fields", list(fields.values()), rule) from error
+    record = msgspec.defstruct("Record", members, rename=fields, gc=False)
+    decode: Decode = msgspec.json.Decoder(record).decode
     return _through_objects(decode, nested) if nested else decode
 
 

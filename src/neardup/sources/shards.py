@@ -119,8 +119,8 @@ class Shards:
             different = ({os.path.realpath(table): table for table in tables}.values() for tables, _ in there)
             require_once(tuple(chain.from_iterable(different)), request.globs)
         for path in paths:
-            rule = "cannot be a pipe, because a run in pieces reads its inputs more than once; use - and standard input"
-            require(pipes or not is_pipe(path), "inputs", display(path), rule)
+            why = "because a run in pieces reads its inputs more than once; use - and standard input"
+            require(pipes or not is_pipe(path), "inputs", display(path), f"cannot be a pipe or a device, {why}")
         require_other_names([path for path in paths if Path(path).is_dir()])
         found = cls(paths, request, ignored=sum(others for _, others in there))
         identities: list[Any] = []

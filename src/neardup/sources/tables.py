@@ -19,7 +19,7 @@ from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
 from neardup.sources.compression import Writable, compressed
 from neardup.sources.formats import Kind
-from neardup.sources.plain_columns import check_type, plain, types_in
+from neardup.sources.plain_columns import check_type, plain, types_in, unwrapped
 
 Write = Callable[[pa.Table], None]
 
@@ -31,6 +31,7 @@ ONLY_LINES: Final = (
     "which only JSON lines can represent; write JSON lines, and use other outputs for inputs of other formats"
 )
 
+_LEVELS: Final = 98  # of objects and lists in each other: readers of Parquet accept 100, with the record and the value
 _INEXACT: Final = (
     "range exactly representable"  # in the error of Arrow for a whole number that is not exact as a double
 )
@@ -87,13 +88,14 @@ def united_of(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -
 
     The error ends with *why* they must have one type.
     """
-    whole = pa.schema([])
+    whole: dict[str, pa.Schema] = {}  # of each column alone: the cost grows with the number of columns
     first: dict[str, tuple[str, pa.DataType]] = {}  # where a column has which type, if it has values there
     for source, schema in schemas:
         for field in schema:
             name, kind = field.name, _unpacked(field.type)
             try:
-                whole = pa.unify_schemas([whole, pa.schema([pa.field(name, kind)])], promote_options="permissive")
+                own = pa.schema([pa.field(name, kind)])
+                whole[name] = pa.unify_schemas([whole.get(name, own), own], promote_options="permissive")
             except (pa.ArrowTypeError, pa.ArrowInvalid):
                 other, known = first[name]
                 if source == other:
@@ -103,7 +105,7 @@ def united_of(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -
                 raise DataError(source, rule, "unrepresentable") from None
             if not pa.types.is_null(kind):
                 first.setdefault(name, (source, kind))
-    return whole
+    return pa.schema([one.field(0) for one in whole.values()])
 
 
 def check_representable(source: str, schema: pa.Schema, form: str) -> None:
@@ -117,6 +119,29 @@ def check_representable(source: str, schema: pa.Schema, form: str) -> None:
             raise DataError(source, rule, "unrepresentable")
         if form != "parquet":
             check_type(source, name, kind)
+    if form == "parquet":
+        check_levels(source, schema)
+
+
+def check_levels(source: str, schema: pa.Schema) -> None:
+    """Raise ``DataError`` for a column with more levels of objects and lists than readers of Parquet accept."""
+    for field in schema:
+        if _levels(field.type) > _LEVELS:
+            levels = f"more than {_LEVELS} levels of objects and lists, where a list counts as two"
+            raise DataError(source, f"its {field.name!r} has {levels}, {ONLY_LINES}", "unrepresentable")
+
+
+def _levels(kind: pa.DataType) -> int:
+    """Return the number of levels of a type in Parquet: one for an object, two for a list or a map."""
+    most, waiting = 0, [(kind, 0)]
+    while waiting:
+        own, above = waiting.pop()
+        own = unwrapped(own)
+        one = pa.types.is_struct(own) or pa.types.is_map(own)  # a map contains objects
+        levels = above + (1 if one else 2 if pa.types.is_nested(own) else 0)
+        most = max(most, levels)
+        waiting += [(own.field(number).type, levels) for number in range(own.num_fields)]
+    return most
 
 
 def without_rows(schema: pa.Schema) -> pa.Table:

@@ -11,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from neardup.model.errors import OTHER_FILE, DataError, require_path
+from neardup.model.errors import OTHER_FILE, DataError, require, require_kind, require_name, require_path
 from neardup.sources.compression import load
 from neardup.sources.formats import require_file
 
@@ -96,6 +96,10 @@ class UrlRules:
     id: str = field(init=False)
 
     def __post_init__(self) -> None:
+        require(isinstance(self.hosts, Mapping), "hosts", self.hosts, "must map hosts to their rules")
+        for host, rules in self.hosts.items():
+            require_name("host", host)
+            require_kind(f"hosts[{host!r}]", rules, HostRules)
         names = {host: {kind: _names(rules, kind) for kind in KINDS} for host, rules in self.hosts.items()}
         content = msgspec.json.encode([FORMAT, names], order="sorted")
         object.__setattr__(self, "id", blake2b(content, digest_size=8).hexdigest())

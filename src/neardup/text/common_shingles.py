@@ -29,6 +29,7 @@ BYTES: Final = 1 << 26  # most text of a sample
 LONGEST: Final = 1 << 20  # most bytes of a text of a sample
 MEETINGS: Final = 16  # smallest features that make documents candidates
 
+_LARGEST: Final = 1 << 30  # bytes of a file
 _FORMAT: Final = 1
 _NO_KEY: Final = np.zeros(2, np.uint64)
 _OTHER_CONTENT: Final = (  # RecursionError is a RuntimeError; a header may name any size
@@ -163,7 +164,7 @@ class CommonShingles:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read a list from a file; ``InputRefused`` if it cannot be read, ``DataError`` for another kind of file."""
-        return cls.from_bytes(files.load(path, "the common shingles"), os.fspath(path))
+        return cls.from_bytes(files.load(path, "the common shingles", _LARGEST), os.fspath(path))
 
 
 def least_own(size: int) -> int:

@@ -1,8 +1,12 @@
 """Small files that are written and read as a whole: lists of shingles, and templates."""
 
+import io
 import os
+from typing import Final
 
 from neardup.model.errors import DataError, OutputError, require_path
+
+_BLOCK: Final = 1 << 20
 
 
 def save(path: str | os.PathLike[str], content: bytes) -> None:
@@ -17,12 +21,17 @@ def save(path: str | os.PathLike[str], content: bytes) -> None:
         raise OutputError.by(error, target) from error
 
 
-def load(path: str | os.PathLike[str], what: str, most: int | None = None) -> bytes:
-    """Read a file of *what* it contains; ``DataError`` if that fails, or if it has over *most* bytes."""
-    source = require_path("path", path)
+def load(path: str | os.PathLike[str], what: str, most: int) -> bytes:
+    """Read a file, or a pipe, of *what* it contains; ``DataError`` if that fails, or if it has over *most* bytes."""
+    source, content = require_path("path", path), io.BytesIO()
     try:
-        if most is not None and source.stat().st_size > most:
-            raise DataError(os.fspath(path), f"it is larger than {most:,} bytes", "too large")
-        return source.read_bytes()
+        with source.open("rb") as file:
+            size = os.fstat(file.fileno()).st_size  # 0 of a device or a pipe
+            while size <= most and (block := file.read(_BLOCK)):
+                content.write(block)
+                size = max(size, content.tell())
     except OSError as error:
         raise DataError.by(error, os.fspath(path), what) from error
+    if size > most:
+        raise DataError(os.fspath(path), f"it is larger than {most:,} bytes", "too large")
+    return content.getvalue()

@@ -48,6 +48,8 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         ),
         (ParameterError("bag", None, "does not go with this"), "--bag does not go with this"),
         (ParameterError("fields", ["a", "b"], "must have different names"), "fields a b must have different names"),
+        (ParameterError("field", "id", "must not contain"), "--id id: the value must not contain"),
+        (ParameterError("field", "body", "must not contain"), "field body must not contain"),
         (ParameterError("text", "x" * 500, "must be short"), f"--text {'x' * 200}...: the value must be short"),
         (QueryTimeout(1.5), "the search was stopped after 1.5 seconds; use fewer or rarer words"),
         (OutputError("out.jsonl", "its folder is not writable", "permission"), "permissions, or name a path elsewhere"),
@@ -156,6 +158,13 @@ def test_verbs_that_read_no_files_do_not_name_their_options():
     error = DataError("a.gz", "expands to more than 8 GiB", "too large")
     assert "--max-bytes" in advice(error, DEDUP)
     assert "--max-bytes" not in advice(error, Namespace(verb="compare"))
+
+
+@pytest.mark.parametrize("option", ["config", "common", "labels", "like", "rules", "stop_words", "templates"])
+def test_files_with_a_cap_of_their_own_are_not_advised_to_raise_that_of_inputs(option):
+    given = Namespace(**vars(DEDUP), **{option: "a.json"})
+    error = DataError("a.json", "it is larger than 1,048,576 bytes", "too large")
+    assert advice(error, given).endswith("bytes; that is the most that is read here")
 
 
 def test_runs_in_pieces_are_not_advised_to_be_such():

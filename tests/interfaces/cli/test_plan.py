@@ -177,6 +177,9 @@ def test_a_closed_standard_output(monkeypatch, capsys):
     monkeypatch.setattr(sys, "stdout", None)
     assert main(["plan", "--svg", "-"]) == 2
     assert main(["plan", "--scheme", "trials"]) == 0
+    capsys.readouterr()
+    assert main(["plan", "--json"]) == 2
+    assert "neardup: standard output: it is closed" in capsys.readouterr().err
 
 
 def test_designs_of_fingerprint_tables(capsys):

@@ -226,6 +226,14 @@ def test_a_table_that_the_user_may_not_read_is_named(neardup, seen, tmp_path):
     assert "seen/search.sqlite cannot be read: Permission denied; change its permissions" in shown
 
 
+@pytest.mark.usefixtures("permissions")
+def test_a_table_in_a_folder_that_the_user_may_not_write_is_not_built(neardup, seen, tmp_path):
+    (tmp_path / "seen").chmod(0o555)
+    shown = neardup("reindex", "seen", code=1).err
+    (tmp_path / "seen").chmod(0o755)
+    assert "cannot be opened: its folder is not writable; change its permissions, or run this as another" in shown
+
+
 @pytest.mark.parametrize("query", ["", " ", "\t\n"])
 def test_an_empty_query_finds_nothing(neardup, seen, query):
     shown = neardup("search", "seen", query)

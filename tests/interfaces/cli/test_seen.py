@@ -201,6 +201,16 @@ def test_a_key_is_wanted(tmp_path, asked):
     assert answers[0]["verdict"] == "new"
 
 
+@pytest.mark.parametrize(("on_terminal", "shown"), [(False, "\x9b31m\u202e"), (True, r"\u009b31m\u202e")])
+def test_a_terminal_shows_control_characters_as_escapes(seen, monkeypatch, capsysbinary, on_terminal, shown):
+    (seen.parent / "lines").write_bytes(line(id="a\x9b31m\u202e", text=STORM))
+    monkeypatch.setattr(type(sys.stdout), "isatty", lambda _: on_terminal)
+    with (seen.parent / "lines").open() as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert main(["seen", str(seen)]) == 0
+    assert f'"id":"a{shown}"'.encode() in capsysbinary.readouterr().out
+
+
 @pytest.mark.parametrize("name", ["stdin", "stdout"])
 def test_closed_streams_are_told(seen, monkeypatch, capsys, name):
     monkeypatch.setattr(sys, name, None)

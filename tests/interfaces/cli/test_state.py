@@ -133,6 +133,26 @@ def test_a_file_is_no_work_folder(neardup, crawls):
     assert "one.jsonl is a file, not a folder; name the work" in neardup("work", "one.jsonl", code=2).err
 
 
+@pytest.mark.parametrize("name", ["kept.arrow", "dropped.arrow", "ids.arrow", "texts.json", "leaders.arrow"])
+def test_a_missing_file_is_named_with_what_to_do(neardup, crawls, name):
+    (path,) = (crawls / "crawls").glob(f"segment-*/{name}")
+    path.unlink()
+    for command in (("dedup", "two.jsonl", "--dry-run", "--against", "crawls"), ("state", "info", "crawls")):
+        shown = neardup(*command, code=1).err
+        assert f"{path.relative_to(crawls)}: it is missing: restore the state from a copy, or make a new one" in shown
+
+
+def test_a_damaged_index_has_one_advice(neardup, crawls):
+    neardup("index", "one.jsonl", "--to", "found", "--texts")
+    log = next((crawls / "found").glob("log-*"))
+    log.write_bytes(log.read_bytes()[:60])
+    content = bytearray(log.read_bytes())
+    content[52] ^= 1
+    log.write_bytes(content)
+    for command in (("dedup", "two.jsonl", "--dry-run", "--against"), ("stats",)):
+        assert "; restore the index from a copy; or run neardup check DIR" in neardup(*command, "found", code=1).err
+
+
 @pytest.mark.usefixtures("permissions")
 @pytest.mark.parametrize("pattern", ["state.json", "segment-*/leaders.arrow", "segment-*/texts.json"])
 def test_a_file_that_the_user_may_not_read_is_named(neardup, crawls, pattern):

@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -137,6 +138,10 @@ def test_what_documents_are_compared_with_is_named_once(tmp_path, source):
         with pytest.raises(InputRefused, match="is given twice"):
             dedup_files([source], tmp_path / "out.jsonl", against=again)
     assert not (tmp_path / "out.jsonl.neardup-work").exists()
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    for path in (tmp_path / "pipe.jsonl", "/dev/zero"):
+        with pytest.raises(ParameterError, match=r"^against=.* must be a file, .* not a pipe or a device; save it"):
+            dedup_files([source], tmp_path / "out.jsonl", against=path)
     with pytest.raises(ParameterError, match=r"^against=.* must name at least one state, index, file or folder"):
         dedup_files([source], tmp_path / "out.jsonl", against=[])  # such as of a pattern that nothing matches
 

@@ -2,6 +2,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -46,6 +47,8 @@ def test_python_types_name_kinds():
         ({"": int}, "must have names that are not empty"),
         ({5: int}, "must have names that are not empty"),
         (["rank"], "must map names to kinds"),
+        ([], "must map names to kinds"),
+        (pd.NA, "must map names to kinds"),
         ({"x": str, "x.data": int}, "must not be another field's name followed by .data or .offsets"),
     ],
 )

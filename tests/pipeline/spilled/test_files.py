@@ -348,6 +348,15 @@ def test_a_lost_split_is_not_made_again(tmp_path, sources, monkeypatch, stage, c
     dedup_files(sources, work=tmp_path / "w", restart=True)
 
 
+@pytest.mark.parametrize(("name", "value"), [("salt", "zz"), ("salt", 5), ("shards", {}), ("segments", 1)])
+def test_a_split_of_other_values_is_damaged(tmp_path, sources, monkeypatch, name, value):
+    interrupted(monkeypatch, "rank", lambda: dedup_files(sources, work=tmp_path / "w"))
+    path = next((tmp_path / "w").glob("run-*/done/split--0.json"))
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), name: value}))
+    with pytest.raises(StorageDamaged, match=r"split--0.json: .*remove the work folder"):
+        dedup_files(sources, work=tmp_path / "w")
+
+
 def test_a_split_that_nothing_depends_on_is_made_again(tmp_path, sources, monkeypatch):
     interrupted(monkeypatch, "_accept", lambda: dedup_files(sources, work=tmp_path / "w"), owner=files)
     next((tmp_path / "w").glob("run-*/done/split--0.json")).write_bytes(b"")

@@ -1,4 +1,5 @@
 import os
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -45,6 +46,21 @@ def test_what_is_not_an_array_is_damaged(job_of, sources, content):
     job = job_of(sources)
     job.save("a.npy", np.arange(5))
     job.path("a.npy").write_bytes(content)
+    with pytest.raises(StorageDamaged, match="does not begin as an array"):
+        job.array("a.npy")
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_any_changed_byte_of_a_header_is_damage_or_has_no_effect(job_of, sources):
+    job = job_of(sources)
+    job.save("a.npy", np.arange(5))
+    content = job.path("a.npy").read_bytes()
+    for place in range(content.index(b"\n")):
+        for value in b"\x00\x01('{#\\9":
+            job.path("a.npy").write_bytes(content[:place] + bytes([value]) + content[place + 1 :])
+            with suppress(StorageDamaged):
+                job.array("a.npy", np.int64)
+    job.path("a.npy").write_bytes(content[:60] + b"\x01" + content[61:])
     with pytest.raises(StorageDamaged, match="does not begin as an array"):
         job.array("a.npy")
 

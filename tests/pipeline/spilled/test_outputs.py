@@ -3,6 +3,7 @@ import io
 import json
 import sys
 from errno import ENOSPC
+from functools import partial
 
 import pyarrow as pa
 import pyarrow.csv
@@ -12,7 +13,7 @@ from archives_made import packed, page
 
 from neardup import dedup_files
 from neardup.engines.journal import Journal
-from neardup.errors import DataError, OutputError, ParameterError
+from neardup.errors import DataError, OutputError, ParameterError, StorageDamaged
 from neardup.pipeline.spilled import files
 from neardup.pipeline.spilled import outputs as stage
 from neardup.pipeline.spilled.outputs import outputs_of, write
@@ -320,6 +321,38 @@ def test_what_the_format_of_an_output_cannot_represent_is_refused(tmp_path, work
         with pytest.raises(DataError, match=reason):
             dedup_files([tmp_path / "a.jsonl"], tmp_path / out, **options)
         assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl"]
+
+
+@pytest.mark.parametrize("work", [False, True])
+@pytest.mark.parametrize("target", ["out", "dropped", "mark"])
+def test_parquet_that_readers_would_refuse_is_not_written(tmp_path, work, target):
+    """Arrow writes more levels of objects and lists than it reads."""
+    options = {"work": tmp_path / "w"} if work else {}
+    outputs = {"out": tmp_path / "o.jsonl", target: tmp_path / "o.parquet"}
+    for begin, end, most in (("[", "]", 49), ('{"a":', "}", 98)):
+        for levels in (most, most + 1, 130):
+            value = begin * levels + ("1" if begin != "[" else "") + end * levels
+            (tmp_path / "a.jsonl").write_text(f'{{"text": "one", "x": {value}}}\n')
+            if levels > most:
+                with pytest.raises(DataError, match=r"a.jsonl: its 'x' has more than 98 levels of objects and lists"):
+                    dedup_files([tmp_path / "a.jsonl"], **outputs, **options)
+                assert sorted(path.name for path in tmp_path.iterdir()) == ["a.jsonl"]
+                continue
+            dedup_files([tmp_path / "a.jsonl"], **outputs, **options)
+            assert pq.read_table(tmp_path / "o.parquet").num_rows == (target != "dropped")
+            for path in {*outputs.values()}:
+                path.unlink()
+
+
+@pytest.mark.parametrize("schema", ["AAAA", "é", "", 5, None])
+def test_damaged_fields_of_a_shard_are_named(tmp_path, schema):
+    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
+    run = partial(dedup_files, [tmp_path / "a.jsonl"], tmp_path / "o.parquet", work=tmp_path / "w", keep_work=True)
+    run()
+    path = next((tmp_path / "w").glob("run-*/done/fields--0.json"))
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), "schema": schema}))
+    with pytest.raises(StorageDamaged, match=r"fields--0.json: .*; remove the work folder, and run again"):
+        run(force=True)
 
 
 def test_inputs_with_other_types_are_written_to_several_files(tmp_path):

@@ -60,19 +60,20 @@ def checksum(data: bytes | memoryview | Bytes) -> int:
 
 
 @contextmanager
-def understood(path: Path, *errors: type[Exception]) -> Iterator[None]:
+def understood(path: Path, *errors: type[Exception], rule: str = "") -> Iterator[None]:
     """Raise ``StorageDamaged`` for invalid contents of a file whose checksums are right; some *errors* pass.
 
-    Checksums detect accidents, not forgeries, so parsed values are checked before they are used.
+    Checksums detect accidents, not forgeries, so parsed values are checked before they are used. A *rule* replaces the
+    reason.
     """
     try:
         yield
     except errors:
         raise
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError) as error:
-        raise StorageDamaged(str(path), f"makes no sense: {error!r}") from error
+        raise StorageDamaged(str(path), rule or f"makes no sense: {error!r}") from error
     except (TypeError, ValueError, struct.error) as error:
-        raise StorageDamaged(str(path), f"makes no sense: {error}") from error
+        raise StorageDamaged(str(path), rule or f"makes no sense: {error}") from error
 
 
 def expect(holds: bool, rule: str) -> None:  # noqa: FBT001 - reads as a sentence

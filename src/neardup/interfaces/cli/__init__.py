@@ -69,6 +69,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings(), signals_as_they_came(), redirect_stdout(sys.stdout):  # verbs may redirect it
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
             warnings.showwarning = lambda message, *_, **__: complain(advice_on_warning(message, parsed))
+            if sys.stdout is None and getattr(parsed, "json", False):
+                raise OutputRefused("standard output", "it is closed")
             code = _verb(parsed.verb).run(parsed)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -91,7 +93,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _failure(error: OSError) -> StorageError:
     """Return an error of the system in words: of a named file, of temporary files, or of standard output."""
-    if error.filename is None and isinstance(error, FileNotFoundError):  # ``tempfile`` has tried several folders
+    if error.filename is None and isinstance(error, FileNotFoundError):
+        from neardup.sources.formats import is_lost
+
+        if is_lost(os.curdir):
+            return StorageFailed("the current folder", "it does not exist any more; change to another folder")
+        # ``tempfile`` has tried several folders
         rule = "cannot be written: there is no folder where this is allowed; name one: TMPDIR=DIR neardup ..."
         return StorageFailed("temporary files", rule)
     where, doing = (error.filename, "used") if error.filename else ("standard output", "written")

@@ -185,6 +185,8 @@ _NEXT_FILES = {  # that do not exist, are others or have another format, by thei
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
     "stop_words": "to name words instead of a file, separate them by commas; write a single word with a comma: the,",
 }
+# options of files with caps of their own
+_OWN_CAPS = ("config", "common", "labels", "like", "out", "rules", "stop_words", "templates")
 _UNPACKERS = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}  # commands, by endings
 
 
@@ -295,7 +297,10 @@ def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:
     name = error.name
     if name == "output":  # the library does not know the option
         name = next((one for one in _OUTPUTS if vars(arguments).get(one) == error.value), name)
-    listed = name in {"output", "inputs"} or (several and name not in {"against", *_WITH_COMMAS})
+    if name == "field":  # nor this one
+        name = next((one for one in _NAMED_FIELDS if vars(arguments).get(one) == error.value), name)
+    unnamed = {"inputs", "output", *({"field"} - {*vars(arguments)})}
+    listed = name in unnamed or (several and name not in {"against", *_WITH_COMMAS})
     option = name if listed else option_of(name, "", arguments)
     if error.name == "part_size" and isinstance(error.value, int):
         value = size_words(error.value)
@@ -338,7 +343,8 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         and not (beside and error.code == "folder"),
         "standard input": error.where == "<stdin>",
         "output": isinstance(error, OutputError),
-        "reading": verb in _READING,
+        "reading": verb in _READING
+        and not (error.code == "too large" and error.where in [vars(arguments).get(name) for name in _OWN_CAPS]),
         "": True,
     }
     if isinstance(error, DataError) and (advised := _about_file(error, arguments) or input_advice(error, arguments)):
@@ -409,9 +415,18 @@ def _about_rules(arguments: argparse.Namespace) -> str:
 
 def _is_of_index(error: StorageError, arguments: argparse.Namespace) -> bool:
     """Return whether a damaged file is one of an index, and not of the state that ``index`` reads."""
+    from neardup.pipeline.files.ingestion import is_index
+
     given = vars(arguments)
+    if any(_is_in(error.where, folder) and is_index(folder) for folder in given.get("against", ())):
+        return True
     named = arguments.verb == "index" or ("index" in given and arguments.verb not in {"check", "rescue"})
-    return named and not ("from" in given and Path(error.where).is_relative_to(given["from"]))
+    return named and not ("from" in given and _is_in(error.where, given["from"]))
+
+
+def _is_in(path: str, folder: str) -> bool:
+    """Return whether a path is that of a folder, or inside of it; links count as written."""
+    return Path(path).absolute().is_relative_to(Path(folder).absolute())
 
 
 def _is_full(error: BaseException | None) -> bool:

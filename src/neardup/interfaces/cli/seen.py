@@ -138,10 +138,13 @@ def _written(answers: Iterable[list[dict[str, Any]]], index: "Index") -> "Counte
     """Write answers to standard output, some at a time; return the number of each verdict."""
     import msgspec
 
-    encode, out = msgspec.json.Encoder().encode, sys.stdout.buffer
+    from neardup.sources.screens import escaped
+
+    encode, out, on_screen = msgspec.json.Encoder().encode, sys.stdout.buffer, sys.stdout.isatty()
     counts: Counter[str] = Counter()
     for some in answers:
-        out.write(b"".join(encode(answer) + b"\n" for answer in some))
+        lines = b"".join(encode(answer) + b"\n" for answer in some)
+        out.write(escaped(lines.decode()).encode() if on_screen else lines)
         out.flush()
         counts.update(_name(answer, estimated=index.estimates) for answer in some)
     return counts

@@ -45,6 +45,7 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.schemes.thresholds import require_policy
 from neardup.sources.collection import Quoting, Rejected, WholeInputs
+from neardup.sources.copies import is_pipe
 from neardup.sources.first_records import first_records
 from neardup.sources.formats import (
     STDIN,
@@ -408,6 +409,8 @@ def _earlier(
         require(len(paths) == 1 or not is_state(Path(path)), "against", path, rule)
         rule = "is the work folder of a run; compare with a state, with an index with texts, or with files"
         require(not is_work(Path(path)), "against", path, rule)
+        rule = "must be a file, a folder, an index or a state, not a pipe or a device; save it in a file"
+        require(not is_pipe(path), "against", path, rule)
     if len(paths) == 1 and is_state(Path(paths[0])):
         return EarlierDocuments(state=Path(paths[0]))
     from neardup.pipeline.files.ingestion import is_index  # it loads all of indexes

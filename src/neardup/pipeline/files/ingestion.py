@@ -164,7 +164,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     request = request_of(**reading, text=text, id=id, strict=strict, extraction=extraction, full_names=True)
     archives = has_archives(inputs, request)
     url = _url_field(url, addresses, default=archives and id == DEFAULT_ID)
-    asked = dict(field_kinds(fields or {}))
+    asked = dict(field_kinds(fields))
     kinds = {**dict.fromkeys((TITLE, URL), STRING), **asked} if search else asked
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
     tell = progress or (lambda *_: None)
@@ -295,7 +295,7 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
     of common shingles or a table of weights. The other options are as in ``add_files``. If it fails, there is no index,
     unless all documents are in it, and only the search table is missing: ``Search.rebuild`` builds that.
     """
-    kinds = dict(field_kinds(fields or {}))
+    kinds = dict(field_kinds(fields))
     ways: dict[str, Any] = {"durability": durability, "memory": memory}
     with ExitStack() as undo, ExitStack() as stack:
         earlier = stack.enter_context(State.open(state))

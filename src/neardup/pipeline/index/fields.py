@@ -107,8 +107,10 @@ FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 
 LAST_MOMENT: Final = 253_402_300_799_999_999
 
 
-def field_kinds(fields: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+def field_kinds(fields: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
     """Return names and kinds of fields, after checking them; Python's types are accepted as kinds, too."""
+    if fields is None:
+        return ()
     require(isinstance(fields, Mapping), "fields", fields, "must map names to kinds")
     kinds: list[tuple[str, str]] = []
     parts = {f"{name}.{part}" for name in fields for part in ("data", "offsets")}  # arrays of a column of strings

@@ -124,7 +124,7 @@ class Index(AbstractContextManager["Index"]):
         if path is not None:
             require_outside(folder)
         extraction = None if templates is None else read_with(templates)
-        kinds = dict(field_kinds(fields or {})) | site_fields(templates, chosen)
+        kinds = dict(field_kinds(fields)) | site_fields(templates, chosen)
         columns = own_terms.columns(chosen, tuple(kinds.items()), texts=texts)
         terms = own_terms.terms(chosen, layout, columns, chosen=layout is not None)
         require_representative(representative)

@@ -13,6 +13,7 @@ from neardup.index.disk.arrays import understood
 from neardup.model.errors import Change, DataError, RunChanged
 from neardup.model.folders import RUN
 from neardup.model.protocols import Scheme
+from neardup.pipeline.spilled.job import OTHER
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded import RecordedScheme
 from neardup.sources.formats import display
@@ -65,7 +66,7 @@ def _explaining() -> Iterator[None]:
     try:
         yield
     except OtherTerms as error:
-        with understood(Path(error.where, RUN[0])):
+        with understood(Path(error.where, RUN[0]), rule=OTHER):
             found = changes(error)
         raise RunChanged(error.where, found) from None
 

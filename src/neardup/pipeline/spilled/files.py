@@ -291,7 +291,7 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
             sizes = [shard.size if number in numbers else 0 for number, shard in enumerate(job.shards.shards)]
             stages.each("fields", "", partial(fields, job.shards), sizes, only=sorted(numbers))
             for output in converted:
-                schema_of(job.shards, output, journal.records("fields-", job.shards.numbers(output.sources)))
+                schema_of(job.shards, output, journal)
     except NeardupError:
         if journal.kept or not _has_read(journal):
             journal.abandon()

@@ -9,6 +9,7 @@ from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 from threading import Lock
+from tokenize import TokenError
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -208,7 +209,7 @@ class Job:
                     begin = file.tell()
                 values = np.frombuffer(mapped(path), kind, int(np.prod(shape)), begin)
                 return values.reshape(shape, order="F" if columns_first else "C")
-            except (ValueError, TypeError, SyntaxError, EOFError, OverflowError, RecursionError) as error:
+            except (ValueError, TypeError, SyntaxError, TokenError, EOFError, OverflowError, RecursionError) as error:
                 rule = "it does not begin as an array, or is cut short; remove the work folder, and run again"
                 raise StorageDamaged(str(path), rule) from error
 

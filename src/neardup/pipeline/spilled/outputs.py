@@ -11,15 +11,17 @@ from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 
+from neardup.engines.journal import WorkFolder
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
-from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, require
+from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, StorageDamaged, require
 from neardup.pipeline.corpus.report import reading_terms, write_report
 from neardup.pipeline.corpus.result import MARKS, marks_of
-from neardup.pipeline.spilled.job import Job, digest
+from neardup.pipeline.spilled.job import OTHER, Job, digest
 from neardup.pipeline.spilled.stored import StoredResult
 from neardup.sources.collection import InputPiece, check_marks, converter, require_new
 from neardup.sources.formats import (
@@ -40,7 +42,7 @@ from neardup.sources.plain_columns import check_values, has_limits
 from neardup.sources.read import reader
 from neardup.sources.remote import matching, remove
 from neardup.sources.shards import Shards
-from neardup.sources.tables import ONLY_LINES, check_representable, united, united_of
+from neardup.sources.tables import ONLY_LINES, check_levels, check_representable, united, united_of
 
 _PART: Final = "part-"
 _DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all numbers have more, to be in order
@@ -179,6 +181,11 @@ def own_format(shards: Shards, output: Output) -> str | None:
     return form if not formats and output_kind(output.path, form).format == form else None
 
 
+class _Fields(msgspec.Struct):
+    schema: str
+    misfit: str | None
+
+
 def fields(shards: Shards, task: int) -> dict[str, Any]:
     """Return the schema of the records of a shard, and why only Parquet can represent them, if that is so.
 
@@ -206,8 +213,9 @@ def fields(shards: Shards, task: int) -> dict[str, Any]:
         except DataError as error:
             misfit = error.rule
             break
-    schema = b64encode(united(source, schemas).serialize()).decode()
-    return {"schema": schema, "misfit": misfit}
+    schema = united(source, schemas)
+    check_levels(source, schema)  # Arrow cannot read a schema with more
+    return {"schema": b64encode(schema.serialize()).decode(), "misfit": misfit}
 
 
 def writes_texts(shards: Shards, output: Output) -> bool:
@@ -225,15 +233,21 @@ def _check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
         require_new(display(shards.inputs[source]), MARKS, shards.first_fields(source))
 
 
-def schema_of(shards: Shards, output: Output, records: Iterable[dict[str, Any]]) -> pa.Schema:
-    """Return the schema of an output of converted records; ``DataError`` for records that it cannot represent.
+def schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema:
+    """Return the schema of an output of converted records, from what ``fields`` has recorded for its shards.
 
-    *records* are those of ``fields`` for its shards.
+    Raises ``DataError`` for records that it cannot represent, and ``StorageDamaged`` for a damaged record of a shard.
     """
     names = [display(path) for path in shards.inputs]
-    owners = [names[shards.shards[number].source] for number in shards.numbers(output.sources)]
-    records, form = [*records], output_kind(output.path, "jsonl").format
-    read = (pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))) for record in records)
+    numbers = sorted(shards.numbers(output.sources))
+    owners = [names[shards.shards[number].source] for number in numbers]
+    records, form = journal.records("fields-", numbers, kind=_Fields), output_kind(output.path, "jsonl").format
+    read: list[pa.Schema] = []
+    for number, record in zip(numbers, records, strict=True):
+        try:
+            read.append(pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))))
+        except (ValueError, OSError, pa.ArrowException) as error:  # Arrow has OSError for some of its own
+            raise StorageDamaged(str(journal.path("done", f"fields--{number}.json")), OTHER) from error
     why = _TOGETHER if len(output.sources) > 1 else ONLY_LINES
     schema = united_of(zip(owners, read, strict=True), why)
     check_representable(", ".join(names[source] for source in output.sources), schema, form)
@@ -339,7 +353,7 @@ def write(
     form = own_format(job.shards, output)
     schema = None
     if form is None:
-        schema = schema_of(job.shards, output, job.journal.records("fields-", job.shards.numbers(output.sources)))
+        schema = schema_of(job.shards, output, job.journal)
     found = _records(job, result, group, copied=form is not None)
     found = ahead(found, _AHEAD) if reading_ahead and alone else found
     files: dict[str, int] = {}

@@ -26,6 +26,7 @@ from neardup.pipeline.digests import equals
 from neardup.pipeline.spilled.common_shingles import list_of
 from neardup.pipeline.spilled.earlier import stored_rows
 from neardup.pipeline.spilled.heads import ranked
+from neardup.pipeline.spilled.job import OTHER
 from neardup.pipeline.spilled.records import records_in
 from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.state import State
@@ -175,7 +176,7 @@ class WorkDecisions:
         require(keep in {None, kept}, "keep", keep, f"is not that of the run, which has recorded {kept!r}")
         self.scheme, self.result = scheme, result_of(folder, job)
         self.order = ranked(job, len(self.result.documents.signed))
-        with understood(folder.folder / RUN[0]):
+        with understood(folder.folder / RUN[0], rule=OTHER):
             self._inputs = [_placed(path, here) for path, _ in terms["inputs"]]
 
     def require(self, inputs: Iterable[str]) -> None:

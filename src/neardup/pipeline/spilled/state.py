@@ -11,7 +11,7 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from hashlib import blake2b
@@ -281,7 +281,7 @@ class State(AbstractContextManager["State"]):
     def bytes(self) -> int:
         """Return the bytes of its files, without those of a run that is under way."""
         files = [self._folder(part.name) / name for part in self.segments for name in _FILES]
-        with naming(self.folder, doing="read"):
+        with _reading(self.folder):
             return sum(path.stat().st_size for path in [*files, *self.folder.glob(TEMPLATES)])
 
     def _rewrite(self, earlier: Earlier, stays: Flags, old: Sequence[bool], *, together: bool) -> None:
@@ -327,7 +327,7 @@ class State(AbstractContextManager["State"]):
         """Read the files of a segment, and return their checksums: those of the checksums of their parts."""
         found = list[str]()
         for path in (self._folder(name) / one for one in _FILES):
-            with naming(path, doing="read"), path.open("rb") as file:
+            with _reading(path), path.open("rb") as file:
                 parts = [checksum(part) for part in iter(lambda: file.read(_READ), b"")]
                 found.append(f"{checksum(np.array(parts, '<u8').tobytes()):016x}")
         return tuple(found)
@@ -408,11 +408,21 @@ def earlier_of(folder: Path, names: Iterable[str]) -> Earlier:
     return Earlier(_segments(folder, names))
 
 
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Raise errors of the system as ``naming`` does, and ``StorageDamaged`` for a missing file."""
+    with naming(path, doing="read"):
+        try:
+            yield
+        except FileNotFoundError as error:
+            raise StorageDamaged(error.filename or str(path), _MISSING) from error
+
+
 def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
     found, recorded = [], RecordedRuns()
     for name in names:
         own = folder / f"{_SEGMENT}{name}"
-        with naming(own, doing="read"):
+        with _reading(own):
             content = (own / _TEXTS).read_bytes()
         try:
             texts = [*recorded.read(json.loads(content))]

@@ -22,7 +22,7 @@ from neardup.pipeline.spilled.changes import recorded_in
 from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
 from neardup.pipeline.spilled.earlier import Earlier
 from neardup.pipeline.spilled.features import gather
-from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.job import OTHER, Job
 from neardup.pipeline.spilled.outputs import Output, Part, parts_of, together, write, writing
 from neardup.pipeline.spilled.pairs import bucket, pair
 from neardup.pipeline.spilled.records import kind_of, records_in
@@ -102,7 +102,7 @@ def _terms(folder: WorkFolder) -> dict[str, Any]:
 def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None) -> Scheme:
     """Return the scheme of a run, from its terms and the secret key, or from one *given* with the same settings."""
     terms = _terms(folder)
-    with understood(folder.folder / RUN[0], NeardupError):
+    with understood(folder.folder / RUN[0], NeardupError, rule=OTHER):
         recorded = recorded_in(terms)
         plain: Scheme = schemes.read({**recorded.settings}, key, where=folder.folder) if given is None else given
     where = str(folder.folder)
@@ -142,10 +142,10 @@ def begun_extraction(folder: Path, templates: str) -> Extraction | None:
 
 def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dict[str, Any]) -> Job:
     """Return the job of a run of these terms whose first task, *begun*, is recorded."""
-    with understood(folder.path("done", "split--0.json"), NeardupError):
+    with understood(folder.path("done", "split--0.json"), NeardupError, rule=OTHER):
         shards, for_index = Shards.from_dict(begun["shards"]), begun["for_index"]
         salt = np.frombuffer(bytes.fromhex(begun["salt"]), np.uint64)
-    with understood(folder.folder / RUN[0]):
+    with understood(folder.folder / RUN[0], rule=OTHER):
         stated = terms["changeable"]
         policy = Policy(**stated["policy"])
     return Job(
