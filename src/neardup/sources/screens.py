@@ -6,16 +6,16 @@ import os
 from codecs import getincrementaldecoder
 from typing import Any, BinaryIO, Final
 
-_LAYOUT: Final = "\n\r\t"
+_KEPT: Final = "\n\r\t\u200c\u200d"  # line ends, and what joins emoji and letters
 
 
 def escaped(text: str) -> str:
-    r"""Return a text with control and direction characters as JSON writes them, but for line ends and tabs.
+    r"""Return a text with control and direction characters as JSON writes them, but for line ends, tabs and joiners.
 
     >>> escaped('{"a": "\x9b31m\u202eb"}\n')
     '{"a": "\\u009b31m\\u202eb"}\n'
     """
-    return "".join(one if one.isprintable() or one in _LAYOUT else json.dumps(one)[1:-1] for one in text)
+    return "".join(one if one.isprintable() or one in _KEPT else json.dumps(one)[1:-1] for one in text)
 
 
 def opened_screen(descriptor: int, size: int) -> BinaryIO:
