@@ -6,7 +6,7 @@ import pytest
 
 from neardup.errors import DataError, StorageFailed
 from neardup.sources.copies import copied, is_pipe, needs_copy
-from neardup.sources.formats import display, is_passing
+from neardup.sources.formats import display, is_read_once
 
 LINES = b'{"text": "one"}\n' * 10_000
 
@@ -38,8 +38,8 @@ def test_a_copy_of_a_pipe_has_its_bytes_and_its_name(tmp_path, pipe):
     copy = copies[str(pipe)]
     assert copy.read_bytes() == LINES
     assert (display(str(copy)), copy.suffix) == (str(pipe), ".jsonl")
-    assert is_passing(str(copy))
-    assert not is_passing(str(tmp_path))
+    assert is_read_once(str(copy))
+    assert not is_read_once(str(tmp_path))
 
 
 def test_a_folder_that_cannot_be_written_and_a_pipe_that_cannot_be_read(tmp_path, pipe, monkeypatch):

@@ -25,8 +25,9 @@ Shares = npt.NDArray[np.float64]
 class HostPages:
     """The pages of hosts: ``hosts``, ``paths`` and ``contents`` are int64 by row, sorted by host and path.
 
-    Host *h* has the rows ``begins[h]`` to ``begins[h + 1]``. A path that a host has several times counts once; if it
-    has different contents, its content is one of its own. ``given`` is the place of the first given page at the path.
+    Host *h* has the rows ``begins[h]`` to ``begins[h + 1]``. A path that a host has several times counts once; if its
+    pages have different contents, it counts as a content that no other path has. ``given`` is the place of the first
+    given page at the path.
     """
 
     def __init__(self, hosts: Positions, paths: Positions, contents: Positions, number: int) -> None:

@@ -289,14 +289,13 @@ class Client:
     # Requests.
 
     def _table(self, fields: Any, number: int) -> Any:
-        """Return fields as a table; of no documents, which are not sent, the names are checked here."""
+        """Return fields as a table. Without documents no request is sent, so their names are checked here."""
         table = field_table(fields, number)
-        known = (
-            {*self.about["fields"], *self.about["signs"]} if table.num_columns and not number else table.column_names
-        )
-        for name in table.column_names:
-            if name not in known:
-                raise unknown_field(name, known)
+        if table.num_columns and not number:
+            known = {*self.about["fields"], *self.about["signs"]}
+            for name in table.column_names:
+                if name not in known:
+                    raise unknown_field(name, known)
         return table
 
     def _contents(self, documents: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:

@@ -11,7 +11,7 @@ _RULE: Final = (
     "must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age in hours, days or weeks, such as 12h, 90d or"
     " 4w"
 )
-_YEARS: Final = "is outside the years from 1 to 9999; use another time, or a shorter age"
+_YEARS: Final = "is before the year 1 or after the year 9999; use another time, or a shorter age"
 _AGE: Final = re.compile(r"(\d+) ?([hdw])", re.ASCII)
 _AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 

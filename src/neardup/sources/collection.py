@@ -280,6 +280,11 @@ class InputPiece(Collection):
         """The input, as messages show it."""
         return self.names[0]
 
+    @property
+    def held_bytes(self) -> int:
+        """The bytes in memory of the texts and ids, and of the records that other fields are read from."""
+        return int(self.texts.nbytes + self.ids.nbytes)
+
     def raw_column(self, name: str) -> pa.ChunkedArray:
         """Return a field as it can be stored; ``neardup.sources.shards`` decides the type over all pieces.
 

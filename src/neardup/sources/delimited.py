@@ -99,6 +99,11 @@ class DelimitedText(InputPiece):
         """Return the file and the line of a record."""
         return self._file.spans.place(row)
 
+    @property
+    def held_bytes(self) -> int:
+        """The bytes in memory of the texts, the ids and the lines."""
+        return super().held_bytes + len(self._file.spans.contents)
+
     def require_columns_of(self, first: InputPiece) -> None:
         """Raise ``DataError`` for another header than that of the *first* file."""
         if isinstance(first, DelimitedText):

@@ -389,8 +389,8 @@ def display(path: str) -> str:
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
-def is_passing(path: str) -> bool:
-    """Return whether an input, or what it is a copy of, is standard input or another pipe."""
+def is_read_once(path: str) -> bool:
+    """Return whether an input is standard input or another pipe, or a copy of one."""
     return path == STDIN or PurePath(path).stem == SPOOLED or PIPED in path
 
 

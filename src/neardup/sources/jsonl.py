@@ -70,6 +70,11 @@ class JsonLines(InputPiece):
         texts, ids = pa.chunked_array(reader.texts, pa.large_string()), pa.chunked_array(reader.ids, pa.string())
         super().__init__([path], kind.format, texts, ids, reader.rejected)
 
+    @property
+    def held_bytes(self) -> int:
+        """The bytes in memory of the texts, the ids and the lines."""
+        return super().held_bytes + len(self._spans.contents)
+
     def raw_column(self, name: str) -> pa.ChunkedArray:
         """Return a field as written: JSON values, empty where a record lacks it; there, pages have their own fields."""
         if name not in self._columns:

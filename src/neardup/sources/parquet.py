@@ -125,6 +125,11 @@ class ParquetTable(InputPiece):
         """Return the file and the row of a record, from 1."""
         return self.source, self._rows[row]
 
+    @property
+    def held_bytes(self) -> int:
+        """The bytes in memory of the table and the ids."""
+        return int(self._table.nbytes + self.ids.nbytes)
+
     def require_columns_of(self, first: InputPiece) -> None:
         """Raise ``DataError`` for other columns than those of the *first* file."""
         if isinstance(first, ParquetTable):

@@ -149,6 +149,20 @@ def test_a_copy_may_be_older_than_all_remembered_writers(index, tmp_path, monkey
     assert state(tmp_path / "copy") == state(tmp_path / "seen")
 
 
+def test_a_changed_copy_that_is_older_than_all_remembered_writers_loses_nothing(index, tmp_path, monkeypatch):
+    monkeypatch.setattr(manifest, "SESSIONS", 4)
+    monkeypatch.setattr(copies, "SESSIONS", 4)
+    index.copy(tmp_path / "copy")
+    index.close()
+    with Index.open(tmp_path / "copy", "w") as copy:
+        admit(copy, 990, 992)
+    for number in range(900, 909):
+        with Index.open(tmp_path / "seen", "w") as writer:
+            admit(writer, number, number + 1)
+    with Index.open(tmp_path / "seen") as reader, pytest.raises(StorageRefused, match="has changes that"):
+        reader.copy(tmp_path / "copy")
+
+
 def test_the_list_of_common_shingles_is_copied(tmp_path):
     scheme = MinHash()
     shingles = np.sort(scheme.shingling.features([text(1)]).values)

@@ -36,7 +36,7 @@ def test_mirrors_that_nutch_does_not_replace_are_counted(neardup, tmp_path):
     (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
     shown = neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", "nutch").out
     assert "1  mirror replaced by the main host for Nutch" in shown
-    assert "1  mirror left out for Nutch: the main host lacks the contents of more than 10 % of the pages" in shown
+    assert "1  mirror left out for Nutch: more than 10 % of the pages have contents that the main host lacks" in shown
     assert (tmp_path / "nutch/host-urlnormalizer.txt").read_text() == "c.a.example a.a.example\n"
     told = json.loads(neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", "nutch", "--force", "--json").out)
     assert (told["mirrors_replaced"], told["mirrors_left_out"]) == (1, 1)

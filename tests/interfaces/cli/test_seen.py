@@ -102,8 +102,8 @@ def test_broken_lines_are_answered_and_counted(seen, asked):
         "it is incomplete JSON: it ends too early",
         "new",
         (
-            "it has no id, and its line of standard input or another pipe is a name for this run only;"
-            " --id or --url names a field"
+            "it has no id, and in a pipe the number of a line identifies a record in one run only;"
+            " name a field with ids or URLs"
         ),
     ]
     assert told == "neardup: 3 lines: 2 invalid; 1 new\n"

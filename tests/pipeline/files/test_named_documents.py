@@ -1,5 +1,6 @@
 """The same documents are admitted whether the inputs are read once or twice."""
 
+import gzip
 import json
 
 import numpy as np
@@ -8,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Index
-from neardup.errors import DataError
+from neardup.errors import DataError, ParameterError
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.files import ingestion
 from neardup.pipeline.files.ingestion import add_files
@@ -58,6 +59,24 @@ def reading_twice(monkeypatch):
         monkeypatch.setattr(NamedDocuments, "find", found)
 
     return begin
+
+
+def test_records_with_short_texts_are_not_held_beyond_the_memory(tmp_path, monkeypatch):
+    path = tmp_path / "long.jsonl.gz"
+    line = {"text": "one two three", "more": "x" * 300_000}
+    path.write_bytes(gzip.compress("".join(json.dumps(line | {"id": row}) + "\n" for row in range(10)).encode(), 1))
+    held = []
+    take = NamedDocuments.take
+    monkeypatch.setattr(NamedDocuments, "take", lambda self: held.append(self._held) or take(self))
+    assert add_files([path], tmp_path / "index", memory=1 << 20).total == 10
+    assert held == [None]
+
+
+@pytest.mark.parametrize("memory", [1, "x", None])
+def test_a_memory_that_is_too_small_is_refused(tmp_path, memory):
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "one two"}\n')
+    with pytest.raises(ParameterError, match="memory"):
+        add_files([tmp_path / "a.jsonl"], tmp_path / "index", memory=memory)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -119,6 +138,9 @@ def test_no_index_is_made_if_a_field_is_missing_or_nothing_is_left(tmp_path, rea
         add_files([tmp_path / "a.jsonl"], tmp_path / "index", fields={"score": int})
     (tmp_path / "a.jsonl").write_text('{"id": "a", "text": 7}\n')
     with pytest.raises(DataError, match="was rejected"):
+        add_files([tmp_path / "a.jsonl"], tmp_path / "index")
+    (tmp_path / "a.jsonl").write_text('bad\n{"id": "' + "i" * 2000 + '", "text": "one two"}\n')
+    with pytest.raises(DataError, match="all 2 records were rejected"):
         add_files([tmp_path / "a.jsonl"], tmp_path / "index")
     assert not (tmp_path / "index").exists()
 

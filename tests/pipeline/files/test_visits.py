@@ -22,8 +22,8 @@ from neardup.web_pages import Extraction
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
 NAMELESS = (
-    "it has no id, and its line of standard input or another pipe is a name for this run only;"
-    " --id or --url names a field"
+    "it has no id, and in a pipe the number of a line identifies a record in one run only;"
+    " name a field with ids or URLs"
 )
 HALF = "it has half a surrogate pair at byte {}; write both halves, such as \\ud83d\\ude00"
 

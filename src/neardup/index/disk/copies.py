@@ -86,7 +86,8 @@ class _Copying(NamedTuple):
             own = _History.of(self.target, self.to, known)
         except (StorageError, FileNotFoundError):  # its log is damaged
             return
-        if own.is_past_of(_History.of(self.source, self.folder, manifest)):
+        unchanged = own.records == known.copied
+        if own.is_past_of(_History.of(self.source, self.folder, manifest), unchanged=unchanged):
             return
         advice = "copy to another folder, or remove this one"
         rule = f"has changes that {self.folder} does not have, and would lose them; {advice}"
@@ -112,10 +113,11 @@ class _Copying(NamedTuple):
         is_first = MANIFEST not in self.target.names(self.to)
         if is_first:
             fulltext.replace(self.to)
-        end = _History.of(self.source, self.folder, manifest).end
-        log = self.source.read(self.folder / manifest.log)[:end]
+        history = _History.of(self.source, self.folder, manifest)
+        log = self.source.read(self.folder / manifest.log)[: history.end]
         self._write(manifest.log, log)
-        replace(manifest, generation=manifest.generation - 1, sealed=len(log)).commit(self.target, self.to)
+        made = replace(manifest, generation=manifest.generation - 1, sealed=len(log), copied=history.records)
+        made.commit(self.target, self.to)
         if not is_first:  # an older table catches up, a newer one may lack documents of the earlier copy
             fulltext.replace(self.to)
         for name in set(self.target.names(self.to)).difference(manifest.files):
@@ -155,16 +157,17 @@ class _History(NamedTuple):
             records += 1
         return cls(sessions, records, reader.tail.end)
 
-    def is_past_of(self, other: Self) -> bool:
-        """Whether the other index was like this one: it ended its last session there or later.
+    def is_past_of(self, other: Self, *, unchanged: bool) -> bool:
+        """Return whether the other index has all changes of this one.
 
-        If they share no session, this one may be older than all that the other one remembers.
+        It does if it knows the last session of this one, which wrote at least as many records there. A copy that is
+        *unchanged* may be older than all sessions that the other one remembers.
         """
         known = {one.number: place for place, one in enumerate(other.sessions)}
         if not self.sessions:
             return True
         if (place := known.get(self.sessions[-1].number)) is None:
-            return len(known) >= SESSIONS and known.keys().isdisjoint(own.number for own in self.sessions)
+            return unchanged and len(known) >= SESSIONS and known.keys().isdisjoint(own.number for own in self.sessions)
         after = other.sessions[place + 1 :]
         return self.records <= (after[0].records if after else other.records)
 

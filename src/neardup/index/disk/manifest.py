@@ -61,7 +61,8 @@ class Manifest:
 
     ``log`` is the name of the log and ``sealed`` how many of its bytes were records when it was last closed.
     ``terms`` are the settings that opening it requires, ``field_changes`` how often fields had changed before the log,
-    ``records`` how many records all earlier logs had, and ``sessions`` the last ones that began before it.
+    ``records`` how many records all earlier logs had, and ``sessions`` the last ones that began before it. An index
+    that was made by a copy had ``copied`` records then.
     """
 
     mark: str
@@ -72,6 +73,7 @@ class Manifest:
     next_ordinal: int = 0
     field_changes: int = 0
     records: int = 0
+    copied: int = 0
     log: str = ""
     sealed: int = 0
     segments: tuple[Stored, ...] = ()
@@ -163,7 +165,7 @@ def _require_sense(manifest: Manifest) -> None:
     expect(_MARK.fullmatch(manifest.terms.get("digests", manifest.mark)) is not None, "invalid salt of digests")
     expect(all(NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
-    for name in ("generation", "next_file", "next_ordinal", "field_changes", "records", "sealed"):
+    for name in ("generation", "next_file", "next_ordinal", "field_changes", "records", "copied", "sealed"):
         counted(getattr(manifest, name))
     for number in chain.from_iterable(manifest.sessions):
         counted(number, MOST_SESSION)

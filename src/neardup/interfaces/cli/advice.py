@@ -80,6 +80,7 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "pages": "deduplicate them first: neardup dedup {where} --dry-run --report why.parquet; then name why.parquet",
         "no URLs": "name the column of the URLs with --url, or repeat dedup with --id, which names their field",
         "exists": "--force replaces it",
+        "no id": "--id or --url names a field",
         "folder": "name a file in it",
         PERMISSION: _OTHER_USER,
     },

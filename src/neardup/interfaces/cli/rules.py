@@ -11,7 +11,10 @@ from neardup.model.errors import PERMISSION, OutputError, OutputRefused, plural,
 _JSON = (".json",)
 _NUTCH = ("regex-normalize.xml", "host-urlnormalizer.txt")
 _ENDINGS = (".xml", ".txt")
-_LEFT_OUT = "left out for Nutch: the main host lacks the contents of more than 10 % of the pages, or is replaced itself"
+_LEFT_OUT = (
+    "left out for Nutch: more than 10 % of the pages have contents that the main host lacks, or the main host is such a"
+    " mirror itself"
+)
 
 USAGE = f"""
 {CRAWLED}

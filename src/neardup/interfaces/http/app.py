@@ -43,7 +43,7 @@ OPERATIONS: Final = (
     Operation("POST", "/v1/compare", comparison.compare, short=4 << 10, compares_texts=True, problems=(NO_DOCUMENT,)),
     Operation("POST", "/v1/explain", comparison.explain, short=4 << 10, compares_texts=True, problems=(NO_DOCUMENT,)),
     Operation("GET", "/healthz", health.healthz, scope=None, probe=True),
-    Operation("GET", "/readyz", health.readyz, scope=None, probe=True, writer_query=b"writes=true", problems=_READING),
+    Operation("GET", "/readyz", health.readyz, scope=None, probe=True, problems=_READING),
     Operation("GET", "/metrics", health.metrics, probe=True, media=MEDIA),
 )
 

@@ -33,8 +33,7 @@ class Operation:
     *problems* are further ones than all operations of its kind have. A *probe* is answered however busy the service is.
     *run* of a *keyed* operation also takes what identifies a request that is repeated: the name in its header, if any,
     and its body. The input of an operation that *searches* has a query ``q``.
-    Where one process writes and others read, the writer does the operations of the scope ``write``, and those with
-    *writer_query* in their query.
+    Where one process writes and others read, the writer does the operations of the scope ``write``.
     """
 
     method: str
@@ -49,7 +48,6 @@ class Operation:
     probe: bool = False
     keyed: bool = False
     searches: bool = False
-    writer_query: bytes | None = None
     media: str = JSON
 
     @property
@@ -81,8 +79,7 @@ class Operation:
         endpoint = self._answer_body if self.has_body else self._answer_query
 
         async def answered(request: Request) -> Response:
-            asks = self.writer_query is not None and self.writer_query in request.scope["query_string"]
-            if service.writer is not None and (self.scope == "write" or asks):
+            if service.writer is not None and self.scope == "write":
                 return await forwarded(request, service, service.writer)
             return Response(await endpoint(service, request), media_type=self.media)
 

@@ -41,7 +41,7 @@ class SearchQuery(Input):
 
 
 def search_table(service: Service) -> Search:
-    """Return the search table; raise a refusal that explains how to make one, also if it was removed just now."""
+    """Return the search table; raise a refusal if there is none, or it was removed."""
     removed = service.readable and not has_table(service.index.store.folder)
     if service.search is None or removed:
         raise Refusal(NO_SEARCH, "" if service.index.keeps_texts else NOT_SEARCHABLE)

@@ -416,9 +416,9 @@ def worker(deployment: Deployment, ready: Event | None) -> Guard:
 
     def begin() -> None:
         if deployment.reloads:
-            unsaid = partial(access.reload, lambda _: None)  # the process that started this one reports it, once
-            asyncio.get_running_loop().add_signal_handler(_RELOADING, unsaid)
-            unsaid()  # a signal was ignored until now
+            reload = partial(access.reload, lambda _: None)  # the process that started this one reports it, once
+            asyncio.get_running_loop().add_signal_handler(_RELOADING, reload)
+            reload()  # a signal was ignored until now
         if ready is not None:
             ready.set()
 

@@ -215,7 +215,7 @@ class Service:
     def writes(self) -> Writes:
         """Whether the index can be written: ``"failed"`` means not now, and that writing is retried.
 
-        Where another process of this service writes it, that is what this process reported last.
+        If another process of this service writes it, return what that process last reported.
         """
         if self.writer is not None:
             return self._writer_writes

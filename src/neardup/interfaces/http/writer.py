@@ -14,20 +14,21 @@ class WriterConnection(HTTPConnection):
     """A connection to the process that listens at the socket *writer*, which must answer within some *seconds*."""
 
     def __init__(self, writer: str, seconds: float = _SECONDS) -> None:
-        super().__init__(writer, timeout=seconds)
+        super().__init__("localhost", timeout=seconds)
+        self._writer = writer
 
     def connect(self) -> None:
         """Connect to the socket."""
         self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self.sock.settimeout(self.timeout)
-        self.sock.connect(self.host)
+        self.sock.connect(self._writer)
 
 
 def writes_of(writer: str, seconds: float) -> Writes:
     """Return whether the process that listens at the socket *writer* writes; ``"failed"`` if it does not answer."""
     connection = WriterConnection(writer, seconds)
     try:
-        connection.request("GET", "/readyz", headers={"Host": "localhost"})
+        connection.request("GET", "/readyz")
         found = msgspec.json.decode(connection.getresponse().read(), type=dict[str, str | int])
     except (OSError, HTTPException, msgspec.MsgspecError):
         return "failed"

@@ -83,8 +83,8 @@ class Mirrors:
     def replaceable(self) -> dict[str, str]:
         """Return the hosts that a crawler need not fetch, each with its main host, which has the same pages.
 
-        These are the mirrors with at most 10 % of pages whose content the main host does not have. A mirror of a host
-        that is in the result itself is left out.
+        These are the mirrors with at most 10 % of pages whose content the main host does not have. A mirror of another
+        such mirror is left out.
         """
         found = {one.host: one.mirror_of for one in self.found if one.kind in WHOLE and one.missing <= MISSED}
         return {host: main for host, main in found.items() if main not in found}

@@ -29,9 +29,10 @@ from neardup.model.errors import (
     require,
     require_other_fields,
     require_paths,
+    require_whole,
 )
 from neardup.model.folders import INDEX
-from neardup.model.memory import OF_INDEX
+from neardup.model.memory import LEAST_OF_INDEX, OF_INDEX
 from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl.file_templates import templates_of
@@ -155,12 +156,13 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     the string fields ``title`` and ``url`` in addition to *fields*, unless their values in the records are lists or
     objects.
 
-    Inputs whose texts have more bytes than *memory* are read twice, piece by piece: first for their ids and fields.
+    Inputs that take more than *memory* are read twice, piece by piece: first for their ids and fields.
 
     Raises ``ParameterError``, ``DataError``, ``OutputRefused`` and ``StorageError``.
     """
     require_other_fields(text, id=id)
     require_paths("inputs", inputs)
+    memory = require_whole("memory", memory, LEAST_OF_INDEX, unit="bytes")
     request = request_of(**reading, text=text, id=id, strict=strict, extraction=extraction, full_names=True)
     archives = has_archives(inputs, request)
     url = _url_field(url, addresses, default=archives and id == DEFAULT_ID)
@@ -246,7 +248,7 @@ def _require_accepted(documents: NamedDocuments, *, strict: bool, new: bool) -> 
     if strict and rejected:
         raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason)
     if new and rejected and len(rejected) == documents.number:
-        left = nothing_left([*map(display, documents.shards.inputs)], rejected)
+        left = nothing_left([*map(display, documents.shards.inputs)], [*documents.unread, *rejected])
         raise DataError(left.where, f"{left.rule}; no index is made")
 
 

@@ -33,7 +33,7 @@ class NamedPiece(NamedTuple):
 
 
 class NamedDocuments:
-    """The documents of inputs, which are found before they are taken: up to some bytes of texts are read only once.
+    """The documents of inputs, which are found before they are taken; inputs that are small enough are read only once.
 
     The ids are made of the field *url* in the normal form of *addresses*, if it is named. *kinds* are the fields of the
     index, and *signed* those that its scheme signs. After ``find``, ``number`` counts the documents and the rejected
@@ -48,6 +48,7 @@ class NamedDocuments:
         self._held: list[NamedPiece] | None = []
         self._last: Flags = np.empty(0, np.bool_)
         self.number, self.admitted, self.has_pages = 0, 0, False
+        self.unread: list[Rejected] = []
         self.rejected: list[Rejected] = []  # as documents
 
     def find(
@@ -57,19 +58,19 @@ class NamedDocuments:
         most: int,
         progress: Callable[[int, int], None] = lambda *_: None,
     ) -> None:
-        """Find the last document of each id; hold the pieces if all of their texts have at most *most* bytes.
+        """Find the last document of each id; hold the pieces if all of them take at most *most* bytes of memory.
 
         Optional fields with lists or objects are left out of ``kinds``. Raises the errors of reading, ``NothingRead``
         if every record was rejected, and ``FieldMissing`` if no record has a required field.
         """
-        request, rejected, parts = self.shards.request, list[Rejected](), [_NONE]
+        request, parts = self.shards.request, [_NONE]
         needed = [request.text, *{request.id} - {DEFAULT_ID}, *([self._url] if self._url else []), *required]
         lacking = LackingFields([*dict.fromkeys(needed)])
         held, salt = 0, np.frombuffer(token_bytes(16), np.uint64)
         done, total = 0, sum(shard.size for shard in self.shards.shards)
         for shard in self.shards.shards:
             for piece in self.shards.pieces(shard, markup=self._held is None):
-                rejected += piece.rejected
+                self.unread += piece.rejected
                 if not lacking.all_found:
                     lacking.add(piece)
                 unfit = {name for name in optional if name in self.kinds and not _is_plain(piece, name)}
@@ -79,15 +80,15 @@ class NamedDocuments:
                 self.has_pages |= len(piece) > 0 and (piece.has_pages or request.html)
                 parts.append(_digests(one.records.ids, self.number, salt))
                 self.number += len(piece)
-                held += piece.text_bytes
+                held += piece.held_bytes
                 if held > most:
                     self._held = None
                 elif self._held is not None:
                     self._held.append(one)
             done += shard.size
             progress(done, total)
-        if rejected and not self.number:
-            raise nothing_left([*map(display, self.shards.inputs)], rejected)
+        if self.unread and not self.number:
+            raise nothing_left([*map(display, self.shards.inputs)], self.unread)
         lacking.require(", ".join(map(display, self.shards.inputs)))
         self._last = _last(parts, self.number)
         self.admitted = int(self._last.sum())

@@ -7,7 +7,7 @@ valid does not depend on the other values of its batch. An empty string counts a
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import lru_cache
 from math import isinf
 from typing import Any, Final, NamedTuple, TypeVar, cast
@@ -62,17 +62,15 @@ def _number(written: str) -> float:
 
 
 def _integer(written: str) -> int:
-    """Read a whole number, also one written as ``1000.0`` or ``1e3``."""
-    if not abs(_float(written)) <= _MOST_INTEGER:  # nor NaN
+    """Read a whole number, also one written as ``1000.0`` or ``1e3``; with an exponent, it is that of a float."""
+    value = _float(written)
+    if not abs(value) <= _MOST_INTEGER:  # nor NaN
         raise ValueError(written)
-    try:
-        exact = Decimal(written)
-    except InvalidOperation as error:  # an exponent of 20 digits
-        raise ValueError(written) from error
-    value = int(exact)
-    if value != exact or not -_MOST_INTEGER <= value < _MOST_INTEGER:
+    exact = value if "e" in written.lower() else Decimal(written)
+    whole = int(exact)
+    if whole != exact or not -_MOST_INTEGER <= whole < _MOST_INTEGER:
         raise ValueError(written)
-    return value
+    return whole
 
 
 def _moment(written: str) -> datetime:
@@ -372,14 +370,16 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
     return found
 
 
+def _digits(value: int | Decimal) -> str:
+    return str(int(value)) if value == int(value) else f"{value:f}"
+
+
 def _numbers(exact: pa.Array) -> pa.Array:
     """Return integers or decimals as numbers; ``ValueError`` for an integer that would be rounded."""
     if pa.types.is_integer(exact.type):
         with suppress(pa.ArrowInvalid):  # beyond 2**53
             return exact.cast(pa.float64())
-    return pa.array(
-        [None if value is None else _number(format(Decimal(value), "f")) for value in exact.to_pylist()], pa.float64()
-    )
+    return pa.array([None if value is None else _number(_digits(value)) for value in exact.to_pylist()], pa.float64())
 
 
 def _require_years(times: pa.Array) -> None:

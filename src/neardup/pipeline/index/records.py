@@ -15,7 +15,7 @@ from neardup.pipeline.index.fields import READ, SITE, chosen_rows, read_field, s
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import Collection, Rejected, WholeInputs
-from neardup.sources.formats import display, full_name, is_passing
+from neardup.sources.formats import display, full_name, is_read_once
 from neardup.sources.hosts import host
 from neardup.sources.records import literal_of
 from neardup.text.columns import gathered
@@ -24,8 +24,8 @@ URL: Final = "url"
 _WIDEST: Final = 4  # bytes of a character
 HOST: Final = "host"
 _NAMELESS: Final = (
-    "it has no id, and its line of standard input or another pipe is a name for this run only;"
-    " --id or --url names a field"
+    "it has no id, and in a pipe the number of a line identifies a record in one run only;"
+    " name a field with ids or URLs"
 )
 
 
@@ -47,7 +47,7 @@ def named(  # noqa: PLR0913, PLR0917 - what an id is made of
             if url and url.strip():
                 found[place] = addresses.id_of(url)
     rejected: list[Rejected] = []
-    standing = tuple(f"{display(path)}:" for path in documents.inputs if is_passing(path))
+    standing = tuple(f"{display(path)}:" for path in documents.inputs if is_read_once(path))
     longest = max((len(own) for own in found if own), default=0)
     if not refused and not standing and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
         return found, rejected

@@ -34,8 +34,7 @@ from neardup.pipeline.spilled.workers import job_of, scheme_of
 from neardup.schemes.recorded import RecordedScheme, as_recorded, differing
 from neardup.schemes.terms import common_of, written
 from neardup.sources.collection import Collection, InputPiece
-from neardup.sources.copies import needs_copy
-from neardup.sources.formats import display
+from neardup.sources.formats import STDIN, display, is_url
 from neardup.text.columns import batches
 
 _NOBODY: Final = -1  # represents a kept document
@@ -223,7 +222,7 @@ def work_decisions(path: Path, scheme: Scheme | None, key: bytes | None, keep: s
 
 def _placed(path: str, folder: str) -> str:
     """Return the absolute path of an input of a run that was started in a folder."""
-    return path if needs_copy(path) else os.path.abspath(os.path.join(folder, path))  # noqa: PTH100, PTH118 - links stay
+    return path if path == STDIN or is_url(path) else os.path.abspath(os.path.join(folder, path))  # noqa: PTH100, PTH118 - links stay
 
 
 def _quoted(path: str) -> str:
