@@ -180,3 +180,13 @@ def test_a_scheme_that_signs_fields_takes_the_text_of_a_hit_as_the_body(serve, t
     told = serve(titled).post("/v1/collapse", {"hits": hits})
     assert told.status_code == 422
     assert "Hit 0 has a field 'body', a name that is reserved for the text of the hit; rename the field." in told.text
+
+
+def test_whole_floats_are_integers_as_in_the_library(serve):
+    ask = serve()
+    by = [{"rule": "same", "field": "num"}]
+    hits = [{"id": f"h{number}", "fields": {"num": value}} for number, value in enumerate([1, 1.0, 2, (1 << 60) + 1])]
+    told = ask.post("/v1/collapse", {"hits": hits, "by": by}).json()
+    assert [one["kept"][0]["id"] for one in told["results"]] == ["h0", "h2", "h3"]
+    refused = ask.post("/v1/collapse", {"hits": [{"id": "h0", "fields": {"num": 1.5}}], "by": by})
+    assert (refused.status_code, "float" in refused.text) == (422, True)

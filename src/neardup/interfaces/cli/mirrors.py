@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         (kinds["mostly"], f"{plural(kinds['mostly'], 'mirror')}, less than 90 %", True),
         (kinds["below a prefix"], f"{plural(kinds['below a prefix'], 'mirror')} in a folder", True),
         (kinds["same paths"], _TRANSLATED),
-        (found.contents_left_out, "contents on more than 50 hosts, ignored"),
+        (found.contents_left_out, "contents on more than 50 hosts, by which hosts are not compared"),
         (pages.ignored, WITHOUT_URL),
     ]
     counts = {"hosts": found.hosts, "pages": found.pages, "contents_left_out": found.contents_left_out}

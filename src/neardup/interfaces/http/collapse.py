@@ -68,7 +68,7 @@ class RankedHit(Input):
     id: Id
     text: str | None = None
     signature: str | None = None
-    fields: dict[str, str | int | None] = msgspec.field(default_factory=dict)
+    fields: dict[str, str | int | float | None] = msgspec.field(default_factory=dict)
 
 
 class CollapseBody(Input):

@@ -103,8 +103,8 @@ def find_mirrors(urls: Sequence[str], contents: Sequence[int] | AnyPositions) ->
     It is a mirror of a main host that it matches itself: that with more pages, with https, or with the shorter name;
     if possible, one that is not a mirror itself. http and https are the same address; a path of a host with different
     contents has a content of its own. The order of the pages, and which numbers the contents have, make no difference.
-    Contents on more than 50 hosts, and values that are not URLs of the web, are ignored. Raises ``DataError`` unless
-    *contents* has one integer per URL.
+    Contents on more than 50 hosts are not among the 5 that make two hosts compared. Values that are not URLs of the web
+    are ignored. Raises ``DataError`` unless *contents* has one integer per URL.
     """
     return _Crawl(*addressed(urls, contents)).mirrors()
 
