@@ -25,7 +25,7 @@ from neardup.model.folders import INDEX
 MANIFEST, SECOND = INDEX
 UNFINISHED: Final = "manifest.new"
 UNFINISHED_SECOND: Final = "manifest.copy.new"
-FORMAT: Final = 5  # of the whole index: raised by every change after which older files cannot be read
+FORMAT: Final = 6  # of the whole index: raised by every change after which older files cannot be read
 MOST_SESSION: Final = (1 << 63) - 1  # of the number of a session
 SESSIONS: Final = 256  # the latest ones that are remembered; a search table that is older is built again
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
@@ -152,7 +152,7 @@ class Manifest:
                     "flags": tuple(given["flags"]),
                     "segments": tuple(Stored(*file) for file in given["segments"]),
                     "updates": Stored(*updates) if updates else None,
-                    "sessions": tuple(Session(*session) for session in given.get("sessions", ())),
+                    "sessions": tuple(Session(*session) for session in given["sessions"]),
                 }
             )
             _require_sense(manifest)
