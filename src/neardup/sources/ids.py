@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from neardup.sources.records import literal_of
 
-_EXACT: Final = float(1 << 53)  # whole numbers below it are exact in a float of 64 bits
+EXACT: Final = 1 << 53  # integers below it are exact in a float of 64 bits
 
 
 def written_ids(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -30,16 +30,24 @@ def written_ids(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if pa.types.is_decimal(column.type) and column.type.scale <= 0:
         return column.cast(pa.decimal256(76, 0)).cast(pa.string())
     if pa.types.is_decimal(column.type):
-        numbers = column.to_pylist()
-        written = [None if one is None else str(int(one)) if one == int(one) else f"{one:f}" for one in numbers]
+        written = [None if one is None else digits_of(one) for one in column.to_pylist()]
         return pa.chunked_array([pa.array(written, pa.string())])
     if not pa.types.is_floating(column.type):
         return column
     known = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
     numbers = known.cast(pa.float64())
-    whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), _EXACT))
+    whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), float(EXACT)))
     integers = pc.if_else(whole, numbers, None).cast(pa.int64())
     return pc.coalesce(integers.cast(pa.string()), known.cast(pa.string()))
+
+
+def digits_of(value: int | Decimal) -> str:
+    """Return a number without an exponent, and a whole one without a point.
+
+    >>> digits_of(Decimal("7.00")), digits_of(Decimal("1E+3")), digits_of(Decimal("2.50"))
+    ('7', '1000', '2.50')
+    """
+    return str(int(value)) if value == int(value) else f"{value:f}"
 
 
 def id_of(token: bytes) -> str | None:
@@ -57,5 +65,5 @@ def id_of(token: bytes) -> str | None:
         number = Decimal(written)
     except InvalidOperation:  # an exponent of more than 18 digits
         return written
-    whole = -_EXACT < number < _EXACT and number == number.to_integral_value()
+    whole = -EXACT < number < EXACT and number == number.to_integral_value()
     return str(int(number)) if whole else written

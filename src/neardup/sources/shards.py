@@ -22,6 +22,8 @@ import msgspec
 import numpy as np
 import pyarrow as pa
 
+from neardup.engines.local import thread_count
+from neardup.engines.processes import Processes
 from neardup.model.errors import NO_FILE, DataError, InputRefused, require
 from neardup.sources import remote
 from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected, Request, require_used, with_address
@@ -48,6 +50,7 @@ from neardup.sources.formats import (
 )
 from neardup.sources.lines import blocks_of_lines, newline
 from neardup.sources.missing_fields import LackingFields
+from neardup.sources.pages import extracting
 from neardup.text.extraction import Extraction
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
@@ -321,17 +324,20 @@ class Shards:
         rejected: list[Rejected] | None = None,
         progress: Callable[[int, int], None] = lambda *_: None,
         *,
-        markup: bool = False,
+        markup: Callable[[], bool] = lambda: False,
+        required: Sequence[str] = (),
     ) -> Iterator[InputPiece]:
         """Yield the pieces of all shards; collect their rejected records if a list for them is given.
 
-        *progress* is called with the bytes read so far, and all. Raises the errors of ``pieces``, and ``FieldMissing``
-        at the end if no record has the text field, or a field of ids that is not the default.
+        *progress* is called with the bytes read so far, and all, and *markup* before each shard; see ``pieces``. Raises
+        the errors of ``pieces``, and ``FieldMissing`` at the end if no record has the text field, a field of ids that
+        is not the default, or one of the *required* fields.
         """
-        lacking = LackingFields([self.request.text, *{self.request.id} - {DEFAULT_ID}])
+        needed = [self.request.text, *{self.request.id} - {DEFAULT_ID}, *required]
+        lacking = LackingFields([*dict.fromkeys(needed)])
         total, done = sum(shard.size for shard in self.shards), 0
         for shard in self.shards:
-            for piece in self.pieces(shard, markup=markup):
+            for piece in self.pieces(shard, markup=markup()):
                 if rejected is not None:
                     rejected.extend(piece.rejected)
                 if not lacking.all_found:
@@ -579,3 +585,16 @@ def local_shards(
         formats = {path: one.format for path, one in zip(opened.inputs, opened.kinds, strict=True)}
         opened = opened.copied(copied(formats, folder))
         yield opened if size is None else opened.cut(size)
+
+
+@contextmanager
+def extracted_shards(
+    inputs: Sequence[str | os.PathLike[str]], request: Request, threads: int | None = None, *, size: int = SHARD
+) -> Iterator[Shards]:
+    """Yield the shards of some inputs, whose web pages are extracted by other processes, too.
+
+    There are up to as many processes as *threads* (``None``: every core).
+    """
+    with local_shards(inputs, request, size=size) as cut, Processes(thread_count(threads)) as processes:
+        processes.turn_to(extracting(request.extraction))
+        yield replace(cut, request=replace(cut.request, processes=processes))

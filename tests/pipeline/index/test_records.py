@@ -20,7 +20,7 @@ LINES = [
 @pytest.fixture
 def documents(tmp_path):
     (tmp_path / "pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LINES))
-    return read([tmp_path / "pages.jsonl"], columns=["size", "good", "title", "none"])
+    return read([tmp_path / "pages.jsonl"], columns=["size", "good", "title", "none"]).pieces[0]
 
 
 def test_the_id_is_that_of_the_url_if_there_is_one(documents):
@@ -57,10 +57,9 @@ def test_values_are_parsed_unless_they_are_signed(documents):
 
 def test_a_value_of_json_of_another_kind_refuses_its_row_alone(tmp_path):
     values = [True, "false", 1, [True], None, "x"]
-    for name, part in (("a", values[:3]), ("b", values[3:])):
-        lines = [json.dumps({"text": name, "good": value, "size": value}) + "\n" for value in part]
-        (tmp_path / f"{name}.jsonl").write_text("".join(lines))
-    documents = read([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])
+    lines = [json.dumps({"text": "a", "good": value, "size": value}) + "\n" for value in values]
+    (tmp_path / "a.jsonl").write_text("".join(lines))
+    documents = read([tmp_path / "a.jsonl"]).pieces[0]
     flags = fields_of(documents, {"good": "flag"}, [])
     assert flags.table.column("good").to_pylist() == [True, False, None, None, None, None]
     kinds = {2: ", not '1'", 3: ", not a list", 5: ", not 'x'"}
@@ -82,7 +81,7 @@ def test_whole_numbers_are_integers_in_every_format(tmp_path, form):
         "parquet": frame.to_parquet,
         "jsonl": lambda path: frame.to_json(path, orient="records", lines=True),
     }[form](tmp_path / f"x.{form}")
-    found = fields_of(read([tmp_path / f"x.{form}"], columns=["size"]), {"size": "integer"}, [])
+    found = fields_of(read([tmp_path / f"x.{form}"], columns=["size"]).pieces[0], {"size": "integer"}, [])
     assert found.table.column("size").to_pylist() == [1000, None, None]
     assert found.refused == {2: "its 'size' must be an integer of 64 bits, not '2.5'"}
 

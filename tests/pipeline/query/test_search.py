@@ -366,14 +366,25 @@ def test_readers_use_a_table_that_a_writer_has_changed_since(index, search):
                 assert len(ids(reading, "storm")) == number + 2
 
 
-def test_a_table_that_is_behind_many_writers_is_built_again(index, search, monkeypatch):
+@pytest.fixture
+def writers(index, search, monkeypatch):
+    """Yield the numbers of five writers after each has admitted a document; three of them are remembered."""
     monkeypatch.setattr(manifest_module, "SESSIONS", 3)
     search.close()
     index.close()
-    for number in range(5):
-        with Index.open(index.store.folder, "w") as writer:
-            writer.admit([f"c{number}"], [STORM])
-            writer.flush()
+
+    def numbers(then=lambda _: None):
+        for number in range(5):
+            with Index.open(index.store.folder, "w") as writer:
+                writer.admit([f"c{number}"], [STORM])
+                then(writer)
+            yield number
+
+    return numbers
+
+
+def test_a_table_that_is_behind_many_writers_is_built_again(index, writers):
+    for number in writers(Index.flush):
         if number != 2:
             continue
         with Index.open(index.store.folder, "w") as writer, Search.open(writer) as again:
@@ -383,13 +394,8 @@ def test_a_table_that_is_behind_many_writers_is_built_again(index, search, monke
         assert len(ids(again, "storm")) == 6
 
 
-def test_readers_remember_as_many_writers_as_writers_do(index, search, monkeypatch):
-    monkeypatch.setattr(manifest_module, "SESSIONS", 3)
-    search.close()
-    index.close()
-    for number in range(5):
-        with Index.open(index.store.folder, "w") as writer:
-            writer.admit([f"c{number}"], [STORM])
+def test_readers_remember_as_many_writers_as_writers_do(index, writers):
+    assert [*writers()] == [0, 1, 2, 3, 4]
     with Index.open(index.store.folder) as reader:
         assert len(reader.store.sessions) == 3
 

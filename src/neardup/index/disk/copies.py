@@ -12,7 +12,7 @@ from neardup.index.disk.arrays import Stored, StoredArrays
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import MANIFEST, SESSIONS, UNFINISHED, Manifest, Session
+from neardup.index.disk.manifest import MANIFEST, SESSIONS, UNFINISHED, Manifest, Session, with_session
 from neardup.index.disk.merger import KINDS, UPDATES
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.segment import SEGMENT
@@ -152,8 +152,7 @@ class _History(NamedTuple):
         sessions, records = [*manifest.sessions], manifest.records
         for record in reader.read():
             for own in record.arrays.get("session", _NONE).tolist():
-                if all(own != one.number for one in sessions):
-                    sessions.append(Session(own, 0, 0, records))
+                sessions = with_session(sessions, Session(own, 0, 0, records))
             records += 1
         return cls(sessions, records, reader.tail.end)
 

@@ -51,7 +51,9 @@ class Session(NamedTuple):
 
 
 def with_session(sessions: Sequence[Session], latest: Session) -> list[Session]:
-    """Return the sessions that are remembered when another one begins."""
+    """Return the sessions that are remembered when the *latest* one begins; a known one does not begin again."""
+    if any(latest.number == one.number for one in sessions):
+        return [*sessions]
     return [*sessions, latest][-SESSIONS:]
 
 

@@ -344,9 +344,8 @@ class Reader:
         if "session" in arrays:
             (number,) = _ordinals(arrays["session"]).tolist()
             expect(0 < number <= MOST_SESSION, "invalid number of a session")
-            if all(number != session.number for session in self.sessions):
-                begun = Session(number, self.next_ordinal, self.field_changes.number, self.records)
-                self.sessions = with_session(self.sessions, begun)
+            begun = Session(number, self.next_ordinal, self.field_changes.number, self.records)
+            self.sessions = with_session(self.sessions, begun)
         self.records += 1
         if record.kind == "change":
             parts = (arrays[name] for name in ("removed", "leaders", "moved", "keepers", "clock"))

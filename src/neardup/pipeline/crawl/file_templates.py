@@ -200,7 +200,7 @@ def _pages(
 
     def pages() -> Iterator[Page]:
         url = shards.request.url_field if shards.request.html else None
-        for piece in filter(len, others.every_piece(rejected, report, markup=True)):
+        for piece in filter(len, others.every_piece(rejected, report, markup=lambda: True)):
             yield from piece.html_pages(url)
 
     def records() -> Iterator[tuple[pa.Table, float]]:

@@ -7,7 +7,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
-from operator import attrgetter
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Final, Literal
@@ -16,8 +15,6 @@ import numpy as np
 import pyarrow.compute as pc
 
 from neardup.engines.journal import has_file
-from neardup.engines.local import thread_count
-from neardup.engines.processes import Processes
 from neardup.index.disk.columns import STRING
 from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions
@@ -54,9 +51,8 @@ from neardup.sources.formats import display
 from neardup.sources.missing_fields import WithoutText, all_without_text
 from neardup.sources.output import AnyPath
 from neardup.sources.output_places import require_outside
-from neardup.sources.pages import extracting
 from neardup.sources.read import AUTO, nothing_left, request_of
-from neardup.sources.shards import SHARD, has_archives, local_shards
+from neardup.sources.shards import SHARD, extracted_shards, has_archives
 from neardup.text.extraction import Extraction
 
 _STEP_DOCUMENTS: Final = 1 << 13
@@ -182,15 +178,12 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         request = replace(request, url=url, columns=(*signed, *kinds, *([url] if url else [])))
         extraction, learned = _with_templates(learn_templates, index, inputs, request, progress)
         size = min(SHARD, memory // 4)
-        shards = stack.enter_context(local_shards(inputs, replace(request, extraction=extraction), size=size))
-        processes = stack.enter_context(Processes(thread_count(None)))
-        processes.turn_to(extracting(extraction))
-        shards = replace(shards, request=replace(shards.request, processes=processes))
+        shards = stack.enter_context(extracted_shards(inputs, replace(request, extraction=extraction), size=size))
         documents = NamedDocuments(shards, kinds, signed, url, addresses or Addresses())
         required = {*signed} - {BODY} | (_required(asked, url=url, search=search) if index is None else set())
         optional = {*kinds} - {*asked, *signed} if index is None else set()
         documents.find(required, optional, memory, partial(tell, "read"))
-        _require_accepted(documents, strict=strict, new=index is None)
+        _require_accepted(documents, new=index is None)
         created = index is None
         if index is None:
             ways["templates"] = extraction.templates if documents.has_pages else None
@@ -198,7 +191,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
                 Index.create(folder, scheme, fields=documents.kinds, texts=texts or search, **ways)
             )
         catch_up = stack.enter_context(keeping_up(index, make=search, progress=progress))
-        if documents.number:
+        if documents.number or documents.rejected:
             require_url_rules(index, None if addresses is None else addresses.rules)
         if documents.has_pages:
             require_extraction(index, extraction)
@@ -206,9 +199,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         for one, rows in documents.take():
             done.admit(one, rows)
         total, estimated = len(index), index.estimates
-    counts, number = done.counts, documents.number - len(documents.rejected)
+    counts = done.counts
     return Added(
-        documents=number,
+        documents=documents.number,
         new=counts[New.name],
         exact=counts[ExactDuplicate.name],
         near=counts[NearDuplicate.name],
@@ -219,8 +212,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         replaced_lines=done.lines[_REPLACED],
         exact_lines=done.lines[ExactDuplicate.name],
         unchanged=counts[_UNCHANGED],
-        repeated=number - documents.admitted,
-        rejected=done.rejected,
+        repeated=documents.number - documents.admitted,
+        rejected=documents.rejected,
         without_text=all_without_text(done.without_text),
         quoted_lines=all_quoted_lines(done.quoted_lines),
         ignored=shards.ignored,
@@ -242,13 +235,11 @@ def _url_field(url: str | None, addresses: Addresses | None, *, default: bool) -
     return url
 
 
-def _require_accepted(documents: NamedDocuments, *, strict: bool, new: bool) -> None:
-    """Raise ``DataError`` for a rejected record if they are *strict*, and if nothing is left for a *new* index."""
-    rejected = documents.rejected
-    if strict and rejected:
-        raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason)
-    if new and rejected and len(rejected) == documents.number:
-        left = nothing_left([*map(display, documents.shards.inputs)], [*documents.unread, *rejected])
+def _require_accepted(documents: NamedDocuments, *, new: bool) -> None:
+    """Raise ``DataError`` for a rejected record if the request is strict, and if nothing is left for a *new* index."""
+    documents.shards.request.check(documents.rejected)
+    if new and documents.rejected and not documents.number:
+        left = nothing_left([*map(display, documents.shards.inputs)], documents.rejected)
         raise DataError(left.where, f"{left.rule}; no index is made")
 
 
@@ -339,7 +330,6 @@ class _Admission:
         self._index, self._at, self._catch_up, self._progress = index, at, catch_up, progress
         self.counts: Counter[str] = Counter()
         self.lines: Counter[str] = Counter()
-        self.rejected: list[Rejected] = []
         self.skipped: Counter[str] = Counter()
         self.body_faults: Counter[str] = Counter()
         self.without_text: list[WithoutText | None] = []
@@ -363,7 +353,6 @@ class _Admission:
             self._catch_up()
             self._done += len(some)
             self._progress(self._done)
-        self.rejected += sorted([*piece.rejected, *one.rejected], key=attrgetter("source", "position"))
         self.skipped.update(piece.skipped)
         self.body_faults.update(piece.body_faults)
         self.without_text.append(piece.without_text)

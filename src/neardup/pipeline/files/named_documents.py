@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from secrets import token_bytes
 from typing import Final, NamedTuple
 
@@ -14,9 +15,8 @@ from neardup.pipeline.digests import keyed
 from neardup.pipeline.index.fields import SITE
 from neardup.pipeline.index.records import NamedRecords, fields_of, named, site_field
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected
+from neardup.sources.collection import InputPiece, Rejected
 from neardup.sources.formats import display
-from neardup.sources.missing_fields import LackingFields
 from neardup.sources.read import nothing_left
 from neardup.sources.shards import Shards
 from neardup.text.columns import text_column, whole_batch
@@ -36,8 +36,8 @@ class NamedDocuments:
     """The documents of inputs, which are found before they are taken; inputs that are small enough are read only once.
 
     The ids are made of the field *url* in the normal form of *addresses*, if it is named. *kinds* are the fields of the
-    index, and *signed* those that its scheme signs. After ``find``, ``number`` counts the documents and the rejected
-    records, ``admitted`` those that are taken; ``has_pages`` is whether there are web pages.
+    index, and *signed* those that its scheme signs. After ``find``, ``number`` counts the documents, and ``admitted``
+    those that are taken; ``rejected`` are the other records, and ``has_pages`` is whether there are web pages.
     """
 
     def __init__(
@@ -48,8 +48,7 @@ class NamedDocuments:
         self._held: list[NamedPiece] | None = []
         self._last: Flags = np.empty(0, np.bool_)
         self.number, self.admitted, self.has_pages = 0, 0, False
-        self.unread: list[Rejected] = []
-        self.rejected: list[Rejected] = []  # as documents
+        self.rejected: list[Rejected] = []
 
     def find(
         self,
@@ -63,49 +62,38 @@ class NamedDocuments:
         Optional fields with lists or objects are left out of ``kinds``. Raises the errors of reading, ``NothingRead``
         if every record was rejected, and ``FieldMissing`` if no record has a required field.
         """
-        request, parts = self.shards.request, [_NONE]
-        needed = [request.text, *{request.id} - {DEFAULT_ID}, *([self._url] if self._url else []), *required]
-        lacking = LackingFields([*dict.fromkeys(needed)])
-        held, salt = 0, np.frombuffer(token_bytes(16), np.uint64)
-        done, total = 0, sum(shard.size for shard in self.shards.shards)
-        for shard in self.shards.shards:
-            for piece in self.shards.pieces(shard, markup=self._held is None):
-                self.unread += piece.rejected
-                if not lacking.all_found:
-                    lacking.add(piece)
-                unfit = {name for name in optional if name in self.kinds and not _is_plain(piece, name)}
-                self.kinds = {name: kind for name, kind in self.kinds.items() if name not in unfit}
-                one = self._named(piece)
-                self.rejected += one.rejected
-                self.has_pages |= len(piece) > 0 and (piece.has_pages or request.html)
-                parts.append(_digests(one.records.ids, self.number, salt))
-                self.number += len(piece)
-                held += piece.held_bytes
-                if held > most:
-                    self._held = None
-                elif self._held is not None:
-                    self._held.append(one)
-            done += shard.size
-            progress(done, total)
-        if self.unread and not self.number:
-            raise nothing_left([*map(display, self.shards.inputs)], self.unread)
-        lacking.require(", ".join(map(display, self.shards.inputs)))
-        self._last = _last(parts, self.number)
+        request, parts, held = self.shards.request, [_NONE], 0
+        needed, length = [*([self._url] if self._url else []), *required], 0
+        salt = np.frombuffer(token_bytes(16), np.uint64)
+        pieces = self.shards.every_piece(progress=progress, markup=lambda: self._held is None, required=needed)
+        for piece in pieces:
+            unfit = {name for name in optional if name in self.kinds and not _is_plain(piece, name)}
+            self.kinds = {name: kind for name, kind in self.kinds.items() if name not in unfit}
+            one = self._named(piece)
+            self.rejected += sorted([*piece.rejected, *one.rejected], key=attrgetter("source", "position"))
+            self.has_pages |= len(piece) > 0 and (piece.has_pages or request.html)
+            parts.append(_digests(one.records.ids, length, salt))
+            self.number += len(piece) - len(one.rejected)
+            length += len(piece)
+            held += piece.held_bytes
+            if held > most:
+                self._held = None
+            elif self._held is not None:
+                self._held.append(one)
+        if self.rejected and not length:
+            raise nothing_left([*map(display, self.shards.inputs)], self.rejected)
+        self._last = _last(parts, length)
         self.admitted = int(self._last.sum())
 
     def take(self) -> Iterator[tuple[NamedPiece, Positions]]:
         """Yield the pieces, each with the rows of those documents that are the last ones of their ids."""
         done = 0
-        for one in self._pieces() if self._held is None else self._held:
+        for one in map(self._named, self.shards.every_piece()) if self._held is None else self._held:
             fields = one.records.fields
             fields = fields.select([name for name in fields.column_names if name in {*self.kinds, *self.signed, SITE}])
             records = replace(one.records, fields=fields)
             yield one._replace(records=records), np.flatnonzero(self._last[done : done + len(one.piece)])
             done += len(one.piece)
-
-    def _pieces(self) -> Iterator[NamedPiece]:
-        for shard in self.shards.shards:
-            yield from map(self._named, self.shards.pieces(shard))
 
     def _named(self, piece: InputPiece) -> NamedPiece:
         urls = None

@@ -12,8 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.engines.local import thread_count
-from neardup.engines.processes import Processes
 from neardup.index.disk.columns import STRING
 from neardup.model.errors import require_other_fields, require_share
 from neardup.model.verdicts import as_record
@@ -32,10 +30,9 @@ from neardup.sources.ids import id_of
 from neardup.sources.jsonl import JsonLines
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import AnyPath
-from neardup.sources.pages import extracting
 from neardup.sources.read import AUTO, request_of
 from neardup.sources.records import decoder, literal_of
-from neardup.sources.shards import has_pages, local_shards
+from neardup.sources.shards import extracted_shards, has_pages
 from neardup.sources.standard_input import MOST_BYTES
 from neardup.text.extraction import Extraction
 
@@ -98,12 +95,9 @@ class FileAnswers:
         """
         if has_pages(inputs, self._request):
             self._read_pages()
-        extraction = self._request.extraction
-        with local_shards(inputs, self._request) as cut, Processes(thread_count(threads)) as processes:
-            processes.turn_to(extracting(extraction))
+        with extracted_shards(inputs, self._request, threads) as cut:
             self.ignored = cut.ignored
-            shards = replace(cut, size=TOGETHER, request=replace(cut.request, processes=processes))
-            begun = False
+            shards, begun = replace(cut, size=TOGETHER), False
             for piece in shards.every_piece(progress=partial(progress or (lambda *_: None), "read")):
                 if len(piece) and not begun:
                     begun = True

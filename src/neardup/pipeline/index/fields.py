@@ -26,6 +26,7 @@ from neardup.model.arrow_types import STRINGS, is_one_of
 from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require
 from neardup.model.moments import require_past
 from neardup.model.seen import Document
+from neardup.sources.ids import EXACT, digits_of
 from neardup.text.columns import as_it_lies, is_mixed, typed_parts
 from neardup.text.containers import table_or_column
 from neardup.text.sites import NO_SITES
@@ -34,7 +35,6 @@ from neardup.text.values import MISSING, uncut
 Container = TypeVar("Container", pa.Table, pa.ChunkedArray)
 
 _MOST_INTEGER: Final = 1 << 63
-_MOST_EXACT: Final = 1 << 53  # integers up to this are numbers of 64 bits
 
 
 class FieldReading(NamedTuple):
@@ -56,7 +56,7 @@ def _float(written: str) -> float:
 def _number(written: str) -> float:
     """Read a number; an integer beyond 2**53 that it would round is invalid."""
     value = _float(written)
-    if abs(value) >= _MOST_EXACT and written.strip().lstrip("+-").isdecimal() and value != int(written):
+    if abs(value) >= EXACT and written.strip().lstrip("+-").isdecimal() and value != int(written):
         raise ValueError(written)
     return value
 
@@ -370,16 +370,12 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
     return found
 
 
-def _digits(value: int | Decimal) -> str:
-    return str(int(value)) if value == int(value) else f"{value:f}"
-
-
 def _numbers(exact: pa.Array) -> pa.Array:
     """Return integers or decimals as numbers; ``ValueError`` for an integer that would be rounded."""
     if pa.types.is_integer(exact.type):
         with suppress(pa.ArrowInvalid):  # beyond 2**53
             return exact.cast(pa.float64())
-    return pa.array([None if value is None else _number(_digits(value)) for value in exact.to_pylist()], pa.float64())
+    return pa.array([None if value is None else _number(digits_of(value)) for value in exact.to_pylist()], pa.float64())
 
 
 def _require_years(times: pa.Array) -> None:

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -14,8 +13,8 @@ from neardup.model.errors import DataError, FieldMissing
 from neardup.pipeline.index.fields import READ, SITE, chosen_rows, read_field, shortened, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import Collection, Rejected, WholeInputs
-from neardup.sources.formats import display, full_name, is_read_once
+from neardup.sources.collection import InputPiece, Rejected
+from neardup.sources.formats import full_name, is_read_once
 from neardup.sources.hosts import host
 from neardup.sources.records import literal_of
 from neardup.text.columns import gathered
@@ -30,7 +29,7 @@ _NAMELESS: Final = (
 
 
 def named(  # noqa: PLR0913, PLR0917 - what an id is made of
-    documents: Collection,
+    documents: InputPiece,
     rows: Sequence[int],
     ids: Sequence[str],
     urls: Sequence[str | None] | None,
@@ -47,9 +46,9 @@ def named(  # noqa: PLR0913, PLR0917 - what an id is made of
             if url and url.strip():
                 found[place] = addresses.id_of(url)
     rejected: list[Rejected] = []
-    standing = tuple(f"{display(path)}:" for path in documents.inputs if is_read_once(path))
+    standing = f"{documents.source}:" if is_read_once(documents.path) else None
     longest = max((len(own) for own in found if own), default=0)
-    if not refused and not standing and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
+    if not refused and standing is None and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
         return found, rejected
     for place, (row, own) in enumerate(zip(rows, found, strict=True)):
         size = len(own.encode()) if own else 0
@@ -64,7 +63,7 @@ def named(  # noqa: PLR0913, PLR0917 - what an id is made of
     return found, rejected
 
 
-def is_name_of_line(documents: Collection, row: int, own: str | None) -> bool:
+def is_name_of_line(documents: InputPiece, row: int, own: str | None) -> bool:
     """Return whether the id of a record, its *own*, only names its file and its line or row."""
     source, position = documents.place(row)
     return own == f"{full_name(source)}:{position}"
@@ -78,7 +77,7 @@ class Fields(NamedTuple):
     missing: dict[str, FieldMissing]
 
 
-def fields_of(documents: Collection, kinds: Mapping[str, str], signed: Sequence[str]) -> Fields:
+def fields_of(documents: InputPiece, kinds: Mapping[str, str], signed: Sequence[str]) -> Fields:
     """Return the fields of the scheme and of the index.
 
     Strings, and fields that are signed, are used as written; values of other kinds are parsed.
@@ -96,7 +95,7 @@ def fields_of(documents: Collection, kinds: Mapping[str, str], signed: Sequence[
     return found._replace(table=pa.table(columns))
 
 
-def site_field(documents: Collection) -> dict[str, Any]:
+def site_field(documents: InputPiece) -> dict[str, Any]:
     """Return the field with the sites of pages that were read with templates, as signed integers."""
     if documents.sites is None:
         return {}
@@ -129,7 +128,7 @@ def address_fields(kinds: Mapping[str, str], urls: Sequence[str | None], fields:
     return fields
 
 
-def _written(documents: Collection, name: str, kind: str, refused: dict[int, str]) -> pa.Array:
+def _written(documents: InputPiece, name: str, kind: str, refused: dict[int, str]) -> pa.Array:
     """Return a field as it is written; a value of JSON that cannot be one of its kind is null, and its row is refused.
 
     In other formats all values of a column have one type, so that another kind is an error of the whole file.
@@ -139,10 +138,9 @@ def _written(documents: Collection, name: str, kind: str, refused: dict[int, str
     except DataError as error:
         if isinstance(error, FieldMissing) or documents.format != "jsonl":
             raise
-    pieces: Sequence[Any] = documents.pieces if isinstance(documents, WholeInputs) else [documents]
     expected = "a string or a number" if kind == STRING else READ[kind].expected
     values: list[str | None] = []
-    for row, token in enumerate(chain.from_iterable(piece.raw_column(name).to_pylist() for piece in pieces)):
+    for row, token in enumerate(documents.raw_column(name).to_pylist()):
         try:
             values.append(token.decode() if kind == "flag" and token in {b"true", b"false"} else literal_of(token))
         except TypeError as error:

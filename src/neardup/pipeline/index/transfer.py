@@ -27,7 +27,7 @@ from neardup.pipeline.spilled.earlier import Earlier, WholeRows
 from neardup.pipeline.spilled.state import State
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import Collection, Rejected
+from neardup.sources.collection import InputPiece, Rejected
 from neardup.text.columns import as_it_lies, gathered, whole_batch
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Transfer:
         return self.signed_before.at(leaders) | {"id": ids} if (np.diff(ids.offsets) <= MOST_ID_BYTES).all() else None
 
     def _batch(
-        self, piece: Collection, rows: Positions, leaders: Positions, of: "_Signed", *, normal: bool
+        self, piece: InputPiece, rows: Positions, leaders: Positions, of: "_Signed", *, normal: bool
     ) -> Batch | None:
         """Return the columns of some documents of a piece, but for times and ordinals; ``None`` if all are rejected."""
         found = fields_of(piece, self._kinds, self._scheme.columns)
@@ -157,7 +157,7 @@ class Transfer:
             batch["text"] = whole_batch(given.documents(slice(0, len(rows))))
         return batch
 
-    def _urls(self, piece: Collection, rows: Positions, of: "_Signed") -> list[str | None] | None:
+    def _urls(self, piece: InputPiece, rows: Positions, of: "_Signed") -> list[str | None] | None:
         if self._url is None:
             return None
         try:

@@ -30,10 +30,10 @@ from neardup.pipeline.query.near_hits import AskedHits, HitVerify, NearHits, nea
 from neardup.pipeline.query.result_cache import Judged, JudgedSets
 from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
 from neardup.schemes.thresholds import thresholds_of
+from neardup.sources.ids import EXACT
 from neardup.text.values import is_missing
 
 _VALUES: Final = frozenset({str, int, type(None)})
-_EXACT: Final = 1 << 53  # integers below it are exact in a float of 64 bits
 _STRINGS: Final = frozenset({str, type(None)})
 _RULES: Final = (NearDuplicates, SameValue)
 _DEFAULT: Final = (NearDuplicates(),)
@@ -391,7 +391,7 @@ def _plain(values: list[Any]) -> list[Any]:
 
 def _plain_one(value: Any) -> Any:
     duration = isinstance(value, np.timedelta64)
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < _EXACT
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < EXACT
     integer = whole or (isinstance(value, np.integer) and not duration)
     return int(value) if integer else None if is_missing(value) else value
 

@@ -34,9 +34,8 @@ class SameValue:
     """A rule for hits with the same value of a *field*; of each group, the *keep* best are kept.
 
     Values are strings or integers; whole floats below 2**53, as in a pandas column with missing values, are integers.
-    *of* maps the value of the field to the value to compare, such as
-    ``neardup.urls.host`` for an address. Hits without a value (``None`` or NaN), and those that *of* maps to one of
-    these, are in no group.
+    *of* maps the value of the field to the value to compare, such as ``neardup.urls.host`` for an address. Hits without
+    a value (``None`` or NaN), and those that *of* maps to one of these, are in no group.
     """
 
     field: str
