@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -321,6 +322,9 @@ class _Run:
             hints = hint_counts(self._documents.addresses, canonicals, representative)
         same = np.zeros(number, np.bool_)
         same[left] = exact
+        what = self._documents.ids, self._documents.raw_texts, representative, same, self._scheme
+        shared = self._engine.begin(partial(what_is_shared, *what))
+        decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
         signed = np.zeros(number, np.bool_)
         signed[order] = signatures.present[heads.of]
         summary = Summary.of(
@@ -337,9 +341,8 @@ class _Run:
             compared=decided.compared,
             not_compared=decided.not_compared,
             **hints,
-            **what_is_shared(self._documents.ids, self._documents.raw_texts, representative, same, self._scheme),
+            **shared(),
         )
-        decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
         secret = is_keyed(self._scheme.key_identity)
         return Result(kept, decisions, representative, summary, scheme=None if secret else self._scheme)
 
