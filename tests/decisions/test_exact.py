@@ -5,7 +5,7 @@ from batches import ragged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.exact import count_repeats, leaders_by_content, leaders_by_features, spread
+from neardup.decisions.exact import count_repeats, leaders_by_content, leaders_by_features, repeats, spread
 from neardup.kernels.sets import digests
 from neardup.model.arrays import Features, TextBatch
 
@@ -105,7 +105,13 @@ def test_a_group_has_one_destination(data):
 def test_repeats_are_all_but_the_distinct(contents):
     offsets = np.cumsum([0, *map(len, contents)]).astype(np.int64)
     data = np.frombuffer(b"".join(contents) + b"\0", np.uint8)
-    repeats = len(contents) - len({*contents})
-    assert count_repeats([TextBatch(data, offsets)]) == repeats
+    known = len(contents) - len({*contents})
+    assert count_repeats([TextBatch(data, offsets)]) == known
     half = len(contents) // 2
-    assert count_repeats([TextBatch(data, offsets[: half + 1]), TextBatch(data, offsets[half:])]) == repeats
+    assert count_repeats([TextBatch(data, offsets[: half + 1]), TextBatch(data, offsets[half:])]) == known
+
+
+@given(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=12))
+def test_digests_repeat_earlier_ones(digests):
+    expected = [digest in digests[:row] for row, digest in enumerate(digests)]
+    assert repeats(np.array(digests, np.uint64).reshape(-1, 2)).tolist() == expected

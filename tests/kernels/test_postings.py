@@ -265,6 +265,12 @@ def test_the_work_in_a_division_does_not_grow(number):
     assert listed.tolist() == [[ROOM, ROOM]]
 
 
+def test_entries_without_a_number_are_omitted():
+    out = np.empty(3, np.uint64)
+    assert pack(np.array([0xABCD, 0xEF01, 0x1234], np.uint64), np.array([7, -1, 0]), 8, out) == 2
+    assert out[:2].tolist() == [0xAB07, 0x1200]
+
+
 def test_lists_are_renumbered():
     packed = np.array([0xAB01, 0xAB03, 0xCD02], np.uint64)
     out = np.empty(3, np.uint64)

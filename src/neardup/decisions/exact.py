@@ -99,6 +99,18 @@ def leaders_by_content(contents: Sequence[object], ranks: Sequence[int], leaders
             leaders[rank] = first.setdefault(content, rank)
 
 
+def repeats(digests: Words) -> Flags:
+    """Return which digests of 128 bits, uint64[n, 2], are those of an earlier row."""
+    ranks = np.arange(len(digests))
+    leaders = ranks.copy()
+
+    def equal(left: Positions, right: Positions) -> Flags:
+        return np.asarray((digests[left] == digests[right]).all(axis=1))
+
+    leaders_by_digest(digests[:, 0], ranks, equal, leaders)
+    return np.asarray(leaders != ranks)
+
+
 def count_repeats(batches: Iterable[TextBatch]) -> int:
     """Return how many contents occur earlier in the batches, including empty ones, by digests of 128 bits."""
     keys = np.frombuffer(token_bytes(32), np.uint64).reshape(2, 2)  # new each time: equal digests cannot be crafted
@@ -107,15 +119,7 @@ def count_repeats(batches: Iterable[TextBatch]) -> int:
         parts.append(np.zeros((2, len(batch)), np.uint64))
         for column, key in zip(parts[-1], keys, strict=True):
             add_field(batch.data, batch.offsets, batch.offsets[1:], key, column)
-    digests = np.concatenate(parts, axis=1)
-
-    def equal(left: Positions, right: Positions) -> Flags:
-        return np.asarray((digests[:, left] == digests[:, right]).all(axis=0))
-
-    ranks = np.arange(digests.shape[1])
-    leaders = ranks.copy()
-    leaders_by_digest(digests[0], ranks, equal, leaders)
-    return int((leaders != ranks).sum())
+    return int(repeats(np.concatenate(parts, axis=1).T).sum())
 
 
 def spread(matched: Positions, ranks: Positions, head_of: Positions) -> Positions:

@@ -85,10 +85,17 @@ def _appended(found, number, document):
 
 @kernel
 def pack(keys, documents, document_bits, packed):
-    """Replace the low bits of each key (uint64[n]) by the number of its document."""
+    """Replace the low bits of each key (uint64[n]) by the number of its document; negative numbers are omitted.
+
+    Returns the number of entries.
+    """
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
+    number = 0
     for i in range(keys.size):
-        packed[i] = (keys[i] & above) | np.uint64(documents[i])
+        if documents[i] >= 0:
+            packed[number] = (keys[i] & above) | np.uint64(documents[i])
+            number += 1
+    return number
 
 
 @kernel

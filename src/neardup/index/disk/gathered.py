@@ -1,7 +1,7 @@
 """Documents in memory, column by column, which can be written as a segment."""
 
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,8 @@ from neardup.index.disk.columns import Batch, Columns, Lookup
 from neardup.index.disk.part import id_keys, ordinal_keys, packed_keys
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
+
+_TOGETHER: Final = 1 << 12  # documents whose keys stay in the processor's cache until they are in columns
 
 
 class Gathered:
@@ -77,10 +79,7 @@ class Gathered:
 
     def lists(self, name: str) -> int:
         """Return the number of lists of this name."""
-        if name != "key":
-            return 1
-        none = self._lookup.keyed(self._fixed["rows"].room[:0], np.empty(0, np.bool_))
-        return 1 if self._lookup.pooled else none.shape[1]
+        return 1 if name != "key" or self._lookup.pooled else self._key_columns
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
         """Return one of the lists for a new part, in any order."""
@@ -93,9 +92,16 @@ class Gathered:
         """Return all keys and their positions; only for a part that is complete."""
         present = np.flatnonzero(self._fixed["present"].values & self._fixed["leads"].values)
         rows = self._fixed["rows"].values
-        rows = rows if len(present) == len(rows) else rows[present]
-        keys = self._lookup.keyed(rows, np.ones(len(rows), np.bool_))
-        return np.asfortranarray(keys), present  # they are read column by column
+        keys = np.empty((len(present), self._key_columns), np.uint64, order="F")  # they are read column by column
+        for begin in range(0, len(present), _TOGETHER):
+            some = present[begin : begin + _TOGETHER]
+            keys[begin : begin + len(some)] = self._lookup.keyed(rows[some], np.ones(len(some), np.bool_))
+        return keys, present
+
+    @property
+    def _key_columns(self) -> int:
+        columns: int = self._lookup.keyed(self._fixed["rows"].room[:0], np.empty(0, np.bool_)).shape[1]
+        return columns
 
     def _listed(self, name: str) -> tuple[Words, Positions]:
         """Return the keys of one list (uint64[n, 1]) and their positions."""

@@ -44,10 +44,8 @@ def alive_in(part: Written) -> int:
 
 def packed_keys(keys: Words, documents: Positions, number: int, bits: int, *, pooled: bool) -> Words:
     """Return the entries of one list: keys (uint64[n, K]) and numbers of documents; negative numbers are omitted."""
-    rows = np.flatnonzero(documents >= 0)
-    chosen, numbers = keys[rows, number], documents[rows]
-    if pooled:
-        chosen, numbers = keys[rows].reshape(-1), np.repeat(numbers, keys.shape[1])
+    chosen = keys.reshape(-1) if pooled else keys[:, number]
+    numbers = np.repeat(documents, keys.shape[1]) if pooled else documents
     out = np.empty(len(numbers), np.uint64)
-    pack(np.ascontiguousarray(chosen), numbers, bits, out)
+    out = out[: pack(np.ascontiguousarray(chosen), numbers, bits, out)]
     return np.unique(out) if pooled else out

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from neardup.decisions.exact import repeats
 from neardup.engines.local import LocalEngine
 from neardup.index.disk.columns import Batch, encoded
 from neardup.index.disk.part import id_keys
@@ -172,9 +173,7 @@ class Transfer:
     def repeated(self) -> Positions:
         """Return the ordinals of the documents with the id of a later one, once all documents were taken."""
         keys = np.concatenate([np.empty((0, 2), np.uint64), *self._keys])
-        order = np.lexsort((keys[:, 1], keys[:, 0]))  # equal ones stay in order
-        same = (keys[order[1:]] == keys[order[:-1]]).all(axis=1)
-        return np.sort(order[:-1][same])
+        return np.flatnonzero(repeats(keys[::-1])[::-1])
 
 
 class _SignedBefore:
