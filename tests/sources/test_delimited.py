@@ -134,8 +134,9 @@ def test_lines_are_right_across_the_parsers_blocks(collection, monkeypatch):
 
 
 def test_strict_stops_at_the_first(collection):
-    with pytest.raises(DataError, match=r"x\.csv:3: it has 1 field, the header has 2"):
+    with pytest.raises(DataError, match=r"x\.csv:3: it has 1 field, the header has 2") as caught:
         collection(b"text,id\na,1\nshort\n\xff,2\n", strict=True)
+    assert caught.value.code == collection(b"text,id\na,1\nshort\n").rejected[0].code
 
 
 def test_invalid_utf8_is_rejected(collection, written):

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, FieldMissing
 from neardup.sources import parquet
 from neardup.sources.read import read
 
@@ -388,6 +388,9 @@ def test_a_pipe_may_hold_a_table(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     with pytest.raises(DataError, match="<stdin>: it has more than 100 bytes"):
         read(["-"], format="parquet", max_bytes=100)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    with pytest.raises(FieldMissing, match="<stdin>: there is no field 'body'"):
+        read(["-"], format="parquet", text="body")
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"text")))
     with pytest.raises(DataError, match="<stdin>: it is not a Parquet file: it starts with something else"):
         read(["-"], format="parquet")

@@ -40,6 +40,7 @@ from typing import Any, Final, NamedTuple
 
 PERMISSION: Final = "permission"  # the code of an error if the user has no permission
 NO_FILE: Final = "no such file"
+NOT_A_FILE: Final = "not a file"  # a name that no file can have, or standard input
 OTHER_FILE: Final = "other file"  # of another kind than its option takes
 FOLDER_FOR_FILE: Final = "folder for a file"
 TOO_LONG: Final = "name too long"

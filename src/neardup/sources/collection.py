@@ -107,7 +107,7 @@ class Request:
     def check(self, rejected: Sequence[Rejected]) -> None:
         """Raise ``DataError`` for the first rejected record, if the request is strict."""
         if self.strict and rejected:
-            raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason)
+            raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason, rejected[0].code)
 
 
 @dataclass(frozen=True, slots=True)

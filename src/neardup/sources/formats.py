@@ -12,6 +12,8 @@ from typing import Final
 
 from neardup.model.errors import (
     FOLDER_FOR_FILE,
+    NO_FILE,
+    NOT_A_FILE,
     DataError,
     InputRefused,
     ParameterError,
@@ -247,18 +249,18 @@ def require_file(path: str, max_bytes: int, *, or_standard_input: bool = False) 
     if path == STDIN:
         if or_standard_input:
             return
-        raise InputRefused(STDIN, "standard input cannot be used here; save it in a file", "no file")
+        raise InputRefused(STDIN, "standard input cannot be used here; save it in a file", NOT_A_FILE)
     if not path:
-        raise InputRefused("input ''", "the name of a file is empty", "no file")
+        raise InputRefused("input ''", "the name of a file is empty", NOT_A_FILE)
     name = display(path)
     try:
         size = Path(path).stat().st_size
     except FileNotFoundError:
-        raise InputRefused(name, "there is no such file", "no file") from None
+        raise InputRefused(name, "there is no such file", NO_FILE) from None
     except PermissionError as error:
         raise DataError.by(error, name) from error
     except (OSError, ValueError) as error:  # a name that is too long, or has a NUL, is probably a text
-        raise InputRefused(name[:_NAME], f"it is not the name of a file: {reason(error)}", "no file") from error
+        raise InputRefused(name[:_NAME], f"it is not the name of a file: {reason(error)}", NOT_A_FILE) from error
     if Path(path).is_dir():
         raise InputRefused(name, "it is a folder, not a file", FOLDER_FOR_FILE)
     if size > max_bytes:
@@ -271,7 +273,7 @@ def _absent(path: str) -> DataError:
     try:
         Path(path).lstat()
     except (FileNotFoundError, NotADirectoryError):
-        return InputRefused(path, "there is no such file or folder")
+        return InputRefused(path, "there is no such file or folder", NO_FILE)
     except PermissionError as error:
         return DataError.by(error, path)
     except (OSError, ValueError) as error:

@@ -18,5 +18,5 @@ def listed(path: str, max_bytes: int = 1 << 30) -> list[str]:
         try:
             names.append(line.removesuffix(b"\r").decode())
         except UnicodeDecodeError:
-            raise DataError(f"{contents.source}:{number}", "it is not valid UTF-8") from None
+            raise DataError(f"{contents.source}:{number}", "it is not valid UTF-8", "encoding") from None
     return [name for name in names if name.strip()]

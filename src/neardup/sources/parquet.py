@@ -426,12 +426,12 @@ def _path(schema: Iterable[pa.Field], name: str) -> list[str] | None:
     return None if path is None else [head, *path]
 
 
-def _column(where: str, table: pa.Table, name: str, schema: pa.Schema) -> pa.ChunkedArray:
-    path = _path(schema, name)
-    if path is None:
-        raise missing_field(where, name, field_names(schema))
-    column = table.column(path[0])
-    return pc.struct_field(column, path[1:]) if path[1:] else column
+def _column(path: str, table: pa.Table, name: str, schema: pa.Schema) -> pa.ChunkedArray:
+    parts = _path(schema, name)
+    if parts is None:
+        raise missing_field(display(path), name, field_names(schema))
+    column = table.column(parts[0])
+    return pc.struct_field(column, parts[1:]) if parts[1:] else column
 
 
 def _texts(path: str, table: pa.Table, request: Request, schema: pa.Schema) -> pa.ChunkedArray:

@@ -32,7 +32,8 @@ class Report:
     """The result of a check: *problems* is empty if the index is intact.
 
     *files* counts all files that were verified, *bytes* and *documents* those in intact segments, without the log.
-    *lost* is whether nothing can be rescued, because no manifest can be used.
+    *lost* is whether nothing can be rescued, because no manifest can be used; *torn* are the bytes behind the last
+    record of the log, which a killed writer leaves. They are a problem, too.
     """
 
     problems: list[str]
@@ -40,11 +41,12 @@ class Report:
     bytes: int
     documents: int
     lost: bool = False
+    torn: int = 0
 
     @property
     def interrupted(self) -> bool:
         """Whether the only problems are remains of a killed writer, which the next writer discards."""
-        return bool(self.problems) and all(problem.endswith(LEFT_OUT) for problem in self.problems)
+        return self.torn > 0 and len(self.problems) == 1
 
 
 def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
@@ -113,13 +115,13 @@ def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | N
         done += stored.size
         if progress:
             progress(done, total)
-    problems += _log_problems(disk, folder, manifest)
+    torn = _torn(disk, folder, manifest, problems)
     if SECOND in disk.names(folder):  # there is none if its writer was killed before
         try:
             Manifest.read(disk, folder, name=SECOND)
         except StorageError as error:
             problems.append(f"{error}; the next change of the manifest replaces it")
-    return Report(problems, len(manifest.stored) + 3, done, documents)
+    return Report(problems, len(manifest.stored) + 3, done, documents, torn=torn)
 
 
 def _advance(progress: Progress, before: int, total: int, verified: int) -> None:
@@ -147,16 +149,19 @@ def _segment_problems(arrays: StoredArrays, manifest: Manifest, last: int) -> It
             yield f"{where}: the list {name!r} is not sorted"
 
 
-def _log_problems(disk: Disk, folder: Path, manifest: Manifest) -> Iterator[str]:
+def _torn(disk: Disk, folder: Path, manifest: Manifest, problems: list[str]) -> int:
+    """Return the bytes behind the last record of the log, after adding its *problems*."""
     path = folder / manifest.log
     try:
         reader = LogReader(disk, path, bytes.fromhex(manifest.mark), manifest.sealed)
         for _ in (*reader.read(), *reader.read()):  # twice: a writer may be in the middle of a record
             pass
     except FileNotFoundError:
-        yield f"{path} is missing"
+        problems.append(f"{path} is missing")
+        return 0
     except StorageError as error:
-        yield str(error)
-    else:
-        if reader.tail.torn:
-            yield f"{path}: {reader.tail.torn:,} bytes behind its last record {LEFT_OUT}"
+        problems.append(str(error))
+        return 0
+    if reader.tail.torn:
+        problems.append(f"{path}: {reader.tail.torn:,} bytes behind its last record {LEFT_OUT}")
+    return reader.tail.torn

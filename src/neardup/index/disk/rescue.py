@@ -91,7 +91,7 @@ class Salvage:
                 changed = list(changed_values(file, self._columns))
         except (StorageError, FileNotFoundError) as error:
             what = "lost: earlier removals, times and changes of fields; removed documents may be back"
-            self.losses.append(Loss(str(where), f"{_reason(error, where)}; {what}", None))
+            self.losses.append(Loss(str(where), f"{_reason(error)}; {what}", None))
             return
         self._removed.update(removed)
         for name, ordinals, values in changed:
@@ -103,7 +103,7 @@ class Salvage:
         try:
             reader = LogReader(self._disk, path, bytes.fromhex(self._manifest.mark), sealed)
         except (StorageError, FileNotFoundError) as error:
-            self.losses.append(Loss(str(path), f"{_reason(error, path)}; lost: all changes in it", None))
+            self.losses.append(Loss(str(path), f"{_reason(error)}; lost: all changes in it", None))
             return
         for record in reader.intact():
             if isinstance(record, LogRecord):
@@ -111,7 +111,7 @@ class Salvage:
                     with understood(path):
                         self._repeat(record)
                 except StorageError as error:
-                    self.losses.append(Loss(str(path), _reason(error, path), None))
+                    self.losses.append(Loss(str(path), _reason(error), None))
             else:
                 begin, end, number = record
                 if number or begin < sealed:
@@ -153,7 +153,7 @@ class Salvage:
                 expect(all(f"{name}.offsets" in arrays for name in self._columns.strings), "columns are missing")
                 intact = _intact(arrays, self._columns, documents)
         except (StorageError, FileNotFoundError) as error:
-            self.losses.append(Loss(str(where), f"{_reason(error, where)}; lost: its documents", None))
+            self.losses.append(Loss(str(where), f"{_reason(error)}; lost: its documents", None))
             return None
         lost = documents - int(intact.sum())
         if lost:
@@ -224,7 +224,5 @@ def _strings(arrays: StoredArrays, name: str) -> TextBatch:
     return TextBatch(arrays[f"{name}.data"], arrays[f"{name}.offsets"])
 
 
-def _reason(error: OSError, where: Path) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "is missing"
-    return str(error).removeprefix(f"{where}: ")
+def _reason(error: OSError) -> str:
+    return "is missing" if isinstance(error, FileNotFoundError) else getattr(error, "rule", str(error))

@@ -12,6 +12,7 @@ from neardup.interfaces.cli.folders import folder_advice, input_advice
 from neardup.model.errors import (
     FULL,
     NO_FILE,
+    NOT_A_FILE,
     OTHER_FILE,
     PERMISSION,
     TEMPORARY,
@@ -139,7 +140,7 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         " run with --ignore-common S --common FILE, which writes it",
     },
     "compare": {
-        "no file": "--strings takes both arguments as texts",
+        **dict.fromkeys((NO_FILE, NOT_A_FILE), "--strings takes both arguments as texts"),
         "ending": "compare takes files of text or HTML; a compressed one needs the ending of its format",
     },
     "work": {
@@ -453,7 +454,7 @@ def _in_memory(arguments: argparse.Namespace) -> bool:
 
 def _about_file(error: DataError, arguments: argparse.Namespace) -> str:
     """Return the command that makes a missing or wrong file, or what its option takes; empty for other errors."""
-    if error.code not in {NO_FILE, OTHER_FILE, "no file", "ending"}:
+    if error.code not in {NO_FILE, NOT_A_FILE, OTHER_FILE, "ending"}:
         return ""
     given = vars(arguments)
     if error.code == "ending" and "format" in given:
