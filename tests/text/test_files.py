@@ -1,3 +1,5 @@
+import os
+
 import pytest
 
 from neardup.model.errors import PERMISSION, DataError, InputRefused, OutputError, ParameterError
@@ -9,6 +11,22 @@ def test_a_file_is_replaced_as_a_whole(tmp_path):
         save(tmp_path / "a", content)
         assert load(tmp_path / "a", "the list", 9) == content
     assert [path.name for path in tmp_path.iterdir()] == ["a"]
+
+
+def test_links_permissions_and_pipes_stay(tmp_path):
+    (tmp_path / "a").write_bytes(b"first")
+    (tmp_path / "a").chmod(0o600)
+    (tmp_path / "link").symlink_to("a")
+    save(tmp_path / "link", b"second")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "a").read_bytes() == b"second"
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o600
+    os.mkfifo(tmp_path / "pipe")
+    reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    save(tmp_path / "pipe", b"content")
+    assert os.read(reading, 99) == b"content"
+    os.close(reading)
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path):

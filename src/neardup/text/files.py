@@ -2,19 +2,32 @@
 
 import io
 import os
+from pathlib import Path
 from typing import Final
 
 from neardup.model.errors import DataError, OutputError, require_path
 
 _BLOCK: Final = 1 << 20
+_PERMISSIONS: Final = 0o777
 
 
 def save(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file, replacing an existing one; ``OutputError`` if that fails."""
-    target = require_path("path", path)
+    """Write a file, replacing an existing one, whose permissions it gets; ``OutputError`` if that fails.
+
+    Links are followed; devices and pipes are written to directly.
+    """
+    target = Path(os.path.realpath(require_path("path", path)))
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
-        partial.write_bytes(content)
+        if target.exists() and not target.is_file():
+            target.write_bytes(content)
+            return
+        with partial.open("wb") as file:
+            if target.exists():
+                partial.chmod(target.stat().st_mode & _PERMISSIONS)
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
         partial.replace(target)
     except OSError as error:
         partial.unlink(missing_ok=True)
