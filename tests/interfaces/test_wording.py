@@ -22,13 +22,13 @@ def row(rule, resemblance=None, within=None, around=None):
         (row("same features", 1.0, 1.0, 1.0), "same features: they differ in nothing that counts"),
         (
             row("resemblance", 0.6, 0.75, 0.75),
-            "resemblance 0.60; 75% of it and 75% of the kept document are shared",
+            "resemblance 0.60; 75 % of it and 75 % of the kept document are shared",
         ),
         (row("estimate", 0.6), "estimated resemblance 0.60"),
         (row("estimate"), "estimate"),
         (row("shared key"), "shared key: NOT VERIFIED"),
-        (row("component", 0.2, 0.3, 0.4), "component: connected through others only; resemblance 0.20; 30% of it"),
-        (row("checksum", 0.9, 0.95, 0.95), "checksum: equal in every signed field; resemblance 0.90; 95% of it"),
+        (row("component", 0.2, 0.3, 0.4), "component: connected through others only; resemblance 0.20; 30 % of it"),
+        (row("checksum", 0.9, 0.95, 0.95), "checksum: equal in every signed field; resemblance 0.90; 95 % of it"),
     ],
 )
 def test_evidence_in_words(decision, words):
@@ -92,8 +92,8 @@ def test_large_clusters_in_words():
     (line,) = cluster_lines(summary(same_host_drops=SameHostDrops(pages=1300, hosts=20, host="a.example", most=130)))
     assert line.startswith("1,300 pages of 20 hosts (130 of a.example) dropped for another page of the same host: ")
     assert cluster_lines(summary(largest_clusters=(large, template, small))) == [
-        f"largest cluster: 1,200 documents, 71% of the drops; kept: document {'a' * 60}...",
-        "another large cluster: 30 documents, 2% of the drops; kept: document c",
+        f"largest cluster: 1,200 documents, 71 % of the drops; kept: document {'a' * 60}...",
+        "another large cluster: 30 documents, 2 % of the drops; kept: document c",
         (
             '  These documents share 1,096 shingles, and little else: "You are a...".'
             " If this is a template, leave it out with --ignore-common 0.02"
@@ -118,7 +118,7 @@ def test_a_template_of_many_clusters_in_words():
 def test_common_shingles_in_words():
     common = CommonShingles(shingling="x", terms=np.arange(5, dtype=np.uint64), share=0.002, documents=1206)
     assert common_words(summary(common=common)) == (
-        f"shingles did not count: they are in more than 0.2% of 1,206 different documents (list {common.identity})"
+        f"shingles did not count: they are in more than 0.2 % of 1,206 different documents (list {common.identity})"
     )
 
 

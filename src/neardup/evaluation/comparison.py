@@ -84,7 +84,7 @@ class Explanation(Ruling):
             f"{self.scheme} ({decided}): {_said(self.matches)}{value}{reason}; rule: {self.rule}\n"
             f"signatures alone: {_said(estimate.matches)}{alone}; rule: {estimate.rule}\n"
             f"exact resemblance {self.resemblance:.4f};"
-            f" {self.a_in_b:.1%} of a is in b, {self.b_in_a:.1%} of b is in a\n"
+            f" {100 * self.a_in_b:.1f} % of a is in b, {100 * self.b_in_a:.1f} % of b is in a\n"
             f"{shared}; stretches only in a: {len(self.only_in_a):,}, only in b: {len(self.only_in_b):,}"
         )
 
@@ -123,7 +123,7 @@ def explain(
     >>> print(explain(a, f"{a} and wine"))
     minhash (dedup, verified): match; resemblance 0.8667; rule: resemblance of sets of 3-word shingles at least 0.6
     signatures alone: match; estimated resemblance 0.8672; rule: estimated resemblance of sets of 3-word shingles at least 0.6
-    exact resemblance 0.8667; 100.0% of a is in b, 86.7% of b is in a
+    exact resemblance 0.8667; 100.0 % of a is in b, 86.7 % of b is in a
     shared passages: 1, of 15 words; stretches only in a: 0, only in b: 1
     """  # noqa: E501 - as it prints
     require_texts(a, b)

@@ -68,7 +68,7 @@ def common_words(summary: "Summary") -> str:
     common = summary.common
     if common is None:
         return "shingles did not count"
-    share = f"{100 * common.share:g}%"
+    share = f"{100 * common.share:g} %"
     return (
         f"shingles did not count: they are in more than {share} of {common.documents:,} different documents"
         f" (list {common.identity})"
@@ -133,7 +133,7 @@ def evidence_of(row: dict[str, Any]) -> str:
     """Return why a document was dropped: *row* is its row of the decisions.
 
     >>> evidence_of({"rule": "resemblance", "resemblance": 0.75, "contained_in_kept": 0.999, "contains_kept": 0.75})
-    'resemblance 0.75; over 99% of it and 75% of the kept document are shared'
+    'resemblance 0.75; over 99 % of it and 75 % of the kept document are shared'
     """
     rule, known = row["rule"], row["resemblance"]
     if rule in {"same text", "same features"}:
@@ -220,15 +220,15 @@ def decimals(share: float, places: int = 2) -> str:
 
 
 def percent(share: float) -> str:
-    """Return a share as whole percent; only 0 and 1 are shown as 0% and 100%.
+    """Return a share as whole percent; only 0 and 1 are shown as 0 % and 100 %.
 
     >>> percent(0.0), percent(0.004), percent(0.755), percent(0.999), percent(1.0)
-    ('0%', 'under 1%', '76%', 'over 99%', '100%')
+    ('0 %', 'under 1 %', '76 %', 'over 99 %', '100 %')
     """
-    whole = f"{share:.0%}"
-    if whole == "100%" and share < 1:
-        return "over 99%"
-    return "under 1%" if whole == "0%" and share > 0 else whole
+    whole = round(100 * share)
+    if whole == 100 and share < 1:  # noqa: PLR2004 - all of it
+        return "over 99 %"
+    return "under 1 %" if whole == 0 and share > 0 else f"{whole} %"
 
 
 def percentage(share: float) -> str:

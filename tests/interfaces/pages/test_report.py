@@ -104,7 +104,7 @@ def test_it_says_what_the_run_did(run):
         "c dropped for a",
         "b dropped for a",
         "same text: equal byte by byte",
-        "88% of it and",
+        "88 % of it and",
         "scheme minhash",
         "shingle 3",
         f"recipe {MinHash().recipe}",
