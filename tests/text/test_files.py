@@ -1,4 +1,6 @@
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -27,6 +29,9 @@ def test_links_permissions_and_pipes_stay(tmp_path):
     assert os.read(reading, 99) == b"content"
     os.close(reading)
     assert (tmp_path / "pipe").is_fifo()
+    command = "from neardup.text.files import save; save('/dev/stdout', b'content')"
+    done = subprocess.run([sys.executable, "-c", command], stdout=subprocess.PIPE, check=True)
+    assert done.stdout == b"content"
 
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path):

@@ -63,7 +63,7 @@ def threshold_words(summary: "Summary | Audit") -> str:
 def common_words(summary: "Summary") -> str:
     """Return which shingles did not count in a run.
 
-    Example: ``shingles did not count: they are in more than 10% of 1,206 different documents (list 63cf...)``.
+    Example: ``shingles did not count: they are in more than 10 % of 1,206 different documents (list 63cf...)``.
     """
     common = summary.common
     if common is None:

@@ -16,11 +16,12 @@ def save(path: str | os.PathLike[str], content: bytes) -> None:
 
     Links are followed; devices and pipes are written to directly.
     """
-    target = Path(os.path.realpath(require_path("path", path)))
+    given = require_path("path", path)
+    target = Path(os.path.realpath(given))
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
-        if target.exists() and not target.is_file():
-            target.write_bytes(content)
+        if given.exists() and not given.is_file():
+            given.write_bytes(content)
             return
         with partial.open("wb") as file:
             if target.exists():
@@ -31,7 +32,7 @@ def save(path: str | os.PathLike[str], content: bytes) -> None:
         partial.replace(target)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise OutputError.by(error, target) from error
+        raise OutputError.by(error, given) from error
 
 
 def load(path: str | os.PathLike[str], what: str, most: int) -> bytes:

@@ -34,7 +34,7 @@ def test_it_shows_hosts_mirrors_rules_and_templates():
 def test_the_share_of_repeats_is_that_of_pages_that_a_crawler_could_skip():
     shown = page([f"http://a.example/{n}" for n in range(40)], [n // 2 for n in range(40)])
     assert "Hosts by their share of repeats: all pages but one of each content" in shown
-    assert "<td>a.example</td><td>40</td><td>20</td><td>50%</td><td>0</td>" in shown
+    assert "<td>a.example</td><td>40</td><td>20</td><td>50 %</td><td>0</td>" in shown
 
 
 def test_translations_are_not_among_the_mirrors():
