@@ -17,7 +17,7 @@ import neardup
 from corpus import CACHE, corpus
 from figures import SMALL, Figure, publish
 from neardup.index.memory.buckets import Buckets
-from neardup.pipeline.spilled.heads import StoredKeys
+from neardup.pipeline.spilled.ranking import StoredKeys
 from peer import ask
 from pieces import COPIES, watched
 

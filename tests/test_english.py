@@ -42,7 +42,7 @@ CLEAN = (  # folders and files of the package whose docstrings and comments are 
     "interfaces/escaping",
     "interfaces/http",
     "interfaces/pieces",
-    "interfaces/rulings",
+    "interfaces/match_decisions",
     "interfaces/scrapy",
     "interfaces/wording",
     "kernels",

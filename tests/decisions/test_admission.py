@@ -7,18 +7,18 @@ from hypothesis import strategies as st
 from neardup.decisions.admission import NONE, Matches, stand
 
 
-def expected(own, exact, matches, keepers, representative):
-    keepers = dict(keepers)
+def expected(own, exact, matches, representatives, representative):
+    representatives = dict(representatives)
     answers = []
     for row, itself in enumerate(own):
         ordered = sorted((-value, document) for at, document, value in matches if at == row)
         closest = ordered[0] if ordered else None
-        kept = [document for _, document in ordered if keepers[document] == document]
+        kept = [document for _, document in ordered if representatives[document] == document]
         first = kept[0] if kept and representative == "closest" else min(kept, default=itself)
-        keeper = keepers[exact[row]] if exact[row] != NONE else first
+        chosen = representatives[exact[row]] if exact[row] != NONE else first
         if itself != NONE:
-            keepers[itself] = keeper
-        answers.append((closest, keeper))
+            representatives[itself] = chosen
+        answers.append((closest, chosen))
     return answers
 
 
@@ -39,20 +39,20 @@ def cases(draw):
 
 @given(cases(), st.sampled_from(["best-ranked", "closest"]))
 def test_equals_the_rule(case, representative):
-    own, exact, matches, keepers = case
+    own, exact, matches, representatives = case
     rows, documents, values = zip(*matches, strict=True) if matches else ((), (), ())
     given_matches = Matches(np.array(rows, np.int64), np.array(documents, np.int64), np.array(values, np.float64))
-    known = dict(keepers)
+    known = dict(representatives)
     closest, standing = stand(own, exact, given_matches, known, representative)
     found = [
-        (None if at == NONE else (-values[at], documents[at]), keeper)
-        for at, keeper in zip(closest, standing, strict=True)
+        (None if at == NONE else (-values[at], documents[at]), chosen)
+        for at, chosen in zip(closest, standing, strict=True)
     ]
-    assert found == expected(own, exact, matches, keepers, representative)
-    for itself, keeper in zip(own, standing, strict=True):
+    assert found == expected(own, exact, matches, representatives, representative)
+    for itself, kept in zip(own, standing, strict=True):
         if itself != NONE:
-            assert known[itself] == keeper
-            assert known[keeper] == keeper  # whoever stands for another one is kept
+            assert known[itself] == kept
+            assert known[kept] == kept  # whoever stands for another one is kept
 
 
 def test_nobody_stands_for_another_through_a_chain():

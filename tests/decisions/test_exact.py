@@ -74,10 +74,10 @@ def test_contents(contents):
 
 
 def test_equals_go_where_their_head_goes():
-    heads = np.array([0, 1, 3, 6])  # their ranks: kept, dropped for the first, kept, dropped for the third
+    leaders = np.array([0, 1, 3, 6])  # their ranks: kept, dropped for the first, kept, dropped for the third
     matched = np.array([-1, 0, -1, 2])
-    head_of = np.array([0, 1, 0, 2, 1, 2, 3, 3])
-    assert spread(matched, heads, head_of).tolist() == [-1, 0, 0, -1, 0, 3, 3, 3]
+    leader_of = np.array([0, 1, 0, 2, 1, 2, 3, 3])
+    assert spread(matched, leaders, leader_of).tolist() == [-1, 0, 0, -1, 0, 3, 3, 3]
 
 
 @given(st.data())
@@ -88,16 +88,16 @@ def test_a_group_has_one_destination(data):
     for rank in range(number):
         earlier = [leader for leader in leaders if leaders[leader] == leader]
         leaders.append(data.draw(st.sampled_from([*earlier, rank])))
-    heads = [rank for rank, leader in enumerate(leaders) if rank == leader]
+    leaders = [rank for rank, leader in enumerate(leaders) if rank == leader]
     kept, matched = [], []
-    for head in range(len(heads)):
+    for head in range(len(leaders)):
         matched.append(data.draw(st.sampled_from([-1, *kept])))
         kept += [head] if matched[-1] < 0 else []
-    head_of = [heads.index(leader) for leader in leaders]
-    found = spread(np.array(matched, np.int64), np.array(heads, np.int64), np.array(head_of, np.int64)).tolist()
+    leader_of = [leaders.index(leader) for leader in leaders]
+    found = spread(np.array(matched, np.int64), np.array(leaders, np.int64), np.array(leader_of, np.int64)).tolist()
     for rank, leader in enumerate(leaders):
-        chosen = matched[heads.index(leader)]
-        expected = heads[chosen] if chosen >= 0 else leader
+        chosen = matched[leaders.index(leader)]
+        expected = leaders[chosen] if chosen >= 0 else leader
         assert found[rank] == (-1 if expected == rank else expected)
 
 

@@ -37,7 +37,7 @@ def test_whatever_the_texts_everything_is_plain_json(a, b):
     assert str(explained)
 
 
-def test_a_comparison_has_rulings_and_passages():
+def test_a_comparison_has_match_decisions_and_passages():
     found = compare(STORM, EDITED)
     assert [one.scheme for one in found.schemes] == [scheme.name for scheme in default_schemes()]
     for said, scheme in zip(found.schemes, default_schemes(), strict=True):
@@ -60,7 +60,7 @@ def test_passages_are_of_words_as_they_are_written():
     assert str(found).splitlines()[-1] == "no shared passages; stretches only in a: 1, only in b: 1"
 
 
-def test_an_explanation_is_the_ruling_with_its_evidence():
+def test_an_explanation_is_the_match_decision_with_its_evidence():
     found = explain(STORM, EDITED)
     assert (found.scheme, found.threshold, found.matches) == ("minhash", 0.6, True)
     assert (found.resemblance, found.a_in_b, found.b_in_a) == (16 / 18, 1.0, 16 / 18)

@@ -172,7 +172,7 @@ def test_the_plan_of_a_combination_names_the_scheme_that_it_leaves_out():
 
 def test_the_buckets_of_a_combination_are_those_of_its_first_scheme():
     first = MinHash(threshold=0.4)
-    assert plan(Combined(first, SimHash()), documents=10**9).crowding == plan(first, documents=10**9).crowding
+    assert plan(Combined(first, SimHash()), documents=10**9).expected == plan(first, documents=10**9).expected
     assert plan(Combined(), documents=10**9).answer[0].startswith("The buckets have room for 1,000,000,000 doc")
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from neardup import MinHash, SimHash, Trials
 from neardup.errors import ParameterError
-from neardup.evaluation.crowding import candidates_by_law
+from neardup.evaluation.expected_candidates import candidates_by_law
 from neardup.evaluation.recommendations import SHOWN, recommend, searched_schemes
 from neardup.model.candidates import ROOM
 from neardup.model.requirements import Requirements

@@ -160,7 +160,10 @@ def bm25(rows, words):
 
 
 @given(
-    rows=ROWS, more=ROWS, gone=st.sets(st.integers(0, 15)), words=st.lists(WORDS, min_size=1, max_size=3, unique=True)
+    rows=ROWS,
+    more=ROWS,
+    gone=st.sets(st.integers(0, 15)),
+    words=st.lists(WORDS, min_size=1, max_size=3, unique=True),
 )
 def test_ranks_are_bm25_of_what_is_there_however_it_came_there(shared_folder, rows, more, gone, words):
     path = shared_folder / "search.sqlite"
@@ -173,7 +176,7 @@ def test_ranks_are_bm25_of_what_is_there_however_it_came_there(shared_folder, ro
     FullText.build(path, MARK, len(rows), [given_rows(range(len(rows)))])
     table = FullText(path, MARK, writes=True)
     table.update(len(everything), given_rows(range(len(rows), len(everything))))
-    state = table.update(len(everything), gone=sorted(gone))
+    state = table.update(len(everything), removed=sorted(gone))
     left = {own: row for own, row in everything.items() if own not in gone}
     assert state == table.state() == TableState(len(everything), len(left), state.built, 0, len(rows))
     assert table.ordinals().tolist() == sorted(left)
@@ -273,7 +276,7 @@ def test_damage_is_told_or_harmless_and_building_again_helps(table, path):
             opened = FullText(path, MARK, writes=True)
             for query in ("storm", "baker harb*", "東京"):
                 opened.find(query_words(query), 10, SOON)
-            opened.update(6, gone=[0, 1])
+            opened.update(6, removed=[0, 1])
         except (StorageDamaged, StorageRefused):
             pass
         FullText.build(path, MARK, 5, [texts(DOCUMENTS)])
@@ -393,7 +396,7 @@ def test_where_nobody_may_write_it_is_read(table, path, monkeypatch):
     assert found(reader, "storm") == [0, 1]
     assert sorted(one.name for one in path.parent.iterdir()) == ["search.sqlite"]
     writer = FullText(path, MARK, writes=True)  # somebody else, who may
-    writer.update(6, gone=[0])
+    writer.update(6, removed=[0])
     assert found(reader, "storm") == [1]
     writer.close()
     assert found(reader, "storm") == [1]
@@ -450,7 +453,7 @@ def test_what_is_remembered_is_forgotten_with_every_change(table, path, monkeypa
     assert len(reader._known) == 1
     table.update(6, Texts([5], ["x"], ["storm"], ["storm"], [""]))
     assert found(reader, "storm") == [5, 0, 1]
-    table.update(6, gone=[5])
+    table.update(6, removed=[5])
     assert found(reader, "storm") == [0, 1]
     FullText.build(path, MARK, 6, [texts([*DOCUMENTS[1:], DOCUMENTS[0]])])
     assert found(reader, "storm") == [4, 0]
@@ -509,7 +512,7 @@ def test_titles_and_sites_are_replaced(path):
     assert state == table.state() == before._replace(field_changes=8, clock=3)
     assert [found(word) for word in ("weather", "news", "forecast", "nobody", "storm")] == [[], [0], [1], [], [0, 1]]
     assert table.find((Term(site),), 9, SOON).ordinals.tolist() == [1]
-    assert table.update(6, gone=[0]) == before._replace(following=6, documents=1, field_changes=8, clock=3)
+    assert table.update(6, removed=[0]) == before._replace(following=6, documents=1, field_changes=8, clock=3)
     table.close()
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("INSERT INTO documents(documents, rank) VALUES ('integrity-check', 1)")

@@ -121,8 +121,8 @@ def test_from_the_start_to_a_comparison(look):
 
     duplicates.get_by_role("link", name="Compare").first.click()
     assert view.get_by_role("heading", level=1).inner_text() == "Two documents compared"
-    ruling = "These two repeat each other, by the rule of the index, on their texts"
-    assert view.locator(".ruling").inner_text() == ruling
+    decision = "These two repeat each other, by the rule of the index, on their texts"
+    assert view.locator(".decision").inner_text() == decision
     assert view.locator(".text").count() == 2
     assert view.locator(".text mark").count() >= 2
     view.locator(".text a").first.click()

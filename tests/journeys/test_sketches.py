@@ -73,7 +73,7 @@ def feature_sets(scheme):
 def test_exact_decisions_are_the_candidates_that_reach_the_threshold(scheme):
     """Sentences lose nobody, as the signatures of texts this short hold everything; trials lose what shares no key."""
     sets, signatures = feature_sets(scheme), scheme.sign(TEXTS)
-    keys = [{*row} if scheme.pooled else {*enumerate(row)} for row in scheme.keys(signatures).tolist()]
+    keys = [{*row} if scheme.position_independent else {*enumerate(row)} for row in scheme.keys(signatures).tolist()]
 
     def holds(a, b):
         if not sets[a] or not sets[b]:
@@ -128,7 +128,7 @@ def test_estimates_follow_the_scheme_s_own_rule(scheme):
 def test_unverified_are_those_that_share_a_key(scheme):
     keys = scheme.keys(scheme.sign(TEXTS)).tolist()
     present = scheme.sign(TEXTS).present
-    sharing = [{*row} if scheme.pooled else {*enumerate(row)} for row in keys]
+    sharing = [{*row} if scheme.position_independent else {*enumerate(row)} for row in keys]
     result = dedup(TEXTS, scheme=scheme, verify="none")
     assert result.representatives.tolist() == greedy(
         len(TEXTS), lambda a, b: present[a] and present[b] and bool(sharing[a] & sharing[b])
@@ -139,7 +139,7 @@ def test_members_of_a_component_say_what_connects_them(scheme):
     """A direct match names its rule, whichever the verification; what only a chain connects does not."""
     sets, signatures = feature_sets(scheme), scheme.sign(TEXTS)
     keys = scheme.keys(signatures).tolist()
-    sharing = [{*row} if scheme.pooled else {*enumerate(row)} for row in keys]
+    sharing = [{*row} if scheme.position_independent else {*enumerate(row)} for row in keys]
     seen = set()
     for verify in ("exact", "estimate", "none"):
         result = dedup(TEXTS, scheme=scheme, verify=verify, gather="components")

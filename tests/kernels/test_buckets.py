@@ -53,14 +53,14 @@ def test_runs_are_keys_of_several(members, cut):
     st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=1, max_size=5),
     st.booleans(),
 )
-def test_shared_keys_equal_their_definition(rows, pooled):
+def test_shared_keys_equal_their_definition(rows, position_independent):
     left, right = (found.ravel() for found in np.indices((len(rows), len(rows))))
     shares = np.empty(len(left), np.bool_)
-    buckets.share(np.array(rows, np.uint64), left, right, pooled, shares)
+    buckets.share(np.array(rows, np.uint64), left, right, position_independent, shares)
     pairs = [(rows[i], rows[j]) for i, j in zip(left, right, strict=True)]
     in_any = [bool({*one} & {*other}) for one, other in pairs]
     in_the_same = [any(a == b for a, b in zip(one, other, strict=True)) for one, other in pairs]
-    assert shares.tolist() == (in_any if pooled else in_the_same)
+    assert shares.tolist() == (in_any if position_independent else in_the_same)
 
 
 def arrays_of(made):

@@ -42,7 +42,7 @@ def shaped(rows, columns):
     return np.array(rows, np.uint64).reshape(-1, columns)
 
 
-def expected(stored, asked, alive, *, pooled, bits=0):
+def expected(stored, asked, alive, *, position_independent, bits=0):
     """Give for one row of keys the documents that share one, a room of them a key."""
     found = set()
     for column, key in enumerate(asked):
@@ -50,14 +50,14 @@ def expected(stored, asked, alive, *, pooled, bits=0):
             document
             for document, keys in enumerate(stored)
             if alive[document]
-            and any(key >> bits == own >> bits for own in (keys if pooled else keys[column : column + 1]))
+            and any(key >> bits == own >> bits for own in (keys if position_independent else keys[column : column + 1]))
         ]
         found |= set(sharing[:ROOM])
     return found
 
 
-def sorted_lists(stored, columns, pooled, bits=4):
-    if pooled:
+def sorted_lists(stored, columns, position_independent, bits=4):
+    if position_independent:
         pairs = sorted({(key, document) for document, keys in enumerate(stored) for key in keys})
         lists = [pairs]
     else:
@@ -72,19 +72,21 @@ def sorted_lists(stored, columns, pooled, bits=4):
     return entries, starts
 
 
-@given(table=tables(), pooled=st.booleans())
-def test_sorted_lists_find_who_shares_a_key(table, pooled):
+@given(table=tables(), position_independent=st.booleans())
+def test_sorted_lists_find_who_shares_a_key(table, position_independent):
     columns, stored, asked, alive = table
-    entries, starts = sorted_lists(stored, columns, pooled)
+    entries, starts = sorted_lists(stored, columns, position_independent)
     asking = np.ones(len(asked), np.bool_)
     keys = shaped(asked, columns)
     listed = np.zeros(keys.shape, np.int32)
-    bounds, found, _, block = find(keys, asking, pooled, (entries, starts), 4, alive, ROOM, listed, GUARD, NOWHERE)
+    bounds, found, _, block = find(
+        keys, asking, position_independent, (entries, starts), 4, alive, ROOM, listed, GUARD, NOWHERE
+    )
     assert block == INTACT
     for row, keys in enumerate(asked):
         documents = found[bounds[row] : bounds[row + 1]].tolist()
         assert len(documents) == len(set(documents))
-        assert set(documents) == expected(stored, keys, alive, pooled=pooled, bits=4)
+        assert set(documents) == expected(stored, keys, alive, position_independent=position_independent, bits=4)
 
 
 def chains(size=256):
@@ -111,7 +113,7 @@ def test_chains_find_who_shares_a_key_before_and_after(table, anew):
         bounds, found, _, nodes, _ = followed(arrays, nodes, shaped(stored, columns), first=0)
         for row in range(len(stored)):
             documents = set(found[bounds[row] : bounds[row + 1]].tolist())
-            assert documents == expected(stored[:row], stored[row], np.ones(64, np.bool_), pooled=False)
+            assert documents == expected(stored[:row], stored[row], np.ones(64, np.bool_), position_independent=False)
     if anew:
         arrays = (np.empty(16, np.int32), np.empty(16, np.int32), *arrays[2:5], np.uint64(9))
         chain_anew(arrays, nodes)
@@ -120,7 +122,9 @@ def test_chains_find_who_shares_a_key_before_and_after(table, anew):
     bounds, found, _, after, _ = followed(arrays, nodes, shaped(asked, columns), alive=still)
     assert after == nodes
     for row, keys in enumerate(asked):
-        assert set(found[bounds[row] : bounds[row + 1]].tolist()) == expected(stored, keys, alive, pooled=False)
+        assert set(found[bounds[row] : bounds[row + 1]].tolist()) == expected(
+            stored, keys, alive, position_independent=False
+        )
 
 
 def test_who_does_not_ask_finds_nothing_and_is_not_put_there():
@@ -135,7 +139,7 @@ def test_who_does_not_ask_finds_nothing_and_is_not_put_there():
 @pytest.mark.parametrize("members", [ROOM, ROOM + 1, 1000])
 @pytest.mark.parametrize("before", [0, 1, ROOM, ROOM + 1])
 def test_an_oversized_key_is_counted_once_and_costs_no_more(members, before):
-    entries, starts = sorted_lists([(5 << 60,)] * members, 1, pooled=False, bits=10)
+    entries, starts = sorted_lists([(5 << 60,)] * members, 1, position_independent=False, bits=10)
     ask, listed = np.array([[5 << 60]], np.uint64), np.array([[before]], np.int32)
     _, found, oversized, _ = find(
         ask, np.ones(1, np.bool_), False, (entries, starts), 10, ALL, ROOM, listed, GUARD, NOWHERE
@@ -204,7 +208,9 @@ def test_divisions_of_oversized_keys_list_their_first_members(stored, whole, dat
     rows, of = (side.reshape(-1) for side in np.indices(asked.shape))
     listed = np.zeros((len(rows), DEPTH), np.int32)
 
-    entries, starts = sorted_lists(stored[:old], columns, pooled=False, bits=bits) if old else (None, None)
+    entries, starts = (
+        sorted_lists(stored[:old], columns, position_independent=False, bits=bits) if old else (None, None)
+    )
     found = [set() for _ in asked]
     if old:
         finer, cuts = finer_list(stored[:old], columns, bits, whole)

@@ -10,9 +10,9 @@ def chained(key, further):
     return ((key * 0x9E3779B97F4A7C15) ^ further) * 0xD6E8FEB86659FD93 % WORD
 
 
-def chains(row, *, pooled, depth=DEPTH):
+def chains(row, *, position_independent, depth=DEPTH):
     """The keys of a document's buckets, from the whole ones to the finest: one list for each of its keys."""
-    if pooled:
+    if position_independent:
         return [[(None, 0, key)] for key in {*row}]
     lists = []
     for column, key in enumerate(row):
@@ -23,7 +23,7 @@ def chains(row, *, pooled, depth=DEPTH):
     return lists
 
 
-def candidates(rows, *, pooled=False, room=ROOM, depth=DEPTH):
+def candidates(rows, *, position_independent=False, room=ROOM, depth=DEPTH):
     """The candidates of each leader: *rows* are their keys by rank, ``None`` for a leader without a signature.
 
     A bucket within one of *room* members proposes nothing more, so every bucket counts here, divided or not.
@@ -32,7 +32,11 @@ def candidates(rows, *, pooled=False, room=ROOM, depth=DEPTH):
     found = []
     for rank, row in enumerate(rows):
         own = set()
-        for bucket in [] if row is None else [key for keys in chains(row, pooled=pooled, depth=depth) for key in keys]:
+        for bucket in (
+            []
+            if row is None
+            else [key for keys in chains(row, position_independent=position_independent, depth=depth) for key in keys]
+        ):
             own |= {*buckets[bucket][:room]}
             buckets[bucket].append(rank)
         found.append(own)

@@ -134,7 +134,7 @@ def exact_matches(scheme, texts):
             return False
         if isinstance(scheme, SimHash | Combined) and not scheme.passes(signatures, *pair)[0]:
             return False
-        if scheme.pooled:
+        if scheme.position_independent:
             return bool({*keys[one]} & {*keys[other]})
         return any(a == b for a, b in zip(keys[one], keys[other], strict=True))
 

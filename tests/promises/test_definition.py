@@ -138,7 +138,11 @@ def answer(table, scheme, keep, verify, *, gather="kept", room=ROOM, representat
             same = plain[place] or ((texts[place] or "").strip() and texts[place]) or None
         leaders[place] = place if same is None else equals.setdefault(same, place)
     own = [place for place in order if leaders[place] == place]
-    found = candidates([keys[place] if present[place] else None for place in own], pooled=scheme.pooled, room=room)
+    found = candidates(
+        [keys[place] if present[place] else None for place in own],
+        position_independent=scheme.position_independent,
+        room=room,
+    )
     pairs = [(own[worse], own[better]) for worse, betters in enumerate(found) for better in sorted(betters)]
     matches = matching(scheme, signatures, lists, pairs, verify, sites=sites)
     if gather == "components":

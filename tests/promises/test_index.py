@@ -118,7 +118,7 @@ def closeness(one, other, measure):
 def meeting(scheme, layout, signatures):
     """Say who shares a key with whom."""
     keys = scheme.keys(signatures) if layout is None else scheme.keys(signatures, layout)
-    if scheme.pooled:
+    if scheme.position_independent:
         sets = [set(row) for row in keys.tolist()]
         meet = np.array([[not one.isdisjoint(other) for other in sets] for one in sets])
     else:
@@ -139,7 +139,7 @@ class Admitted:
     time: datetime
     fields: dict[str, Any]
     seen: datetime
-    keeper: int = -1
+    representative: int = -1
     told: bool = False
 
 
@@ -177,23 +177,27 @@ class Oracle:
         same = next(iter(equals), None)
         copy = next((other for other in equals if other.content == content), None)
         matches = [] if same else self.closest(which, leaders)
-        kept = [other for _, other in matches if other.keeper == other.ordinal]
+        kept = [other for _, other in matches if other.representative == other.ordinal]
         if self.representative == "best-ranked":
             kept.sort(key=lambda other: other.ordinal)
         kept = kept[0] if kept else None
-        keeper = same.keeper if same else kept.ordinal if kept else None
+        representative = same.representative if same else kept.ordinal if kept else None
         if copy:
-            verdict = ExactDuplicate(copy.id, None if keeper is None else self.alive[keeper].id)
+            verdict = ExactDuplicate(copy.id, None if representative is None else self.alive[representative].id)
         elif same or matches:
             scheme, (value, other) = self.pool.scheme, matches[0] if matches else (1.0, same)
             verified = self.texts and not scheme.columns
             measure = scheme.rule if scheme.columns or verified else scheme.measure
             verdict = NearDuplicate(
-                other.id, measure, value, verified, self.alive[keeper].id if keeper is not None else None
+                other.id,
+                measure,
+                value,
+                verified,
+                self.alive[representative].id if representative is not None else None,
             )
         else:
             verdict = New() if self.pool.signatures.present[which] else Empty()
-        return verdict, keeper
+        return verdict, representative
 
     def judge(self, given, contents, own=None):
         ids = own or [None] * len(given)
@@ -226,13 +230,13 @@ class Oracle:
         verdicts = [None] * len(ids)
         for place, name in enumerate(ids):
             if not unchanged[place]:
-                verdicts[place], keeper = self.decide(given[place], contents[place], [*self.alive.values()])
+                verdicts[place], representative = self.decide(given[place], contents[place], [*self.alive.values()])
                 first, seen = before.get(name, (time, time))
                 own = Admitted(
                     self.following, name, given[place], contents[place], first, time, rows[place], max(seen, time)
                 )
-                own.keeper = own.ordinal if keeper is None else keeper
-                own.told = keeper is None
+                own.representative = own.ordinal if representative is None else representative
+                own.reported = representative is None
                 self.alive[own.ordinal] = self.by_id[name] = own
                 self.following += 1
         for place, name in enumerate(ids):
@@ -254,11 +258,11 @@ class Oracle:
         kept = []
         for name in ids:
             own = self.by_id.get(name)
-            stands = own is None or own.keeper == own.ordinal
-            kept.append(None if own is None or (stands and not own.told) else self.alive[own.keeper].id)
+            stands = own is None or own.representative == own.ordinal
+            kept.append(None if own is None or (stands and not own.reported) else self.alive[own.representative].id)
         for own in [self.by_id[name] for name in ids if name in self.by_id]:
             own.seen = max(own.seen, time)
-            own.told = own.told or own.keeper == own.ordinal
+            own.reported = own.reported or own.representative == own.ordinal
         return kept
 
     def visit(self, ids, given, contents, rows, time):
@@ -296,16 +300,16 @@ class Oracle:
 
     def forget(self, documents):
         """Remove documents, and decide all others as if they came now; give the ids of those that are kept now."""
-        before = {own.ordinal: own.keeper for own in self.alive.values()}
+        before = {own.ordinal: own.representative for own in self.alive.values()}
         for document in documents:
             del self.alive[document.ordinal], self.by_id[document.id]
         if documents:
             there, self.alive = self.alive, {}
             for own in there.values():
-                _, keeper = self.decide(own.which, own.content, [*self.alive.values()])
-                own.keeper = own.ordinal if keeper is None else keeper
+                _, representative = self.decide(own.which, own.content, [*self.alive.values()])
+                own.representative = own.ordinal if representative is None else representative
                 self.alive[own.ordinal] = own
-        kept = [own for own in self.alive.values() if own.keeper == own.ordinal]
+        kept = [own for own in self.alive.values() if own.representative == own.ordinal]
         return [own.id for own in kept if before[own.ordinal] != own.ordinal]
 
     def remove(self, ids):
@@ -315,16 +319,20 @@ class Oracle:
     def group(self, name):
         if name not in self.by_id:
             return []
-        keeper = self.by_id[name].keeper
-        others = [other.id for other in self.alive.values() if other.keeper == keeper and other.ordinal != keeper]
-        return [self.alive[keeper].id, *others]
+        representative = self.by_id[name].representative
+        others = [
+            other.id
+            for other in self.alive.values()
+            if other.representative == representative and other.ordinal != representative
+        ]
+        return [self.alive[representative].id, *others]
 
     def get(self, name):
         if name not in self.by_id:
             return None
         own = self.by_id[name]
         text = (self.pool.documents[own.which] or "") if self.texts else None
-        return Document(name, own.first, own.time, own.seen, self.alive[own.keeper].id, own.fields, text)
+        return Document(name, own.first, own.time, own.seen, self.alive[own.representative].id, own.fields, text)
 
 
 # Steps in the life of an index.
@@ -572,10 +580,12 @@ class Life:
     def look(self):
         stats, documents = self.index.stats(), self.oracle.alive.values()
         assert stats.documents == len(documents)
-        assert stats.kept == sum(document.keeper == document.ordinal for document in documents)
+        assert stats.kept == sum(document.representative == document.ordinal for document in documents)
         assert stats.oversized_buckets == 0
         assert [*self.index.ids()] == [document.id for document in documents]
-        groups = [self.index.group(document.id) for document in documents if document.keeper == document.ordinal]
+        groups = [
+            self.index.group(document.id) for document in documents if document.representative == document.ordinal
+        ]
         assert sorted(name for group in groups for name in group) == sorted(self.oracle.by_id)
 
     def check(self):

@@ -7,7 +7,7 @@ import pytest
 
 from neardup import Index, MinHash, Signatures, SimHash
 from neardup.errors import DataError
-from neardup.index.disk import gathered, reader
+from neardup.index.disk import growing_part, reader
 from neardup.model.candidates import ROOM
 from neardup.model.verdicts import as_record
 from neardup.pipeline.index.verification import Verifier
@@ -54,26 +54,33 @@ def test_a_chain_makes_small_groups_of_what_matches_directly(tmp_path, number, c
         assert (
             sum(found for _, found in candidates) < 40 * number
         )  # neighbours on the chain, and no more the longer it is
-        keepers = np.array([place[document.representative] for document in index.get(ids)])
+        representatives = np.array([place[document.representative] for document in index.get(ids)])
         apart = (
-            np.bitwise_count(rows ^ rows[keepers]) if hasattr(np, "bitwise_count") else popcounts(rows ^ rows[keepers])
+            np.bitwise_count(rows ^ rows[representatives])
+            if hasattr(np, "bitwise_count")
+            else popcounts(rows ^ rows[representatives])
         )
         assert apart.max() <= 3
-        assert (keepers[keepers] == keepers).all()
-        assert np.bincount(keepers).max() < 40
-        assert all(len(index.group(ids[at])) == (keepers == keepers[at]).sum() for at in range(0, number, number // 20))
+        assert (representatives[representatives] == representatives).all()
+        assert np.bincount(representatives).max() < 40
+        assert all(
+            len(index.group(ids[at])) == (representatives == representatives[at]).sum()
+            for at in range(0, number, number // 20)
+        )
         assert sum(isinstance(verdict, New) for verdict in verdicts) <= index.stats().kept
 
         candidates.clear()
-        kept = [name for name, keeper in zip(ids, keepers, strict=True) if place[name] == keeper]
+        kept = [
+            name for name, representative in zip(ids, representatives, strict=True) if place[name] == representative
+        ]
         removed, promoted = index.remove(kept)
         assert removed == len(kept)
         assert index.stats().kept == len(promoted)
         assert sum(found for _, found in candidates) < 40 * number
         rest = [document for document in index.get(ids) if document]
         assert all(document.representative for document in rest)
-        keepers = rows[[place[document.representative] for document in rest]]
-        assert popcounts(rows[[place[document.id] for document in rest]] ^ keepers).max() <= 3
+        representatives = rows[[place[document.representative] for document in rest]]
+        assert popcounts(rows[[place[document.id] for document in rest]] ^ representatives).max() <= 3
 
 
 def popcounts(words):
@@ -238,7 +245,7 @@ def words(number):
 def test_every_id_is_itself(tmp_path, monkeypatch, colliding):
     if colliding:  # all ids have one key: more of them than there is room for
         constant = lambda ids, _: np.full(len(ids), 42, np.uint64)  # noqa: E731
-        for module in (gathered, reader):
+        for module in (growing_part, reader):
             monkeypatch.setattr(module, "id_keys", constant)
     ids = list(dict.fromkeys([*STRANGE, *(f"more {place}" for place in range(300))]))
     texts = words(len(ids))

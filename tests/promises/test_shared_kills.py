@@ -64,7 +64,7 @@ def crawl(url, crawler, batches, journal, survived):
             passed = {own for own, verdict in zip(ids, verdicts, strict=True) if verdict.representative is None}
             if resumes:  # an earlier life may have sent this batch, and not noted what to pass on
                 for own, verdict, admission in zip(ids, verdicts, client.admissions(ids), strict=True):
-                    if isinstance(verdict, Known) and verdict.representative == own and admission.told >= since:
+                    if isinstance(verdict, Known) and verdict.representative == own and admission.reported >= since:
                         passed.add(own)
             file.write(json.dumps([batch, resumes, sorted(passed)]).encode() + b"\n")
 

@@ -22,17 +22,19 @@ WORDS = st.lists(st.sampled_from("abcdefgh"), max_size=8).map(". ".join)
 
 
 @given(KEYS, st.booleans(), st.booleans())
-def test_a_key_is_shared_in_one_column_or_pooled_in_any(rows, pooled, shuffled):
+def test_a_key_is_shared_in_one_column_or_position_independent_in_any(rows, position_independent, shuffled):
     keys = np.array(rows, np.uint64).reshape(len(rows), -1 if rows else 1)
     left, right = np.triu_indices(len(rows), 1)
     if shuffled:
         order = np.random.default_rng(1).permutation(len(left))
         left, right = left[order], right[order]
     expected = [
-        bool({*rows[a]} & {*rows[b]}) if pooled else any(x == y for x, y in zip(rows[a], rows[b], strict=True))
+        bool({*rows[a]} & {*rows[b]})
+        if position_independent
+        else any(x == y for x, y in zip(rows[a], rows[b], strict=True))
         for a, b in zip(left.tolist(), right.tolist(), strict=True)
     ]
-    assert share_a_key(keys, left, right, pooled=pooled).tolist() == expected
+    assert share_a_key(keys, left, right, position_independent=position_independent).tolist() == expected
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
@@ -44,7 +46,9 @@ def test_plausible_pairs_are_signed_pass_every_test_and_share_a_key(scheme, text
     def plausible(later, better):
         pair = np.array([later]), np.array([better])
         one, other = keys[later], keys[better]
-        shared = {*one} & {*other} if scheme.pooled else any(x == y for x, y in zip(one, other, strict=True))
+        shared = (
+            {*one} & {*other} if scheme.position_independent else any(x == y for x, y in zip(one, other, strict=True))
+        )
         tests = plausible_tests(scheme, signed)
         return all(signed.present[[later, better]]) and all(test(*pair)[0] for test in tests) and bool(shared)
 

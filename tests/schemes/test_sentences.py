@@ -204,6 +204,6 @@ def test_documents_become_candidates_as_often_as_the_law_says(scheme, shared):
     texts = np.concatenate([values[:, :length], values[:, length - shared :]])
     keys = scheme.keys(scheme.sign(Features(texts.ravel(), np.arange(0, texts.size + 1, length))))
     pairs = np.arange(number)
-    met = share_a_key(keys, pairs, pairs + number, pooled=scheme.pooled).mean()
+    met = share_a_key(keys, pairs, pairs + number, position_independent=scheme.position_independent).mean()
     law = float(scheme.curves(np.array(shared / (2 * length - shared)))["candidate"])
     assert abs(met - law) <= 4 * np.sqrt(law * (1 - law) / number)

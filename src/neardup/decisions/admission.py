@@ -31,17 +31,21 @@ class Standing(NamedTuple):
     """
 
     closest: list[int]
-    keepers: list[int]
+    representatives: list[int]
 
 
 def stand(
-    own: list[int], leaders: list[int], matches: Matches, keepers: dict[int, int], representative: Representative
+    own: list[int],
+    leaders: list[int],
+    matches: Matches,
+    representatives: dict[int, int],
+    representative: Representative,
 ) -> Standing:
     """Decide row by row what each document repeats. Documents are numbered in the order of admission.
 
     *own* are the rows' numbers, or ``NONE`` for rows that are not admitted; *leaders* those of the leaders of their
-    equals, or ``NONE``. *keepers* maps every document among the matches and the leaders to its representative; the
-    rows' own are added as they are decided, so that later rows may have earlier ones as representatives. The first
+    equals, or ``NONE``. *representatives* maps every document among the matches and the leaders to its representative;
+    the rows' own are added as they are decided, so that later rows may have earlier ones as representatives. The first
     admitted is the best-ranked *representative*, and wins among equally close matches.
     """
     order = np.lexsort((matches.documents, -matches.values, matches.rows))
@@ -52,11 +56,11 @@ def stand(
         begin, end = bounds[row], bounds[row + 1]
         closest.append(numbers[begin] if begin < end else NONE)
         if same == NONE:
-            kept = [match for match in documents[begin:end] if keepers[match] == match] or [itself]
-            keeper = kept[0] if representative == "closest" else min(kept)
+            kept = [match for match in documents[begin:end] if representatives[match] == match] or [itself]
+            chosen = kept[0] if representative == "closest" else min(kept)
         else:
-            keeper = keepers[same]
-        standing.append(keeper)
+            chosen = representatives[same]
+        standing.append(chosen)
         if itself != NONE:
-            keepers[itself] = keeper
+            representatives[itself] = chosen
     return Standing(closest, standing)

@@ -16,7 +16,7 @@ ROUNDS: Final = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Heads:
+class Leaders:
     """The leaders: the best-ranked document of each group of equals. Only these are compared.
 
     ``ranks`` and ``positions`` are those of the leaders, best first; ``of`` maps every rank to the number of its
@@ -28,7 +28,7 @@ class Heads:
     of: Positions
 
     @classmethod
-    def of_leaders(cls, leaders: Positions, order: Positions) -> Self:
+    def by_rank(cls, leaders: Positions, order: Positions) -> Self:
         """Return the number of each leader, from best to worst."""
         leads = leaders == np.arange(len(leaders))
         ranks = np.flatnonzero(leads)
@@ -122,14 +122,14 @@ def count_repeats(batches: Iterable[TextBatch]) -> int:
     return int(repeats(np.concatenate(parts, axis=1).T).sum())
 
 
-def spread(matched: Positions, ranks: Positions, head_of: Positions) -> Positions:
+def spread(matched: Positions, ranks: Positions, leader_of: Positions) -> Positions:
     """Extend the decisions on the leaders of groups of equal documents to all documents; by rank.
 
     ``matched[h]`` is the kept leader that leader *h* is dropped for, or -1; leader *h* has rank ``ranks[h]``, and
-    ``head_of[r]`` is the leader of rank *r*. The equals of a kept leader are dropped for it, those of a dropped leader
-    for the same document as the leader, which they match as well.
+    ``leader_of[r]`` is the leader of rank *r*. The equals of a kept leader are dropped for it, those of a dropped
+    leader for the same document as the leader, which they match as well.
     """
-    of_head = matched[head_of]
-    own = ranks[head_of]
-    equals = own != np.arange(len(head_of))
-    return np.where(of_head >= 0, ranks[of_head], np.where(equals, own, -1))
+    of_leader = matched[leader_of]
+    own = ranks[leader_of]
+    equals = own != np.arange(len(leader_of))
+    return np.where(of_leader >= 0, ranks[of_leader], np.where(equals, own, -1))

@@ -129,10 +129,10 @@ def naming_errors() -> Iterator[None]:
     try:
         yield
     except (PySparkException, Py4JError) as error:
-        said = str(error)
-        raised = _RAISED.findall(said)
-        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        message = str(error)
+        raised = _RAISED.findall(message)
+        lines = [line.strip() for line in message.splitlines() if line.strip()]
         reason = raised[-1] if raised else lines[0] if lines else type(error).__name__
-        if _NO_JAVA in said:
+        if _NO_JAVA in message:
             reason = "it cannot start Java; install Java 17 or newer, or set JAVA_HOME"
         raise EngineFailed("Spark", reason) from error

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from neardup.evaluation.intervals import Share, share
-from neardup.evaluation.rulings import AsDict
+from neardup.evaluation.match_decisions import AsDict
 from neardup.model.errors import DataError, require_kind, require_sequence
 from neardup.model.labels import Label, LabelledPair
 
@@ -56,8 +56,8 @@ def compare_labels(first: Sequence[LabelledPair], second: Sequence[LabelledPair]
 
     Raises ``ParameterError`` for other values than labelled pairs, and ``DataError`` if no pair is in both lists.
 
-    >>> def labels(*told):
-    ...     return [LabelledPair(a="a", b=str(number), label=label) for number, label in enumerate(told)]
+    >>> def labels(*named):
+    ...     return [LabelledPair(a="a", b=str(number), label=label) for number, label in enumerate(named)]
     >>> compare_labels(labels("same", "same", "different", "same"), labels("same", "same", "different", "different"))
     Agreement(both=4, agreed=3, kappa=0.50)
     """
@@ -65,21 +65,21 @@ def compare_labels(first: Sequence[LabelledPair], second: Sequence[LabelledPair]
     pairs = [pair for pair in known[0] if pair in known[1]]
     if not pairs:
         raise DataError("the labels", "no pair is in both; the second person must label the pairs of the first")
-    told = [(known[0][pair], known[1][pair]) for pair in pairs]
-    decided = [(one.label, other.label) for one, other in told if "unsure" not in {one.label, other.label}]
+    both = [(known[0][pair], known[1][pair]) for pair in pairs]
+    decided = [(one.label, other.label) for one, other in both if "unsure" not in {one.label, other.label}]
     equal = sum(one == other for one, other in decided)
     agreed = share(equal, len(decided), max(_MANY, len(decided)))
     same = [sum(labels[side] == "same" for labels in decided) for side in range(2)]
     kappa, low, high = (_kappa(value, same, len(decided)) for value in (agreed.value, agreed.low, agreed.high))
     different = [
         Disagreement(a=one.a, b=one.b, first=one.label, second=other.label, resemblance=one.resemblance)
-        for one, other in told
+        for one, other in both
         if one.label != other.label
     ]
     different.sort(key=lambda one: -1.0 if one.resemblance is None else one.resemblance, reverse=True)
     return Agreement(
         both=len(decided),
-        unsure=len(told) - len(decided),
+        unsure=len(both) - len(decided),
         single=len(known[0]) + len(known[1]) - 2 * len(pairs),
         first_same=same[0],
         second_same=same[1],

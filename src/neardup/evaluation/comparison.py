@@ -6,9 +6,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from neardup.evaluation.match_decisions import AsDict, MatchDecision, match_decision
 from neardup.evaluation.measures import require_texts, shared_counts
 from neardup.evaluation.passages import RUN, Passage, Passages, Span, passages_of_words
-from neardup.evaluation.rulings import AsDict, Ruling, ruling
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Signatures
 from neardup.model.errors import counted, require, require_kind, require_sequence, require_whole
@@ -45,7 +45,7 @@ class Comparison(AsDict):
     """
 
     measures: tuple[Measure, ...]
-    schemes: tuple[Ruling, ...]
+    schemes: tuple[MatchDecision, ...]
     run: int
     passages: tuple[Passage, ...]
     only_in_a: tuple[Span, ...]
@@ -53,7 +53,7 @@ class Comparison(AsDict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Explanation(Ruling):
+class Explanation(MatchDecision):
     """The decision of ``dedup`` by a scheme, with the evidence.
 
     *resemblance*, *a_in_b* and *b_in_a* (containment) are exact, on the scheme's own features. *passages*, *only_in_a*,
@@ -81,8 +81,8 @@ class Explanation(Ruling):
         estimate = self.estimate
         alone = f"; {_directed(estimate.measure)} {estimate.value:.4g}" if estimate.value is not None else ""
         return (
-            f"{self.scheme} ({decided}): {_said(self.matches)}{value}{reason}; rule: {self.rule}\n"
-            f"signatures alone: {_said(estimate.matches)}{alone}; rule: {estimate.rule}\n"
+            f"{self.scheme} ({decided}): {_decided(self.matches)}{value}{reason}; rule: {self.rule}\n"
+            f"signatures alone: {_decided(estimate.matches)}{alone}; rule: {estimate.rule}\n"
             f"exact resemblance {self.resemblance:.4f};"
             f" {100 * self.a_in_b:.1f} % of a is in b, {100 * self.b_in_a:.1f} % of b is in a\n"
             f"{shared}; stretches only in a: {len(self.only_in_a):,}, only in b: {len(self.only_in_b):,}"
@@ -103,7 +103,7 @@ def compare(a: str, b: str, schemes: Sequence[Scheme] | None = None) -> Comparis
     words = word_spans(a), word_spans(b)
     return Comparison(
         measures=tuple(_measures(*words)),
-        schemes=tuple(ruling(scheme, a, b) for scheme in chosen),
+        schemes=tuple(match_decision(scheme, a, b) for scheme in chosen),
         **_marks(passages_of_words(*words)),
     )
 
@@ -137,9 +137,9 @@ def explain(
     features = chosen.shingling.batch_features(whole_batch(text_column([a, b])))
     run = run_of(chosen)
     passages = passages_of_words(word_spans(a[:most]), word_spans(b[:most]), max(run, RUN), run)
-    said = ruling(chosen, a, b, signatures)
+    decision = match_decision(chosen, a, b, signatures)
     return Explanation(
-        **{name: getattr(said, name) for name in Ruling.__slots__},
+        **{name: getattr(decision, name) for name in MatchDecision.__slots__},
         **_shares(features),
         **_marks(passages),
     )
@@ -156,7 +156,7 @@ def _directed(measure: str) -> str:
     return f"{measure} of b in a" if measure.endswith("containment") else measure
 
 
-def _said(matches: bool) -> str:  # noqa: FBT001 - what is said
+def _decided(matches: bool) -> str:  # noqa: FBT001 - what is shown
     return "match" if matches else "no match"
 
 

@@ -68,8 +68,8 @@ def likely_same(answers: Sequence[LabelledPair], resemblance: Values, threshold:
     known = [one for one in answers if one.resemblance is not None]
     places = np.array([one.resemblance for one in known], np.float64)
     same = np.array([_HALF[one.label] for one in known], np.float64)
-    told = _curves(places)
-    logarithm = (same * np.log(told) + (1 - same) * np.log(1 - told)).sum(axis=2)
+    curves = _curves(places)
+    logarithm = (same * np.log(curves) + (1 - same) * np.log(1 - curves)).sum(axis=2)
     logarithm = logarithm - ((_CENTRES[:, None] - threshold) / _PRIOR) ** 2 / 2
     weights = np.exp(logarithm - logarithm.max())
     return np.asarray(np.einsum("ck,ckn->n", weights / weights.sum(), _curves(resemblance)))

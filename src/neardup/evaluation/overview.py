@@ -79,12 +79,12 @@ def overview(representatives: Positions, resemblance: Shares, exact: Flags) -> O
         alone=int((members[kept] == 0).sum()),
         largest=tuple(
             Cluster(
-                kept=int(head),
-                size=int(members[head]) + 1,
-                shown=_spread(np.flatnonzero(representatives == head), resemblance, exact),
+                kept=int(one),
+                size=int(members[one]) + 1,
+                shown=_spread(np.flatnonzero(representatives == one), resemblance, exact),
             )
-            for head in largest
-            if members[head]
+            for one in largest
+            if members[one]
         ),
         sample=_across(near, representatives, resemblance),
         exact=int(copies[0]) if len(copies) else -1,
@@ -114,7 +114,7 @@ def _across(near: Positions, representatives: Positions, resemblance: Shares) ->
         values = near.astype(np.float64)
     if not len(near):
         return near
-    heads = representatives[near]
+    kept = representatives[near]
     free = np.ones(len(near), np.bool_)
     chosen: list[int] = []
     for wanted in np.linspace(values.min(), values.max(), SAMPLE):
@@ -122,6 +122,6 @@ def _across(near: Positions, representatives: Positions, resemblance: Shares) ->
             break
         nearest = int(np.argmin(np.where(free, np.abs(values - wanted), np.inf)))
         chosen.append(nearest)
-        free &= heads != heads[nearest]
+        free &= kept != kept[nearest]
     rows = np.array(sorted(chosen, key=lambda row: (values[row], row)), np.int64)
     return near[rows]

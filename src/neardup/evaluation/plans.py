@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.evaluation.crowding import Crowding, candidates_by_law
+from neardup.evaluation.expected_candidates import ExpectedCandidates, candidates_by_law
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.candidates import ROOM
 from neardup.model.errors import ParameterConflict, ParameterError, counted, require
@@ -40,7 +40,7 @@ class Plan:
     curves leave out, in words. A plan with ``requirements`` has ``recommendations`` that meet them (see
     ``Recommendation``); everything else describes the first of these, the cheapest whose buckets do not overflow, and
     ``unreached`` has the best recall of each other scheme. A plan of a scheme for a number of documents has
-    ``crowding``, the expected candidates if two unrelated documents have the resemblance ``background``, and if these
+    ``expected``, the expected candidates if two unrelated documents have the resemblance ``background``, and if these
     fill the buckets, ``smaller``: parameters with smaller buckets. ``features`` are what the scheme compares: shingles
     or sentences. Printed, a plan is a table, after the ``answer`` for a number of documents or for recommendations
     whose buckets all overflow.
@@ -58,7 +58,7 @@ class Plan:
     requirements: Requirements | None = None
     recommendations: tuple[Recommendation, ...] = ()
     unreached: tuple[Unreached, ...] = ()
-    crowding: Crowding | None = None
+    expected: ExpectedCandidates | None = None
     background: float | None = None
     smaller: Recommendation | None = None
     features: str = SHINGLES
@@ -85,7 +85,7 @@ class Plan:
         return {
             **asdict(self),
             "recommendations": [one.as_dict() for one in self.recommendations],
-            "crowding": self.crowding and self.crowding.as_dict(),
+            "expected": self.expected and self.expected.as_dict(),
             "smaller": self.smaller and self.smaller.as_dict(),
         }
 
@@ -146,13 +146,13 @@ class Plan:
             ways = "a higher threshold, a lower recall, or longer shingles (unrelated documents share fewer of them)"
             missed = f"All of these parameters miss more pairs than listed among {number}: {found}."
             return [missed, f"For smaller buckets, use {ways}."]
-        crowding = self.crowding
-        if crowding is None:
+        expected = self.expected
+        if expected is None:
             return []
-        number = counted(crowding.documents, "document")
-        found = f"unrelated documents in each bucket: {amount(crowding.bucket)}, and there is room for {ROOM}"
+        number = counted(expected.documents, "document")
+        found = f"unrelated documents in each bucket: {amount(expected.bucket)}, and there is room for {ROOM}"
         assumed = f"This assumes that the {self.measure} of any two unrelated documents is {self.background:g}."
-        if not crowding.overflows:
+        if not expected.overflows:
             return [f"The buckets have room for {number}: {found}.", assumed]
         lines = [f"With these parameters, pairs are missed among {number}: {found}."]
         if self.smaller is None:
@@ -265,9 +265,9 @@ def _crowded(scheme: Any, documents: int | None = None, background: float = 0.05
     own = scheme.rule == scheme.measure  # otherwise its threshold is one of another measure
     limit = (scheme.threshold, f"below the threshold, {scheme.threshold:g}") if own else (1.0, "below 1")
     require_background(background, *limit)
-    crowding = candidates_by_law(scheme, documents, background)
-    smaller = smaller_buckets(scheme, documents, background) if crowding.overflows else None
-    return {"crowding": crowding, "background": background, "smaller": smaller}
+    expected = candidates_by_law(scheme, documents, background)
+    smaller = smaller_buckets(scheme, documents, background) if expected.overflows else None
+    return {"expected": expected, "background": background, "smaller": smaller}
 
 
 def fewer_shared(features: str) -> str:

@@ -4,8 +4,8 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Final
 
+from neardup.evaluation.match_decisions import AsDict
 from neardup.evaluation.plans import aligned, amount
-from neardup.evaluation.rulings import AsDict
 from neardup.kernels.hamming import POSITION_BITS
 from neardup.model.errors import ParameterError, counted, is_number, require, require_kind, require_whole
 from neardup.model.tables import MOST_DISTANCE, Costs, TableDesign

@@ -285,15 +285,15 @@ class FullText:
             connection.execute("UPDATE state SET session = ?", (session,))
             return _state(connection)
 
-    def update(self, following: int, added: Texts | None = None, gone: Iterable[int] = ()) -> TableState:
+    def update(self, following: int, added: Texts | None = None, removed: Iterable[int] = ()) -> TableState:
         """Add and remove documents in one transaction; the table has then seen all ordinals before *following*."""
         with self._busy, self._connected() as connection, _transaction(connection):
-            left_out = [(ordinal,) for ordinal in gone]
-            removed = 0
-            if left_out:
-                removed = connection.executemany("DELETE FROM documents WHERE rowid = ?", left_out).rowcount
+            rows = [(ordinal,) for ordinal in removed]
+            number = 0
+            if rows:
+                number = connection.executemany("DELETE FROM documents WHERE rowid = ?", rows).rowcount
             before = _state(connection)
-            documents = before.documents - removed + (_insert(connection, added) if added else 0)
+            documents = before.documents - number + (_insert(connection, added) if added else 0)
             connection.execute("UPDATE state SET following = ?, documents = ?", (following, documents))
         return before._replace(following=following, documents=documents)
 

@@ -236,11 +236,11 @@ class Client:
         """Return the admission numbers of documents; ``None`` for an unknown id."""
         names = as_strings(ids)
         asked = [*filter(is_id, names)]
-        told: dict[str, Any] = {}
+        found: dict[str, Any] = {}
         for begin in range(0, len(asked), MOST):
             part = asked[begin : begin + MOST]
-            told.update(zip(part, self._post("/v1/admissions", {"ids": part})["admissions"], strict=True))
-        return [None if told.get(name) is None else Admission(**told[name]) for name in names]
+            found.update(zip(part, self._post("/v1/admissions", {"ids": part})["admissions"], strict=True))
+        return [None if found.get(name) is None else Admission(**found[name]) for name in names]
 
     def collapse(self, hits: Sequence[Any], **options: Any) -> dict[str, Any]:
         """Hide ranked hits that repeat a better one; see ``POST /v1/collapse`` for the options and the answer.
@@ -328,12 +328,12 @@ class Client:
                 where = f"{error.where}, documents {begin:,} to {begin + number - 1:,}" if begin else error.where
                 raise DataError(where, error.rule) from None
             try:
-                told = [*map(from_record, answer["verdicts"])]
+                read = [*map(from_record, answer["verdicts"])]
             except (KeyError, TypeError) as error:
                 raise self._strange() from error
-            if len(told) != number:
+            if len(read) != number:
                 raise self._strange()
-            verdicts += told
+            verdicts += read
             begin += number
         return verdicts
 

@@ -278,7 +278,7 @@ class Crawl:
         if not self._resumes or self.settings.refetch != "unfinished":
             return False
         (admission,) = self.index.admissions([own])
-        return admission is not None and admission.told >= self._since
+        return admission is not None and admission.reported >= self._since
 
     def _marker_in(self, job: str | None) -> Path | None:
         """Return the file that exists while a crawl is unfinished: several crawlers of a service have one each."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from neardup.pipeline.files.dedup import FilesResult
     from neardup.pipeline.files.ingestion import Added
     from neardup.pipeline.files.visits import FileAnswers
-    from neardup.pipeline.spilled.stored import StoredDocuments
+    from neardup.pipeline.spilled.stored_documents import StoredDocuments
     from neardup.sources.collection import Collection, Rejected
     from neardup.sources.missing_fields import WithoutText
 

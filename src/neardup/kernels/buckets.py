@@ -99,10 +99,11 @@ def runs(packed, rank_bits, keys, ranks, places, sizes):
 
 
 @kernel
-def share(keys, left, right, pooled, shares):
-    """Return whether rows ``left[i]`` and ``right[i]`` have a key in common: in the same column, or *pooled* in any.
+def share(keys, left, right, position_independent, shares):
+    """Return whether rows ``left[i]`` and ``right[i]`` have a key in common: in the same column, or in any.
 
-    If *pooled*, the keys of ``left[i]`` are entered in a table once for all consecutive pairs with this row.
+    The latter is for *position_independent* keys: the keys of ``left[i]`` are entered in a table once for all
+    consecutive pairs with this row.
     """
     table = np.empty(places_for(keys.shape[1]), np.uint64)
     owners = np.full(table.size, -1, np.int64)
@@ -111,7 +112,7 @@ def share(keys, left, right, pooled, shares):
         one = keys[left[pair]]
         other = keys[right[pair]]
         found = False
-        if pooled:
+        if position_independent:
             if pair == 0 or left[pair] != left[pair - 1]:
                 owner = pair
                 for key in one:

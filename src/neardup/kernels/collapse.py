@@ -71,22 +71,22 @@ def _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, be
     hits, rules = of.size, keeps.size
     begun, sizes, firsts = groups[0], groups[1], groups[2]
     signed, comparable = _begin(present, groups, table, begin, end)
-    mates = np.empty(rules, np.int64)
+    matched = np.empty(rules, np.int64)
     for hit in range(begin, end):
         of[hit] = by[hit] = -1
         for rule in range(rules):
-            mate = np.int64(-1)
+            better = np.int64(-1)
             if rule != near:
                 if codes[rule, hit] >= 0:
-                    mate = firsts[rule, codes[rule, hit]]
+                    better = firsts[rule, codes[rule, hit]]
             elif present[hit]:
-                mate = _first(rows, more, terms, signed, comparable, hit)
-            mates[rule] = mate
-            if mate >= 0 and sizes[rule, begun[rule, mate]] >= keeps[rule]:
-                of[hit], by[hit] = mate, rule
+                better = _first(rows, more, terms, signed, comparable, hit)
+            matched[rule] = better
+            if better >= 0 and sizes[rule, begun[rule, better]] >= keeps[rule]:
+                of[hit], by[hit] = better, rule
                 break
         if of[hit] < 0:
-            _stay(hit, mates, near, codes, groups, table)
+            _stay(hit, matched, near, codes, groups, table)
             if present[hit]:
                 signed[comparable] = hit
                 comparable += 1
@@ -116,19 +116,19 @@ def _begin(present, groups, table, begin, end):
 
 
 @njit(nogil=True)
-def _stay(hit, mates, near, codes, groups, table):
-    """Put a hit that stays into the groups of its *mates*, or begin groups."""
+def _stay(hit, matched, near, codes, groups, table):
+    """Put a hit that stays into the groups of the hits that it *matched* by each rule, or begin groups."""
     begun, sizes, firsts = groups[0], groups[1], groups[2]
     heads = table[HEADS]
-    for rule in range(mates.size):
-        mate = mates[rule]
-        group = begun[rule, mate] if mate >= 0 else hit
+    for rule in range(matched.size):
+        better = matched[rule]
+        group = begun[rule, better] if better >= 0 else hit
         begun[rule, hit] = group
         sizes[rule, group] += 1
-        if rule != near and mate < 0 and codes[rule, hit] >= 0:
+        if rule != near and better < 0 and codes[rule, hit] >= 0:
             firsts[rule, codes[rule, hit]] = hit
-        if mate >= 0:
-            one, other = _root(heads, mate), _root(heads, hit)
+        if better >= 0:
+            one, other = _root(heads, better), _root(heads, hit)
             heads[max(one, other)] = min(one, other)
 
 

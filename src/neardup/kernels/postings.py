@@ -1,6 +1,6 @@
 """The documents of keys: sorted lists that never change, and chains that grow.
 
-*Keys.* ``keys`` is uint64[n, K]. A key belongs to its column, unless keys are position-independent (*pooled*): then row
+*Keys.* ``keys`` is uint64[n, K]. A key belongs to its column, unless keys are *position_independent*: then row
 *d* is the set of its keys, and a repeat of the row's first key adds nothing.
 
 *Room.* Of the documents that share a key, the first *room* are listed, in the order of their numbers. ``listed[r, c]``
@@ -40,9 +40,9 @@ _HALF = np.uint64(32)
 
 
 @njit(nogil=True)
-def _repeats(keys, row, column, pooled):
+def _repeats(keys, row, column, position_independent):
     """Return whether a position-independent key is in the row already."""
-    return pooled and column > 0 and keys[row, column] == keys[row, 0]
+    return position_independent and column > 0 and keys[row, column] == keys[row, 0]
 
 
 @njit(nogil=True)
@@ -158,7 +158,7 @@ def begin_of(entries, low, high, key, guard, entries_begin):
 
 
 @kernel
-def find(keys, asking, pooled, lists, document_bits, alive, room, listed, guard, begins):
+def find(keys, asking, position_independent, lists, document_bits, alive, room, listed, guard, begins):
     """Find the documents that share a key with each row that is *asking*, in sorted *lists*, ``(entries, starts)``.
 
     *alive* marks existing documents; if it is empty, all exist. Returns ``(bounds, found, oversized, block)``: row *r*
@@ -199,7 +199,7 @@ def find(keys, asking, pooled, lists, document_bits, alive, room, listed, guard,
             fetch_ahead(entries, line * length + min(lows[column], length - 1))
             fetch_ahead(entries, line * length + max(0, ends[column] - 1))  # mostly in another line
         for column in range(columns):
-            if listed[row, column] > room or _repeats(keys, row, column, pooled):
+            if listed[row, column] > room or _repeats(keys, row, column, position_independent):
                 continue
             first = length * (column if number_of_lists > 1 else 0)
             key = keys[row, column] & above
@@ -323,9 +323,9 @@ def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, 
 
 
 @njit(nogil=True)
-def _mixed(key, column, pooled):
+def _mixed(key, column, position_independent):
     """Mix the column into a key."""
-    return key if pooled else (key ^ (np.uint64(column + 1) * _COLUMN)) * _MIX
+    return key if position_independent else (key ^ (np.uint64(column + 1) * _COLUMN)) * _MIX
 
 
 @njit(nogil=True)
@@ -335,7 +335,7 @@ def _chain(mixed, secret, size):
 
 
 @kernel
-def follow(keys, asking, pooled, first, chains, nodes, alive, whole, depth, room, listed, ends):
+def follow(keys, asking, position_independent, first, chains, nodes, alive, whole, depth, room, listed, ends):
     """Find the documents that share a key with each *asking* row on chains, and add each row to the chains.
 
     Row *r* becomes document ``first + r``, so that later rows find it; with a negative *first*, rows are not added. The
@@ -354,11 +354,11 @@ def follow(keys, asking, pooled, first, chains, nodes, alive, whole, depth, room
         ends[row] = nodes
         divides = False
         for column in range(keys.shape[1] if asking[row] else 0):
-            if _repeats(keys, row, column, pooled):
+            if _repeats(keys, row, column, position_independent):
                 continue
             if first < 0 and listed[row, column] > room:
                 continue
-            mixed = _mixed(keys[row, column], column, pooled)
+            mixed = _mixed(keys[row, column], column, position_independent)
             chain = _chain(mixed, secret, heads.size)
             last = np.int64(-1)
             node = heads[chain]

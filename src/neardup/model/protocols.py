@@ -76,7 +76,7 @@ class Scheme(Protocol):
         """What ``estimate`` estimates: ``resemblance``; ``overlap``, the share of the smaller set; or ``cosine``."""
 
     @property
-    def pooled(self) -> bool:
+    def position_independent(self) -> bool:
         """Whether a shared key counts in any column; otherwise two documents must share it in the same column."""
 
     @property
@@ -126,7 +126,10 @@ class Scheme(Protocol):
         """Sign the documents at these positions of a corpus."""
 
     def keys(self, signatures: Signatures) -> Words:
-        """Return uint64[n, K]: two documents are candidates if and only if they share a key (see ``pooled``)."""
+        """Return uint64[n, K]: two documents are candidates if and only if they share a key.
+
+        See also ``position_independent``.
+        """
 
     def matches(self, left: Signatures, right: Signatures) -> Flags:
         """Return, row by row, whether two signatures match by the scheme's rule."""

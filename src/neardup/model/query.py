@@ -43,8 +43,8 @@ def terms_of(query: str) -> tuple[Term, ...]:
     terms: dict[Term, None] = {}
     text = _SINGLE.sub(r'"\1"', readable(_shortened(query)).translate(_SAME))
     for phrase, star, word in _TERM.findall(text):
-        said = word or phrase.rstrip() + star
-        text, begins = said.rstrip("*"), said.endswith("*")
+        written = word or phrase.rstrip() + star
+        text, begins = written.rstrip("*"), written.endswith("*")
         if any(letter.isalnum() or letter > "\x7f" for letter in text):
             terms[Term(" ".join(text.split()), begins)] = None
         if len(terms) == MOST_TERMS:

@@ -26,12 +26,12 @@ class Document:
 class Admission(NamedTuple):
     """When a document was admitted, and when the last verdict to keep it was returned, as increasing numbers.
 
-    *number* is the number of the admission of its present content. *told* is the number of the next admission at the
-    time of the last verdict to keep the document; -1 if there was none.
+    *number* is the number of the admission of its present content. *reported* is the number of the next admission at
+    the time of the last verdict to keep the document; -1 if there was none.
     """
 
     number: int
-    told: int
+    reported: int
 
 
 class GroupPage(NamedTuple):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from collections.abc import Callable
 
     from neardup.pipeline.spilled.forecast import Forecast
-    from neardup.pipeline.spilled.stored import StoredResult
+    from neardup.pipeline.spilled.stored_documents import StoredResult
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,7 +79,7 @@ class Checksum(SchemeDefaults):
     name = "checksum"
     rule = "checksum"
     measure = "resemblance"
-    pooled = False
+    position_independent = False
     threshold = 1.0
     floor = 0.0
     keys_decide = True

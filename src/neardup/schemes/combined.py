@@ -77,7 +77,9 @@ class Combined(SchemeDefaults):
     rule = _of_first("rule", "The name of the first scheme's rule.")
     weight_table = _of_first("weight_table", "The weights of the first scheme, if it verifies a cosine.")
     measure = _of_first("measure", "The measure of the first scheme.")
-    pooled = _of_first("pooled", "Whether the keys of the first scheme count in any column.")
+    position_independent = _of_first(
+        "position_independent", "Whether the keys of the first scheme count in any column."
+    )
     threshold = _of_first("threshold", "The threshold of the first scheme.")
     short = _of_first("short", "The number of features below which a document is short, of the first scheme.")
     short_threshold = _of_first("short_threshold", "The threshold of pairs with a short document, of the first scheme.")

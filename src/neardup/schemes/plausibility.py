@@ -44,10 +44,10 @@ def matching(
     return holds
 
 
-def share_a_key(keys: Words, left: AnyPositions, right: AnyPositions, *, pooled: bool) -> Flags:
-    """Return whether rows ``left[i]`` and ``right[i]`` share a key: in the same column, or with *pooled* in any."""
+def share_a_key(keys: Words, left: AnyPositions, right: AnyPositions, *, position_independent: bool) -> Flags:
+    """Return whether rows ``left[i]`` and ``right[i]`` share a key, with *position_independent* in any column."""
     shares = np.empty(len(left), np.bool_)
-    buckets.share(keys, left, right, pooled, shares)
+    buckets.share(keys, left, right, position_independent, shares)
     return shares
 
 
@@ -55,11 +55,11 @@ class PlausiblePairs:
     """The plausible pairs of documents: they share a key, have two signatures, and pass ``plausible_tests``."""
 
     def __init__(self, scheme: Any, signatures: Signatures) -> None:
-        pooled, present = scheme.pooled, signatures.present
+        position_independent, present = scheme.position_independent, signatures.present
         self._keys: Words = scheme.keys(signatures)
         self._tests: list[PairTest] = [
             *plausible_tests(scheme, signatures),
-            lambda left, right: share_a_key(self._keys, left, right, pooled=pooled),
+            lambda left, right: share_a_key(self._keys, left, right, position_independent=position_independent),
             lambda left, right: present[left] & present[right],
         ]
 

@@ -49,7 +49,7 @@ class FeatureScheme(SchemeDefaults):
     threshold: float
     columns: tuple[str, ...] = ()
     recipe_parts: ClassVar[tuple[str, ...]]
-    pooled = False
+    position_independent = False
     floor: Any = 0.0  # the estimate below which a true match is practically impossible; 0 excludes no comparison
 
     @cached_property
@@ -194,7 +194,7 @@ class SampleScheme(FeatureScheme):
     """
 
     size: int
-    pooled = True
+    position_independent = True
     estimate_decides = True
 
     @property

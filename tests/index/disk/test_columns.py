@@ -75,7 +75,7 @@ def test_each_scheme_is_found_in_its_way(tmp_path, scheme, position_independent,
         lookup = index._store._lookup
         signed = scheme.sign(["one two three four. Five six seven."])
         assert lookup.keyed(signed.rows, signed.present).tolist() == scheme.keys(signed).tolist()
-        assert lookup.pooled == position_independent
+        assert lookup.position_independent == position_independent
         assert (lookup.design is not None) == tabled
         if tabled:
             assert lookup.design(1000) == TableDesign.choose(distance=3, fingerprints=1000)

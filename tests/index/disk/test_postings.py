@@ -53,7 +53,7 @@ def test_lists_and_chains_find_as_defined(tmp_path, room, gone):
     alive[list(gone)] = False
     bits = document_bits(40)
     expected = brute(keys, asked, alive, room, np.uint64((1 << bits) - 1))
-    chains = Chains(pooled=False)
+    chains = Chains(position_independent=False)
     chains.find_and_add(Query.of(keys, np.ones(40, np.bool_), room), 0, np.ones(40, np.bool_))
     asking = np.ones(20, np.bool_)
     for hits in (
@@ -75,13 +75,15 @@ def test_all_documents_of_a_key_are_those_of_the_first_list(tmp_path):
 
 def test_rows_find_those_before_them(tmp_path):
     keys = np.array([[5], [5], [6], [5]], np.uint64)
-    hits = Chains(pooled=False).find_and_add(Query.of(keys, np.ones(4, np.bool_), 64), 0, np.ones(4, np.bool_))
+    hits = Chains(position_independent=False).find_and_add(
+        Query.of(keys, np.ones(4, np.bool_), 64), 0, np.ones(4, np.bool_)
+    )
     assert [part.tolist() for part in np.split(hits.documents, hits.bounds[1:-1])] == [[], [0], [], [0, 1]]
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_documents_of_any_numbers_are_found_late(pooled):
-    late = LateChains(pooled=pooled)
+@pytest.mark.parametrize("position_independent", [False, True])
+def test_documents_of_any_numbers_are_found_late(position_independent):
+    late = LateChains(position_independent=position_independent)
     late.add(np.array([[5, 6], [7, 8]], np.uint64), np.array([9, 2]))
     late.add(np.array([[5, 8]], np.uint64), np.array([4]))
     asked = np.array([[5, 8], [8, 5], [5, 8], [1, 1]], np.uint64)
@@ -90,7 +92,7 @@ def test_documents_of_any_numbers_are_found_late(pooled):
         alive[[*gone]] = False
         hits = late.find(Query.of(asked, np.array([True, True, False, True]), 64), alive)
         found = [{*part.tolist()} for part in np.split(hits.documents, hits.bounds[1:-1])]
-        assert found == [{9, 2, 4} - {*gone}, {9, 2, 4} - {*gone} if pooled else {*()}, {*()}, {*()}]
+        assert found == [{9, 2, 4} - {*gone}, {9, 2, 4} - {*gone} if position_independent else {*()}, {*()}, {*()}]
 
 
 def test_hits_of_two_kinds_are_joined_row_by_row():
@@ -136,7 +138,7 @@ def test_lists_and_chains_divide_oversized_keys_alike(tmp_path):
     assert cuts[-1] > 1000
     lists = SortedLists("key", StoredArrays(Disk(), tmp_path / "lists", "lists"), 10, 900, cuts)
     assert lists.longest == 900
-    chains = Chains(pooled=False)
+    chains = Chains(position_independent=False)
     everybody = np.ones(900, np.bool_)
     chains.find_and_add(Query.of(keys, everybody, 64), 0, everybody)
     asked = np.array([*{*map(tuple, keys.tolist())}], np.uint64)

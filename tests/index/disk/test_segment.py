@@ -94,22 +94,22 @@ def test_who_stands_for_whom_can_change_again_and_again(tmp_path):
         index.admit([f"d{number}" for number in range(100)], [f"text of number {number}" for number in range(100)])
         index.flush()
         (segment,) = index._store.segments
-        expected = dict(zip(range(100), segment.take("keeper", np.arange(100)).tolist(), strict=True))
+        expected = dict(zip(range(100), segment.take("representative", np.arange(100)).tolist(), strict=True))
         rng, changed = np.random.default_rng(1), set()
         for _ in range(5):
-            positions, keepers = rng.integers(0, 100, 10), rng.integers(0, 100, 10)
+            positions, representatives = rng.integers(0, 100, 10), rng.integers(0, 100, 10)
             positions, first = np.unique(positions, return_index=True)
-            segment.change("keeper", positions, keepers[first])
+            segment.change("representative", positions, representatives[first])
             changed |= {*positions.tolist()}
-            expected |= dict(zip(positions.tolist(), keepers[first].tolist(), strict=True))
-        assert segment.take("keeper", np.arange(100)).tolist() == list(expected.values())
-        ordinals, values = segment.changes("keeper")
+            expected |= dict(zip(positions.tolist(), representatives[first].tolist(), strict=True))
+        assert segment.take("representative", np.arange(100)).tolist() == list(expected.values())
+        ordinals, values = segment.changes("representative")
         assert ordinals.tolist() == sorted(changed)
         assert values.tolist() == [expected[number] for number in ordinals.tolist()]
         assert not len(segment.changes("seen")[0])
-        for keeper in range(100):
-            found = [place for place, own in expected.items() if own == keeper != place]
-            assert segment.kept_by(np.array([keeper])).tolist() == found
+        for representative in range(100):
+            found = [place for place, own in expected.items() if own == representative != place]
+            assert segment.kept_by(np.array([representative])).tolist() == found
 
 
 def test_some_documents_behind_another_cost_no_more_than_there_are_wanted(tmp_path, monkeypatch):

@@ -37,43 +37,49 @@ def proposed(index):
     return found
 
 
-def sharing(rows, *, pooled=False):
+def sharing(rows, *, position_independent=False):
     def share(one, other):
-        return {*one} & {*other} if pooled else any(x == y for x, y in zip(one, other, strict=True))
+        return {*one} & {*other} if position_independent else any(x == y for x, y in zip(one, other, strict=True))
 
     pairs = [(a, b) for b in range(len(rows)) for a in range(b)]
     return [(a, b) for a, b in pairs if rows[a][0] and rows[b][0] and share(rows[a][1], rows[b][1])]
 
 
-def by_definition(rows, *, pooled=False, room=ROOM, shift=40):
+def by_definition(rows, *, position_independent=False, room=ROOM, shift=40):
     ranks = [rank for rank, (present, _) in enumerate(rows) if present]
-    found = canonical.candidates([[key << shift for key in rows[rank][1]] for rank in ranks], pooled=pooled, room=room)
+    found = canonical.candidates(
+        [[key << shift for key in rows[rank][1]] for rank in ranks],
+        position_independent=position_independent,
+        room=room,
+    )
     return [(ranks[a], ranks[b]) for b, own in enumerate(found) for a in sorted(own)]
 
 
 @given(ROWS, st.booleans(), st.integers(1, 5), st.sampled_from([0, 2, 40]), st.integers(1, 5))
-def test_candidates_equal_their_definition(rows, pooled, room, shift, size):
+def test_candidates_equal_their_definition(rows, position_independent, room, shift, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "ROOM", room)
         patch.setattr(buckets, "BLOCK", size)
-        assert proposed(made(rows, pooled=pooled, shift=shift)) == by_definition(
-            rows, pooled=pooled, room=room, shift=shift
+        assert proposed(made(rows, position_independent=position_independent, shift=shift)) == by_definition(
+            rows, position_independent=position_independent, room=room, shift=shift
         )
 
 
-@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("position_independent", [False, True])
 @pytest.mark.parametrize("kinds", [1, 2, 4])
-def test_candidates_in_oversized_buckets_equal_their_definition(kinds, pooled):
+def test_candidates_in_oversized_buckets_equal_their_definition(kinds, position_independent):
     random = np.random.default_rng(kinds)
     keys = np.stack([random.integers(0, kinds * 4**column, 700) for column in range(5)], axis=1)
     rows = [(bool(random.random() < 0.95), row) for row in keys.tolist()]
-    assert proposed(made(rows, pooled=pooled)) == by_definition(rows, pooled=pooled)
+    assert proposed(made(rows, position_independent=position_independent)) == by_definition(
+        rows, position_independent=position_independent
+    )
 
 
 @given(ROWS, st.booleans())
-def test_pairs_that_share_a_key_are_proposed_once_in_order(rows, pooled):
-    index = made(rows, pooled=pooled)
-    assert proposed(index) == sharing(rows, pooled=pooled)
+def test_pairs_that_share_a_key_are_proposed_once_in_order(rows, position_independent):
+    index = made(rows, position_independent=position_independent)
+    assert proposed(index) == sharing(rows, position_independent=position_independent)
     assert index.not_compared == 0
 
 
@@ -92,14 +98,14 @@ class Parts:
 
 
 @given(ROWS, st.integers(1, 4), st.booleans(), st.integers(1, 5))
-def test_keys_in_parts_give_the_same_proposals(rows, room, pooled, together):
+def test_keys_in_parts_give_the_same_proposals(rows, room, position_independent, together):
     keys = np.array([key for _, key in rows], np.uint64).reshape(len(rows), -1 if rows else 1) << np.uint64(40)
     present = np.array([present for present, _ in rows], np.bool_)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "ROOM", room)
-        expected = proposed(Buckets(keys, present, pooled=pooled))
+        expected = proposed(Buckets(keys, present, position_independent=position_independent))
         patch.setattr(buckets, "ROWS", together)
-        assert proposed(Buckets(Parts(keys), present, pooled=pooled)) == expected
+        assert proposed(Buckets(Parts(keys), present, position_independent=position_independent)) == expected
 
 
 def test_keys_column_by_column_take_little_memory():
@@ -122,12 +128,16 @@ def test_keys_column_by_column_take_little_memory():
 
 
 @given(ROWS, st.integers(1, 5), st.booleans())
-def test_blocks_change_nothing(rows, size, pooled):
+def test_blocks_change_nothing(rows, size, position_independent):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "BLOCK", size)
-        assert proposed(made(rows, pooled=pooled)) == sharing(rows, pooled=pooled)
+        assert proposed(made(rows, position_independent=position_independent)) == sharing(
+            rows, position_independent=position_independent
+        )
         patch.setattr(buckets, "PAIRS", 1)
-        assert proposed(made(rows, pooled=pooled)) == sharing(rows, pooled=pooled)
+        assert proposed(made(rows, position_independent=position_independent)) == sharing(
+            rows, position_independent=position_independent
+        )
 
 
 @given(ROWS)
@@ -137,13 +147,13 @@ def test_threads_change_nothing(rows):
 
 
 @given(ROWS, st.integers(1, 4), st.integers(1, 5), st.booleans())
-def test_whatever_the_room_nothing_is_proposed_that_shares_no_key(rows, room, size, pooled):
+def test_whatever_the_room_nothing_is_proposed_that_shares_no_key(rows, room, size, position_independent):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "ROOM", room)
         patch.setattr(buckets, "BLOCK", size)
-        index = made(rows, pooled=pooled)
+        index = made(rows, position_independent=position_independent)
         found = proposed(index)
-    pairs = sharing(rows, pooled=pooled)
+    pairs = sharing(rows, position_independent=position_independent)
     assert {*found} <= {*pairs}
     assert len({*found}) == len(found)
     assert found == sorted(found, key=lambda pair: (pair[1], pair[0]))
@@ -157,28 +167,33 @@ def test_absent_documents_are_not_asked():
 
 def test_no_documents():
     assert proposed(made([])) == []
-    for pooled in (False, True):
-        assert proposed(Buckets(np.empty((0, 5), np.uint64), np.empty(0, np.bool_), pooled=pooled)) == []
-        assert proposed(made([(False, [1, 1])] * 2, pooled=pooled)) == []
+    for position_independent in (False, True):
+        assert (
+            proposed(
+                Buckets(np.empty((0, 5), np.uint64), np.empty(0, np.bool_), position_independent=position_independent)
+            )
+            == []
+        )
+        assert proposed(made([(False, [1, 1])] * 2, position_independent=position_independent)) == []
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_one_document(pooled):
-    assert proposed(made([(True, [1, 1])], pooled=pooled)) == []
+@pytest.mark.parametrize("position_independent", [False, True])
+def test_one_document(position_independent):
+    assert proposed(made([(True, [1, 1])], position_independent=position_independent)) == []
 
 
 @given(ROWS, st.booleans(), st.integers(1, 5), st.lists(st.integers(0, 30), max_size=3), st.integers(0, 5))
-def test_parts_of_the_ranks_propose_together_what_all_propose(rows, pooled, room, cuts, first):
+def test_parts_of_the_ranks_propose_together_what_all_propose(rows, position_independent, room, cuts, first):
     keys = np.array([key for _, key in rows], np.uint64).reshape(len(rows), -1 if rows else 1)
     present = np.array([present for present, _ in rows], np.bool_)
     first = min(first, len(rows))
     edges = sorted({first, len(rows), *(cut for cut in cuts if first < cut < len(rows))})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "ROOM", room)
-        whole = Buckets(keys, present, first=first, pooled=pooled)
+        whole = Buckets(keys, present, first=first, position_independent=position_independent)
         columns = [
-            buckets.column_of(keys, present, column=column, first=first, pooled=pooled)
-            for column in range(1 if pooled else keys.shape[1])
+            buckets.column_of(keys, present, column=column, first=first, position_independent=position_independent)
+            for column in range(1 if position_independent else keys.shape[1])
         ]
         found = []
         for begin, end in pairwise(edges):
@@ -187,10 +202,10 @@ def test_parts_of_the_ranks_propose_together_what_all_propose(rows, pooled, room
         assert sum(column.not_compared for column in columns) == whole.not_compared
 
 
-def test_equal_keys_of_different_columns_are_different_keys_unless_pooled():
+def test_equal_keys_of_different_columns_are_different_keys_unless_position_independent():
     rows = [(True, [1, 2]), (True, [2, 3])]
     assert proposed(made(rows)) == []
-    assert proposed(made(rows, pooled=True)) == [(0, 1)]
+    assert proposed(made(rows, position_independent=True)) == [(0, 1)]
 
 
 def test_keys_that_differ_in_low_bits_only_are_different():
@@ -207,15 +222,15 @@ def test_a_proposal_keeps_what_holds():
     assert kept.asking.tolist() == block.asking.tolist() == [1, 2, 3]
 
 
-@pytest.mark.parametrize("pooled", [False, True])
+@pytest.mark.parametrize("position_independent", [False, True])
 @pytest.mark.parametrize("columns", [1, 8])
-def test_the_work_in_a_crowded_bucket_is_linear(columns, pooled):
+def test_the_work_in_a_crowded_bucket_is_linear(columns, position_independent):
     """Everybody shares the first key; the other keys are everybody's own."""
     work = []
     for number in (2 * BLOCK, 4 * BLOCK):
         keys = np.random.default_rng(1).integers(0, 2**64, (number, columns), np.uint64)
         keys[:, 0] = 7 << 40
-        index = Buckets(keys, np.ones(number, np.bool_), pooled=pooled)
+        index = Buckets(keys, np.ones(number, np.bool_), position_independent=position_independent)
         pairs = sum(len(block.candidates) for block in iter(index.propose, None))
         assert pairs <= number * ROOM * (DEPTH + 1)
         listed = ROOM * (ROOM - 1) // 2 + (number - ROOM) * ROOM
@@ -224,15 +239,15 @@ def test_the_work_in_a_crowded_bucket_is_linear(columns, pooled):
     assert work[1] <= 2.1 * work[0]
 
 
-def test_rows_of_few_pooled_keys_take_little_memory():
+def test_rows_of_few_position_independent_keys_take_little_memory():
     """Of 64 columns four hold keys; the others repeat the first one."""
     keys = np.random.default_rng(1).integers(0, 2**64, (20_000, 64), np.uint64)
     keys[:, 4:] = keys[:, :1]
     present = np.ones(len(keys), np.bool_)
-    Buckets(keys, present, pooled=True)
+    Buckets(keys, present, position_independent=True)
     tracemalloc.start()
     try:
-        Buckets(keys, present, pooled=True)
+        Buckets(keys, present, position_independent=True)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -951,7 +951,7 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
     ("place", "options", "advised"),
     [
         ("neardup.sources.jsonl.JsonLines.__init__", "", "to run in pieces, which needs less memory, add --work DIR"),
-        ("neardup.pipeline.spilled.signed._of_piece", "--work w", "a run in pieces needs --memory, about 300 MB"),
+        ("neardup.pipeline.spilled.signing._of_piece", "--work w", "a run in pieces needs --memory, about 300 MB"),
     ],
 )
 def test_an_input_for_which_there_is_not_enough_memory_is_named(run, monkeypatch, place, options, advised):

@@ -97,8 +97,8 @@ def test_large_collections_are_warned_of(capsys):
     assert "This assumes that the cosine of any two unrelated documents is 0.05.\n" in of_cosines
     assert shown.endswith("--background\n")
     better = plan(neardup.MinHash(**made.smaller.parameters), documents=40_000_000)
-    assert not better.crowding.overflows
-    assert better.crowding.candidates == made.smaller.candidates
+    assert not better.expected.overflows
+    assert better.expected.candidates == made.smaller.candidates
     assert str(better).startswith("The buckets have room for 40,000,000 documents: ")
     hopeless = plan(neardup.MinHash(threshold=0.3, shingle=1), documents=10**12, background=0.29)
     assert hopeless.answer[1] == "Longer shingles help: with them, unrelated documents share less."
@@ -119,10 +119,10 @@ def test_parameters_with_full_buckets_are_not_recommended_to_use(capsys):
 def test_small_collections_are_not_warned_of(capsys):
     assert main(["plan", "--documents", "5000", "--background", "0.04", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
-    assert shown["crowding"]["documents"] == 5000
-    assert not shown["crowding"]["overflows"]
+    assert shown["expected"]["documents"] == 5000
+    assert not shown["expected"]["overflows"]
     assert shown["smaller"] is None
-    assert plan("trials", documents=5000).crowding.candidates > 0
+    assert plan("trials", documents=5000).expected.candidates > 0
 
 
 def test_below_recommendations_it_says_what_they_hold_for(capsys):

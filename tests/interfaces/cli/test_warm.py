@@ -4,12 +4,12 @@ import pytest
 
 from neardup.interfaces.cli import main
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.pipeline import compiled, warm_up
+from neardup.pipeline import kernel_cache, warm_up
 
 
 @pytest.fixture
 def cold(monkeypatch):
-    monkeypatch.setattr(compiled, "is_warm", lambda: False)
+    monkeypatch.setattr(kernel_cache, "is_warm", lambda: False)
     monkeypatch.setattr(warm_up, "warm", lambda: None)
 
 
@@ -17,12 +17,12 @@ def cold(monkeypatch):
 def begun(monkeypatch):
     """What is called when compiling begins."""
     calls = []
-    monkeypatch.setattr(compiled, "on_first_compilation", calls.append)
+    monkeypatch.setattr(kernel_cache, "on_first_compilation", calls.append)
     return calls
 
 
 def test_warming_what_is_warm_says_so(capsys, monkeypatch):
-    monkeypatch.setattr(compiled, "is_warm", lambda: True)
+    monkeypatch.setattr(kernel_cache, "is_warm", lambda: True)
     monkeypatch.setattr(warm_up, "warm", lambda: None)
     assert main(["warm"]) == 0
     shown = capsys.readouterr()
@@ -53,10 +53,10 @@ def test_a_wrong_argument_announces_nothing(tmp_path, capsys, cold, begun):
 
 
 def test_a_warm_start_and_a_closed_standard_error_are_silent(capsys, monkeypatch, begun):
-    monkeypatch.setattr(compiled, "is_warm", lambda: True)
+    monkeypatch.setattr(kernel_cache, "is_warm", lambda: True)
     say_if_cold()
     assert begun == []
-    monkeypatch.setattr(compiled, "is_warm", lambda: False)
+    monkeypatch.setattr(kernel_cache, "is_warm", lambda: False)
     monkeypatch.setattr(sys, "stderr", None)
     say_if_cold()
     begun[0]()

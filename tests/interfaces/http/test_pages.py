@@ -208,7 +208,7 @@ CONTEXTS = {
     "members": in_members,
     "document": in_document,
     "field": in_field_name,
-    "keeper": in_repeat,
+    "representative": in_repeat,
     "error": lambda text: render("problem", problem=Problem(text, text, 422, text)),
 }
 COMPARED = "comparison"  # what two texts share depends on their words, so it is held against another skeleton

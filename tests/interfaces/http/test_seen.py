@@ -163,7 +163,7 @@ def test_admissions_are_increasing_numbers(serve, texts, crawled):
     ask = serve(crawled)
     ask.post("/v1/seen", pages(("http://a.example/", texts.storm), ("http://b.example/", texts.again)))
     answer = ask.post("/v1/admissions", {"ids": ["http://b.example/", "nobody", "http://a.example/"]}).json()
-    assert answer == {"admissions": [{"number": 1, "told": -1}, None, {"number": 0, "told": 0}], "next": 2}
+    assert answer == {"admissions": [{"number": 1, "reported": -1}, None, {"number": 0, "reported": 0}], "next": 2}
 
 
 PAGE = "<title>Storm</title><nav>Start News</nav><article><p>{}</article>"

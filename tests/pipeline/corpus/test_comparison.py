@@ -26,7 +26,11 @@ def test_unverified_candidates_are_decided_by_their_keys(scheme):
             for other in range(one)
             if matched[other] < 0
             and signatures.present[[one, other]].all()
-            and (np.isin(keys[one], keys[other]).any() if scheme.pooled else (keys[one] == keys[other]).any())
+            and (
+                np.isin(keys[one], keys[other]).any()
+                if scheme.position_independent
+                else (keys[one] == keys[other]).any()
+            )
         ]
         matched.append(alike[0] if alike else -1)
     assert decided.matched.tolist() == matched
@@ -41,4 +45,4 @@ def test_keys_are_those_of_the_signatures(scheme):
     assert keys.columns == whole.shape[1]
     assert (keys.rows(some) == whole[some]).all()
     assert (keys.column(1, some) == whole[some, 1]).all()
-    assert Buckets(keys, signatures.present, pooled=scheme.pooled).propose() is not None
+    assert Buckets(keys, signatures.present, position_independent=scheme.position_independent).propose() is not None

@@ -5,7 +5,7 @@ import pytest
 from test_features import gathered
 
 from neardup import dedup
-from neardup.pipeline.spilled import blocks, heads
+from neardup.pipeline.spilled import blocks, ranking
 from neardup.pipeline.spilled.pairs import StoredPairs
 from neardup.sources.read import read
 
@@ -16,7 +16,7 @@ def test_blocks_drop_what_memory_drops(job_of, sources, block, policy):
     job = job_of(sources, block=block, **policy)
     settled = [blocks.settle(job, number) for number in range(gathered(job))]
     rows = np.concatenate([job.array(blocks.settled_name(number)) for number in range(len(settled))], axis=1)
-    positions = job.array(heads.HEADS)
+    positions = job.array(ranking.LEADER_POSITIONS)
     found = {int(positions[unit]): int(positions[match]) for unit, match in rows[:2].T}
     texts = read(sources).texts
     whole = dedup(texts, **policy)

@@ -21,7 +21,7 @@ from neardup.pipeline.spilled.forecast import (
     warn_of_full_buckets,
 )
 from neardup.pipeline.spilled.run import Stages
-from neardup.pipeline.spilled.signed import Signed, sign
+from neardup.pipeline.spilled.signing import Signed, sign
 
 
 class Usage(NamedTuple):

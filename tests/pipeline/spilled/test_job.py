@@ -105,7 +105,7 @@ def test_names_change_with_what_they_depend_on(job_of, sources):
     assert [other.signing == one.signing for other in others] == [True, True, False, False]
     assert [other.deciding == one.deciding for other in others] == [False] * 4
     assert one.name("signed-1").startswith(f"signed-{one.signing}/")
-    assert one.name("heads.npy").startswith(f"decided-{one.deciding}/")
+    assert one.name("leader_positions.npy").startswith(f"decided-{one.deciding}/")
     assert digest([1, {"a": 2}]) == digest([1, {"a": 2}]) != digest([1, {"a": 3}])
 
 

@@ -1,11 +1,11 @@
 from test_features import gathered
-from test_signed import signed_of
+from test_signing import signed_of
 
 from neardup import dedup
 from neardup.engines.local import LocalEngine
 from neardup.pipeline.spilled import blocks, outcome
-from neardup.pipeline.spilled.signed import Signed
-from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
+from neardup.pipeline.spilled.signing import Signed
+from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
 from neardup.sources.read import read
 
 

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_signed import signed_of
+from test_signing import signed_of
 
 from neardup import MinHash
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Buckets
-from neardup.pipeline.spilled import heads, pairs
+from neardup.pipeline.spilled import pairs, ranking
 from neardup.pipeline.spilled.pairs import place
 from neardup.schemes.plausibility import plausible_tests
 
@@ -17,8 +17,8 @@ DOCUMENTS = st.lists(st.tuples(st.integers(0, 12), st.integers(0, 9), st.boolean
 
 def proposed(job):
     _, signed = signed_of(job)
-    heads.rank(job, signed)
-    heads.gather_signatures(job, signed)
+    ranking.rank(job, signed)
+    ranking.gather_signatures(job, signed)
     buckets = [pairs.bucket(job, task) for task in range(len(pairs.groups(job)))]
     found = [pairs.pair(job, task) for task in range(len(pairs.ranges(job)))]
     pairs.remove_buckets(job)
@@ -36,14 +36,14 @@ def test_the_plausible_candidates_are_stored(job_of, sources, monkeypatch, size)
     job = job_of(sources)
     signed, record = proposed(job)
     stored = pairs.StoredPairs(job).parts
-    assert len(stored) == -(-len(job.array(heads.HEADS)) // size)
+    assert len(stored) == -(-len(job.array(ranking.LEADER_POSITIONS)) // size)
     found = {pair for part in stored for pair in of(part)}
     places = np.arange(len(pairs.StoredPairs(job).asking))[2:30:3]
     some = pairs.StoredPairs(job).at(places)
     assert of(some) == [pair for place in places for pair in of(pairs.StoredPairs(job).at(np.array([place])))]
     assert {*of(some)} < found
-    heads.gather_signatures(job, signed)
-    scheme, known = MinHash(), heads.signatures(job)
+    ranking.gather_signatures(job, signed)
+    scheme, known = MinHash(), ranking.signatures(job)
     buckets, wanted, candidates = Buckets(scheme.keys(known), known.present), set(), 0
     while (block := buckets.propose()) is not None:
         candidates += len(block.candidates)
@@ -52,7 +52,7 @@ def test_the_plausible_candidates_are_stored(job_of, sources, monkeypatch, size)
         wanted |= set(zip(block.pairs.tolist(), block.candidates.tolist(), strict=True))
     assert found == wanted
     assert record["candidates"] == candidates
-    assert not any(path.name.startswith("bucket-") for path in job.path(heads.ORDER).parent.iterdir())
+    assert not any(path.name.startswith("bucket-") for path in job.path(ranking.ORDER).parent.iterdir())
 
 
 def test_every_pair_is_in_one_block(job_of, sources):
@@ -67,14 +67,14 @@ def test_every_pair_is_in_one_block(job_of, sources):
         own = order[bounds[block] : bounds[block + 1]]
         assert (blocks[stored.asking[own]] == block).all()
         assert (np.diff(stored.asking[own]) > 0).all()
-    units, positions = job.array(pairs.UNITS), job.array(heads.HEADS)
+    units, positions = job.array(pairs.UNITS), job.array(ranking.LEADER_POSITIONS)
     assert {int(positions[unit]) for unit in units[units >= 0]} == {*np.flatnonzero(units >= 0).tolist()}
 
 
 def test_what_needs_no_texts_is_decided_at_once(job_of, sources):
     job = job_of(sources, verify="estimate")
     _, signed = signed_of(job)
-    heads.rank(job, signed)
+    ranking.rank(job, signed)
     with LocalEngine(1) as engine:
         record = pairs.propose(job, signed, engine, lambda *_: None)
     assert record["blocks"] == 0

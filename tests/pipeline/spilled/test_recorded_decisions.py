@@ -38,7 +38,7 @@ from neardup.errors import (
 from neardup.pipeline.spilled import addition
 from neardup.pipeline.spilled import files as module
 from neardup.pipeline.spilled import run as stages
-from neardup.pipeline.spilled.earlier import RunInputs
+from neardup.pipeline.spilled.earlier_documents import RunInputs
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.workers import work_on
 
@@ -361,14 +361,14 @@ def test_standard_input_is_found_from_another_folder(files, tmp_path, monkeypatc
     [
         ((stages, "pair"), "bucket-000-members.npy"),
         ((stages, "pair"), "bucket-000-sizes.npy"),
-        ((stages, "pair"), "heads.npy"),
+        ((stages, "pair"), "leader_positions.npy"),
         ((stages, "arrange"), "pairs-000-candidates.raw"),
         ((stages, "gather"), "units.npy"),
         ((stages, "settle"), "places-000000.npy"),
         ((stages, "settle"), "asking.npy"),
         ((stages, "settle"), "asking_bounds.npy"),
         ((stages, "decide"), "settled-000000.npy"),
-        ((stages, "decide"), "head_of.npy"),
+        ((stages, "decide"), "leader_of.npy"),
         ((module, "write"), "order.npy"),
         ((module, "write"), "dropped.npy"),
         ((module, "write"), "representatives.npy"),

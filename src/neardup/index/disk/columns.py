@@ -18,7 +18,7 @@ from neardup.model.errors import StorageDamaged
 from neardup.model.tables import TableDesign
 
 STRING: Final = "string"
-CHANGING: Final = ("keeper", "decided", "seen", "told", "leads")  # columns that change, besides fields
+CHANGING: Final = ("representative", "decided", "seen", "reported", "leads")  # columns that change, besides fields
 NEVER: Final = -1
 TIMES: Final = {"first_seen": "first", "changed_at": "time", "last_seen": "seen"}  # the columns of their public names
 FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
@@ -35,10 +35,10 @@ class Columns:
     ``ordinal``   the number of its admission, which grows and is never used again
     ``first``     when its id was first admitted, in microseconds since 1970, UTC
     ``time``      when it was admitted with its present content, likewise
-    ``keeper``    the ordinal of its representative; its own if it is kept
+    ``representative``  the ordinal of its representative; its own if it is kept
     ``decided``   the next ordinal when it got its representative or other fields; its own if it was admitted with them
     ``seen``      when it was last seen, likewise
-    ``told``      the next ordinal at the time of the last verdict to keep it; ``NEVER`` before that
+    ``reported``  the next ordinal at the time of the last verdict to keep it; ``NEVER`` before that
     ``content``   a digest of its content; zero if only a signature was given
     ``equal``     a digest of its features; zero if they are unknown
     ``leads``     whether it is the leader of documents with this digest, which alone is found by its keys
@@ -56,7 +56,7 @@ class Columns:
     def fixed(self) -> dict[str, tuple[str, tuple[int, ...]]]:
         """The type and shape of each column without strings."""
         own: dict[str, tuple[str, tuple[int, ...]]] = {
-            **dict.fromkeys(("ordinal", "first", "time", "keeper", "decided", "seen", "told"), ("<i8", ())),
+            **dict.fromkeys(("ordinal", "first", "time", "representative", "decided", "seen", "reported"), ("<i8", ())),
             **dict.fromkeys(("content", "equal"), ("<u8", (2,))),
             **dict.fromkeys(("leads", "present"), ("|b1", ())),
             "rows": (self.row_kind, (self.row_width,)),
@@ -92,13 +92,13 @@ class Columns:
 class Lookup(NamedTuple):
     """How signatures become candidates: by a shared key or, for fingerprints in files, by their distance.
 
-    *keyed* returns the keys of rows of signatures and takes which rows are present. If *pooled*, keys are compared
-    across columns. *design* returns the design of tables for a number of fingerprints of 64 bits; without it files have
-    lists of keys.
+    *keyed* returns the keys of rows of signatures and takes which rows are present. If *position_independent*, keys are
+    compared across columns. *design* returns the design of tables for a number of fingerprints of 64 bits; without it
+    files have lists of keys.
     """
 
     keyed: Callable[[npt.NDArray[Any], Flags], Words]
-    pooled: bool
+    position_independent: bool
     design: Callable[[int], TableDesign] | None = None
 
 

@@ -25,7 +25,7 @@ from neardup.model.folders import INDEX
 MANIFEST, SECOND = INDEX
 UNFINISHED: Final = "manifest.new"
 UNFINISHED_SECOND: Final = "manifest.copy.new"
-FORMAT: Final = 6  # of the whole index: raised by every change after which older files cannot be read
+FORMAT: Final = 7  # of the whole index: raised by every change after which older files cannot be read
 MOST_SESSION: Final = (1 << 63) - 1  # of the number of a session
 SESSIONS: Final = 256  # the latest ones that are remembered; a search table that is older is built again
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far

@@ -11,7 +11,7 @@ import numpy as np
 from neardup.index.disk.arrays import ArraysWriter, Stored
 from neardup.index.disk.columns import Columns, Lookup, flattened
 from neardup.index.disk.files import Disk
-from neardup.index.disk.gathered import Gathered
+from neardup.index.disk.growing_part import GrowingPart
 from neardup.index.disk.log import LogWriter
 from neardup.index.disk.manifest import UNFINISHED, Manifest
 from neardup.index.disk.part import Part, alive_in
@@ -93,7 +93,7 @@ def write(
 
 
 def write_parts(
-    files: Files, before: Manifest, parts: Iterable[Gathered], removed: Callable[[], Positions]
+    files: Files, before: Manifest, parts: Iterable[GrowingPart], removed: Callable[[], Positions]
 ) -> Committed:
     """Write *parts* as the only segments, and commit them together, without the documents of the *removed* ordinals.
 

@@ -13,14 +13,14 @@ from neardup.kernels.postings import pack
 from neardup.model.arrays import Positions, TextBatch, Words
 
 if TYPE_CHECKING:
-    from neardup.index.disk.gathered import Gathered
-    from neardup.index.disk.recent import Recent
+    from neardup.index.disk.growing_part import GrowingPart
+    from neardup.index.disk.recent_documents import Recent
     from neardup.index.disk.segment import Segment
 
-LISTS: Final = ("id", "content", "equal", "keeper", "key")
+LISTS: Final = ("id", "content", "equal", "representative", "key")
 
 Part: TypeAlias = "Segment | Recent"  # some documents, by position
-Written: TypeAlias = "Segment | Gathered"  # documents that can be written as a segment
+Written: TypeAlias = "Segment | GrowingPart"  # documents that can be written as a segment
 
 _ORDINAL: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 
@@ -42,10 +42,10 @@ def alive_in(part: Written) -> int:
     return int(part.alive.sum()) if len(part.alive) else part.documents
 
 
-def packed_keys(keys: Words, documents: Positions, number: int, bits: int, *, pooled: bool) -> Words:
+def packed_keys(keys: Words, documents: Positions, number: int, bits: int, *, position_independent: bool) -> Words:
     """Return the entries of one list: keys (uint64[n, K]) and numbers of documents; negative numbers are omitted."""
-    chosen = keys.reshape(-1) if pooled else keys[:, number]
-    numbers = np.repeat(documents, keys.shape[1]) if pooled else documents
+    chosen = keys.reshape(-1) if position_independent else keys[:, number]
+    numbers = np.repeat(documents, keys.shape[1]) if position_independent else documents
     out = np.empty(len(numbers), np.uint64)
     out = out[: pack(np.ascontiguousarray(chosen), numbers, bits, out)]
-    return np.unique(out) if pooled else out
+    return np.unique(out) if position_independent else out

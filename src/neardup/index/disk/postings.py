@@ -75,9 +75,9 @@ class Division(NamedTuple):
     listed: npt.NDArray[np.int32]
 
 
-def is_divided(columns: int, *, pooled: bool) -> bool:
+def is_divided(columns: int, *, position_independent: bool) -> bool:
     """Return whether oversized keys are divided, by the keys of other columns."""
-    return columns > 1 and not pooled
+    return columns > 1 and not position_independent
 
 
 def document_bits(documents: int) -> int:
@@ -165,12 +165,14 @@ class SortedLists:
         """The number of entries of the longest list, including those for divisions."""
         return int(np.diff([0] if self._cuts is None else self._cuts).max(initial=self.entries.shape[1]))
 
-    def find(self, query: Query, alive: Flags, *, pooled: bool = False) -> KeyHits:
+    def find(self, query: Query, alive: Flags, *, position_independent: bool = False) -> KeyHits:
         """Find the documents that share a key with each asking row; *alive* marks existing ones, empty means all."""
-        if len(self.entries) != (1 if pooled else query.keys.shape[1]):
+        if len(self.entries) != (1 if position_independent else query.keys.shape[1]):
             raise StorageDamaged(str(self._arrays.path), f"the list {self._name!r} is of other keys")
         own = (self.entries, self._starts), self._bits, alive, query.room, query.listed, self._arrays.guard
-        bounds, documents, oversized, block = kernels.find(query.keys, query.asking, pooled, *own, self._begins)
+        bounds, documents, oversized, block = kernels.find(
+            query.keys, query.asking, position_independent, *own, self._begins
+        )
         self._arrays.require(block)
         self._require_documents(int(documents.max(initial=0)))
         return KeyHits(bounds, documents, oversized)
@@ -233,8 +235,8 @@ class SortedLists:
 class Chains:
     """Keys of documents in memory, added in the order of their numbers."""
 
-    def __init__(self, *, pooled: bool) -> None:
-        self._pooled = pooled
+    def __init__(self, *, position_independent: bool) -> None:
+        self._position_independent = position_independent
         self._secret = np.uint64(randbits(64) | 1)
         self._heads, self._tails = np.full(1 << 10, -1, np.int32), np.empty(1 << 10, np.int32)
         self._keys, self._documents, self._following = Growing(np.uint64), Growing(np.int32), Growing(np.int32)
@@ -270,7 +272,7 @@ class Chains:
         return KeyHits(bounds, documents, 0)
 
     def _follow(self, query: Query, first: int, alive: Flags) -> KeyHits:
-        of = (query.keys, query.asking, self._pooled, first)
+        of = (query.keys, query.asking, self._position_independent, first)
         limits = (ROOM, self._depth(query), query.room, query.listed, query.ends)
         bounds, documents, oversized, self._nodes = kernels.follow(*of, self._chains, self._nodes, alive, *limits)
         for column in (self._keys, self._documents, self._following):
@@ -278,7 +280,7 @@ class Chains:
         return KeyHits(bounds, documents, oversized)
 
     def _depth(self, query: Query) -> int:
-        return DEPTH if is_divided(query.keys.shape[1], pooled=self._pooled) else 0
+        return DEPTH if is_divided(query.keys.shape[1], position_independent=self._position_independent) else 0
 
     @property
     def _chains(self) -> tuple[Any, ...]:
@@ -289,8 +291,8 @@ class Chains:
 class LateChains:
     """Keys of documents in memory, added in any order."""
 
-    def __init__(self, *, pooled: bool) -> None:
-        self._chains, self._documents = Chains(pooled=pooled), Growing(np.int32)
+    def __init__(self, *, position_independent: bool) -> None:
+        self._chains, self._documents = Chains(position_independent=position_independent), Growing(np.int32)
 
     def add(self, keys: Words, documents: AnyPositions) -> None:
         """Add documents."""

@@ -24,7 +24,7 @@ from neardup.index.disk.manifest import MOST_SESSION, Manifest, Session, with_se
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, alive_in, id_keys
 from neardup.index.disk.postings import KeyHits, Query, is_divided
-from neardup.index.disk.recent import Recent
+from neardup.index.disk.recent_documents import Recent
 from neardup.index.disk.removals import Removals
 from neardup.index.disk.segment import Segment
 from neardup.kernels.places import by_part
@@ -135,10 +135,10 @@ class Reader:
             found.append(positions_in(recent, ordinals))
         return self._first(found)
 
-    def kept_by(self, keepers: Positions) -> Places:
+    def kept_by(self, representatives: Positions) -> Places:
         """Return the documents with these representatives, given by ordinals."""
         self.require_open()
-        found = [*(part.kept_by(keepers) for part in self.segments), self.recent.kept_by(keepers)]
+        found = [*(part.kept_by(representatives) for part in self.segments), self.recent.kept_by(representatives)]
         return np.concatenate([_places_in(number, positions) for number, positions in enumerate(found)])
 
     def alive(self, places: Places) -> Flags:
@@ -246,7 +246,7 @@ class Reader:
 
     def _see(self, places: Places, moment: int, news: Places, numbers: Positions) -> None:
         self.set("seen", places, np.maximum(self.take("seen", places), moment))
-        self.set("told", news, numbers)
+        self.set("reported", news, numbers)
 
     def _change_fields(self, changes: FieldChanges, clock: int) -> None:
         """Replace fields of documents, in memory, when the next ordinal is *clock*."""
@@ -348,15 +348,15 @@ class Reader:
             self.sessions = with_session(self.sessions, begun)
         self.records += 1
         if record.kind == "change":
-            parts = (arrays[name] for name in ("removed", "leaders", "moved", "keepers", "clock"))
-            removed, leaders, moved, keepers, clock = map(_ordinals, parts)
-            expect(len(moved) == len(keepers), "every document must have a representative")
+            parts = (arrays[name] for name in ("removed", "leaders", "moved", "representatives", "clock"))
+            removed, leaders, moved, representatives, clock = map(_ordinals, parts)
+            expect(len(moved) == len(representatives), "every document must have a representative")
             expect(len(clock) == 1, "its time is missing")
             batch = unflattened(self.columns, arrays) if "ordinal" in arrays else None
             self.remove(self.with_ordinals(removed), int(clock[0]))
             self.lead(self.with_ordinals(leaders))
             places = self.with_ordinals(moved)
-            self.set("keeper", places, keepers)
+            self.set("representative", places, representatives)
             self.set("decided", places, np.repeat(clock, len(places)))
             if batch is not None:
                 ordinals = cast("Positions", batch["ordinal"])
@@ -367,11 +367,11 @@ class Reader:
                 self.next_ordinal = max(self.next_ordinal, int(ordinals[-1]) + 1)
         elif record.kind == "see":
             nothing = np.empty(0, np.int64)
-            named = (arrays["ordinal"], arrays["seen"], arrays.get("told", nothing), arrays.get("numbers", nothing))
-            ordinals, moments, told, numbers = map(_ordinals, named)
-            expect(len(moments) == 1 and len(told) == len(numbers), "the record of seen documents is incomplete")
+            named = (arrays["ordinal"], arrays["seen"], arrays.get("reported", nothing), arrays.get("numbers", nothing))
+            ordinals, moments, reported, numbers = map(_ordinals, named)
+            expect(len(moments) == 1 and len(reported) == len(numbers), "the record of seen documents is incomplete")
             places = self.with_ordinals(ordinals)
-            self._see(places[places >= 0], int(moments[0]), self.with_ordinals(told), numbers)
+            self._see(places[places >= 0], int(moments[0]), self.with_ordinals(reported), numbers)
             if changes := of_arrays(self.columns, arrays):
                 clock = _ordinals(arrays["clock"])
                 expect(len(clock) == 1, "its time is missing")
@@ -385,7 +385,7 @@ class Reader:
         places = np.concatenate([_places_in(number, found.documents) for number, found in enumerate(hits)])
         oversized = sum(found.oversized for found in hits)
         self.oversized_buckets += oversized
-        if not oversized or not is_divided(query.keys.shape[1], pooled=self._lookup.pooled):
+        if not oversized or not is_divided(query.keys.shape[1], position_independent=self._lookup.position_independent):
             order = np.lexsort((places, rows))
             return PlacedCandidates(rows[order], places[order], oversized)
         division = query.division()

@@ -46,14 +46,14 @@ class Removals:
     def write(self, writer: ArraysWriter) -> None:
         """Write the removals to a file of arrays."""
         ids = encoded([*self._removed])
-        writer.add("gone.at", np.array([*self._removed.values(), self.complete_from], np.int64))
-        writer.add("gone.data", ids.data)
-        writer.add("gone.offsets", ids.offsets)
+        writer.add("removed.at", np.array([*self._removed.values(), self.complete_from], np.int64))
+        writer.add("removed.data", ids.data)
+        writer.add("removed.offsets", ids.offsets)
 
     @classmethod
     def of(cls, file: StoredArrays) -> Self:
         """Read the removals of a file; for use in ``understood``."""
-        clocks, data, offsets = (file.whole(f"gone.{name}") for name in ("at", "data", "offsets"))
+        clocks, data, offsets = (file.whole(f"removed.{name}") for name in ("at", "data", "offsets"))
         expect(
             (clocks.dtype.str, clocks.ndim, offsets.dtype.str, offsets.ndim) == ("<i8", 1, "<i8", 1), "other removals"
         )

@@ -124,7 +124,7 @@ class Salvage:
         if record.kind == "change":
             batch = unflattened(self._columns, arrays) if "ordinal" in arrays else None
             self._removed.update(arrays["removed"].tolist())
-            self._change("keeper", arrays["moved"], arrays["keepers"])
+            self._change("representative", arrays["moved"], arrays["representatives"])
             if batch is not None:
                 self._recent.append(batch)
         elif record.kind == "see":
@@ -132,8 +132,8 @@ class Salvage:
             seen = self._changed["seen"]
             for ordinal in arrays["ordinal"].tolist():
                 seen[ordinal] = max(seen.get(ordinal, moment), moment)
-            if "told" in arrays:
-                self._change("told", arrays["told"], arrays["numbers"])
+            if "reported" in arrays:
+                self._change("reported", arrays["reported"], arrays["numbers"])
             for name, (ordinals, values) in of_arrays(self._columns, arrays).items():
                 self._change(f"known.{name}", ordinals, np.ones(len(ordinals), np.bool_))
                 self._change(f"field.{name}", ordinals, values)

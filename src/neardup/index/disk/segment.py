@@ -82,20 +82,23 @@ class Segment:
             cuts = {} if meta["cuts"] is None else {"key": [counted(cut) for cut in meta["cuts"]]}
             number = (arrays, self.bits, self.documents)
             self._lists = {name: SortedLists(name, *number, cuts.get(name)) for name in listed}
-            divides = "key" in listed and is_divided(self.lists("key"), pooled=self._lookup.pooled)
+            divides = "key" in listed and is_divided(
+                self.lists("key"), position_independent=self._lookup.position_independent
+            )
             expect(divides == ("key" in cuts), "its divisions are missing, or not its own")
             self._tables = None if meta["tables"] is None else NearbyTables(arrays, meta["tables"])
             expect(self._tables is None or len(self._tables) == self.documents, "its tables are of other documents")
         self.alive: Flags = np.empty(0, np.bool_)
         self._changes: dict[str, tuple[npt.NDArray[Any], Flags]] = {}  # whole columns, and which values changed
         self._strings: dict[str, ChangedStrings] = {}
-        self._late = LateChains(pooled=lookup.pooled)  # the keys of documents that became leaders
+        # The keys of documents that became leaders.
+        self._late = LateChains(position_independent=lookup.position_independent)
 
     def propose(self, rows: Array, query: Query) -> KeyHits:
         """Find the documents that share a key with each asking row, or those with a near fingerprint."""
         if self._tables is not None:
             return self._tables.find(rows[:, 0], query.asking, self._leading, query.room)
-        hits = self._lists["key"].find(query, self.alive, pooled=self._lookup.pooled)
+        hits = self._lists["key"].find(query, self.alive, position_independent=self._lookup.position_independent)
         return hits.joined(self._late.find(query, self.alive)) if "leads" in self._changes else hits
 
     def divide(self, division: Division) -> KeyHits:
@@ -137,20 +140,20 @@ class Segment:
             asking &= found == _NOBODY  # or a digest of a million documents would be listed because of another
         return np.where(found == _NOBODY, -1, found)
 
-    def kept_by(self, keepers: Positions) -> Positions:
+    def kept_by(self, representatives: Positions) -> Positions:
         """Return the documents with these representatives."""
-        keys = ordinal_keys(np.unique(keepers))
+        keys = ordinal_keys(np.unique(representatives))
         if len(keys) == 1:  # whose documents may be many
-            found = self._lists["keeper"].of(int(keys[0]))
+            found = self._lists["representative"].of(int(keys[0]))
         else:
-            *_, hits = self._hits("keeper", keys, np.ones(len(keys), np.bool_))
+            *_, hits = self._hits("representative", keys, np.ones(len(keys), np.bool_))
             found = hits.documents.astype(np.int64)
-        if "keeper" in self._changes:
-            values, changed = self._changes["keeper"]
+        if "representative" in self._changes:
+            values, changed = self._changes["representative"]
             others = np.flatnonzero(changed)
-            found = np.union1d(found, others[np.isin(values[others], keepers)])
-        found = found[np.isin(self.take("keeper", found), keepers) & self._are_alive(found)]
-        return np.asarray(found[~np.isin(found, self.with_ordinals(keepers))])  # without the representatives
+            found = np.union1d(found, others[np.isin(values[others], representatives)])
+        found = found[np.isin(self.take("representative", found), representatives) & self._are_alive(found)]
+        return np.asarray(found[~np.isin(found, self.with_ordinals(representatives))])  # without the representatives
 
     def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[KeyHits]:
         """Yield documents with a key, with more room each time, until all documents of each *asking* key were found.
@@ -269,10 +272,10 @@ class Segment:
     @property
     def kept(self) -> int:
         """The number of kept documents."""
-        if not len(self.alive) and "keeper" not in self._changes:
+        if not len(self.alive) and "representative" not in self._changes:
             return self._kept
         there = np.flatnonzero(self._are_alive(np.arange(self.documents)))
-        return int((self.take("keeper", there) == self.take("ordinal", there)).sum())
+        return int((self.take("representative", there) == self.take("ordinal", there)).sum())
 
     @property
     def longest_list(self) -> int:
@@ -292,8 +295,8 @@ class Segment:
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
         """Return one of the lists for a new part, in any order; representatives are read again."""
-        if name == "keeper":
-            return self._packed_keepers(bits, renumbered)
+        if name == "representative":
+            return self._packed_representatives(bits, renumbered)
         entries = self._list(name).list(number)
         out = np.empty(len(entries), np.uint64)
         out = out[: repack(entries, self.bits, renumbered, bits, out)]
@@ -301,15 +304,17 @@ class Segment:
             return out
         column, changed = self._changes["leads"]
         keys, positions = self._keyed(np.flatnonzero(column & changed))
-        late = packed_keys(keys, renumbered[positions], number, bits, pooled=self._lookup.pooled)
+        late = packed_keys(
+            keys, renumbered[positions], number, bits, position_independent=self._lookup.position_independent
+        )
         return np.concatenate([out, late])
 
-    def _packed_keepers(self, bits: int, renumbered: Positions) -> Words:
+    def _packed_representatives(self, bits: int, renumbered: Positions) -> Words:
         stay = np.flatnonzero(renumbered >= 0)
-        keepers = self.take("keeper", stay)
-        others = keepers != self.take("ordinal", stay)
+        representatives = self.take("representative", stay)
+        others = representatives != self.take("ordinal", stay)
         above = ~((np.uint64(1) << np.uint64(bits)) - np.uint64(1))
-        return np.asarray((ordinal_keys(keepers[others]) & above) | renumbered[stay[others]].astype(np.uint64))
+        return np.asarray((ordinal_keys(representatives[others]) & above) | renumbered[stay[others]].astype(np.uint64))
 
 
 def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Written], lookup: Lookup) -> Stored:
@@ -346,10 +351,12 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Writ
             number = parts[0].lists(name)
             made = _Lists(parts, name, bits, renumbered)
             write_lists(writer, name, (made.list(row) for row in range(number)), number, made.length())
-            if name == "key" and is_divided(number, pooled=lookup.pooled):
+            if name == "key" and is_divided(number, position_independent=lookup.position_independent):
                 cuts = write_finer(writer, name, made.finer(number, total))
         edges = [part.take("ordinal", positions) for part, positions in (chunks[:1] + chunks[-1:])]
-        for_themselves = sum(int((part.take("keeper", at) == part.take("ordinal", at)).sum()) for part, at in chunks)
+        for_themselves = sum(
+            int((part.take("representative", at) == part.take("ordinal", at)).sum()) for part, at in chunks
+        )
         ends = {"first": int(edges[0][0]), "last": int(edges[-1][-1])} if total else {"first": 0, "last": -1}
         own = {"documents": total, "bits": bits, "kept": for_themselves, "tables": tables, "cuts": cuts}
         return writer.finish({**own, **ends})

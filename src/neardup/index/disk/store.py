@@ -20,7 +20,7 @@ from neardup.index.disk import merger
 from neardup.index.disk.columns import NEVER, Batch, Terms, flattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, as_arrays
 from neardup.index.disk.files import LOCK, Disk, Progress
-from neardup.index.disk.gathered import Gathered
+from neardup.index.disk.growing_part import GrowingPart
 from neardup.index.disk.log import LogWriter
 from neardup.index.disk.manifest import MANIFEST, MOST_SESSION, SECOND, Manifest, Session, with_session
 from neardup.index.disk.memory_files import MemoryDisk
@@ -132,8 +132,13 @@ class Store(Reader):
         clock = np.array([self.next_ordinal - (0 if batch is None else len(batch["ordinal"]))])
         begun = self._session(int(clock[0]))
         self.set("decided", moved, np.repeat(clock, len(moved)))
-        ordinals, keepers = self.take_all(("ordinal", "keeper"), moved)
-        changed = {"removed": removed, "leaders": self.take("ordinal", leaders), "moved": ordinals, "keepers": keepers}
+        ordinals, representatives = self.take_all(("ordinal", "representative"), moved)
+        changed = {
+            "removed": removed,
+            "leaders": self.take("ordinal", leaders),
+            "moved": ordinals,
+            "representatives": representatives,
+        }
         self._write("change", {**begun, **changed, "clock": clock, **flattened(batch or {})})
 
     def fill(self, batches: Iterable[Batch], removed: Callable[[], Positions], **terms: Any) -> None:
@@ -158,9 +163,9 @@ class Store(Reader):
         if self.next_ordinal:
             raise StorageRefused(str(self.folder), "has documents already; only a new index can be filled", "not empty")
 
-    def _gathered(self, batches: Iterable[Batch]) -> Iterator[Gathered]:
+    def _gathered(self, batches: Iterable[Batch]) -> Iterator[GrowingPart]:
         """Gather batches into parts as large as the memory allows; each is valid until the next one is taken."""
-        part = Gathered(self.columns, self._lookup, self.salt)
+        part = GrowingPart(self.columns, self._lookup, self.salt)
         for batch in batches:
             part.extend(batch)
             if part.used_bytes > self._memory // 3:  # up to twice that is reserved
@@ -175,13 +180,13 @@ class Store(Reader):
         It also has which of them callers know to be kept.
         """
         begun = self._session(self.next_ordinal)
-        ordinals, keepers, told = self.take_all(("ordinal", "keeper", "told"), places)
-        news = (keepers == ordinals) & (told == NEVER)
+        ordinals, representatives, reported = self.take_all(("ordinal", "representative", "reported"), places)
+        news = (representatives == ordinals) & (reported == NEVER)
         numbers = np.full(int(news.sum()), self.next_ordinal)
         self._see(places, moment, places[news], numbers)
         record: dict[str, npt.NDArray[Any]] = {**begun, "ordinal": ordinals, "seen": np.array([moment])}
         if len(numbers):
-            record |= {"told": ordinals[news], "numbers": numbers}
+            record |= {"reported": ordinals[news], "numbers": numbers}
         if changes:
             self._change_fields(changes, self.next_ordinal)
             record |= {"clock": np.array([self.next_ordinal]), **as_arrays(changes)}

@@ -62,11 +62,13 @@ class Column(NamedTuple):
         return Column(members[:count].copy(), sizes[:found].copy(), 0)
 
 
-def column_of(keys: Words | Keys, present: Flags, *, column: int = 0, first: int = 0, pooled: bool = False) -> Column:
-    """Return the buckets of one column of keys, or of all columns together if keys are *pooled*; see ``Buckets``."""
+def column_of(
+    keys: Words | Keys, present: Flags, *, column: int = 0, first: int = 0, position_independent: bool = False
+) -> Column:
+    """Return the buckets of one column of keys; of all columns together if keys are *position_independent*."""
     keys = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
     members = np.flatnonzero(present).astype(np.int32)
-    if pooled:
+    if position_independent:
         blocks = (members[begin : begin + ROWS] for begin in range(0, len(members), ROWS))  # written through
         listed = [_distinct(keys.rows(block), block) for block in blocks]
         shared = np.concatenate([np.empty(0, np.uint64), *(part for part, _ in listed)])
@@ -129,9 +131,9 @@ class Buckets(Proposals):
     """The candidates of every document by the canonical rule, in memory; see ``neardup.model.candidates``.
 
     ``keys`` is uint64[n, K], or an object that computes parts of this array; row *i* is the document of rank *i*. Only
-    *present* documents are members. *pooled* keys count in any column. Only members from rank *first* on ask.
-    ``not_compared`` counts the pairs of an asking document that share a key and are not candidates by it; they may be
-    candidates by another key.
+    *present* documents are members. *position_independent* keys count in any column. Only members from rank *first* on
+    ask. ``not_compared`` counts the pairs of an asking document that share a key and are not candidates by it; they may
+    be candidates by another key.
     """
 
     def __init__(
@@ -140,15 +142,15 @@ class Buckets(Proposals):
         present: Flags,
         *,
         first: int = 0,
-        pooled: bool = False,
+        position_independent: bool = False,
         engine: Engine = IN_TURN,
     ) -> None:
         keys = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
 
         def find(column: int) -> Column:
-            return column_of(keys, present, column=column, first=first, pooled=pooled)
+            return column_of(keys, present, column=column, first=first, position_independent=position_independent)
 
-        columns = list(engine.map(find, range(1 if pooled else keys.columns)))
+        columns = list(engine.map(find, range(1 if position_independent else keys.columns)))
         self.not_compared = sum(column.not_compared for column in columns)
         super().__init__(columns, first, len(present))
 

@@ -8,7 +8,7 @@ from neardup.interfaces.cli.options import SCHEME, VIEW_IF_GIVEN, describes_sche
 from neardup.interfaces.cli.terminal import complain, console, name_standard_output, show_side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.rulings import decided_of, estimate_of, excerpts, passages_of, value_of
+from neardup.interfaces.match_decisions import decided_of, estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals
 from neardup.model.errors import InputRefused, counted, require
 
@@ -83,8 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         page = comparison_page((one.name, other.name), (one.text, other.text), found, **bounds)
         write_file(html, page, PAGES, force=arguments.force)
     if arguments.json:
-        told = {"a": _about(one), "b": _about(other), **found.as_dict()}
-        print(json.dumps(told))
+        record = {"a": _about(one), "b": _about(other), **found.as_dict()}
+        print(json.dumps(record))
     else:
         _show(console(), one, other, found, _CONTEXT if context is None else context)
     for source in dict.fromkeys((one, other)):
@@ -118,10 +118,10 @@ def _schemes(found: "Comparison", *, narrow: bool) -> "Table":
     table = Table.grid(padding=(0, 1)) if narrow else Table(box=box.SIMPLE)
     for heading in ("", "") if narrow else headings:
         table.add_column(heading, overflow="fold")
-    for said in found.schemes:
-        ruling = Text(decided_of(said), "bold green" if said.matches else "bold")
-        told = (value_of(said), estimate_of(said.estimate), said.rule)
-        cells = (Text(said.scheme), ruling, *(Text(printable(one)) for one in told))
+    for decision in found.schemes:
+        decided = Text(decided_of(decision), "bold green" if decision.matches else "bold")
+        reasons = (value_of(decision), estimate_of(decision.estimate), decision.rule)
+        cells = (Text(decision.scheme), decided, *(Text(printable(one)) for one in reasons))
         if not narrow:
             table.add_row(*cells)
             continue

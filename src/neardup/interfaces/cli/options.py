@@ -152,7 +152,7 @@ WITHOUT_URL: Final = "records without a URL of the web, ignored"
 
 def crawled_of(arguments: argparse.Namespace) -> Any:
     """Read the pages of a crawl that the options name."""
-    from neardup.pipeline.crawl.crawled import read_crawled
+    from neardup.pipeline.crawl.crawled_pages import read_crawled
 
     return read_crawled(arguments.inputs, url=vars(arguments).get("url"), content=arguments.content)
 
@@ -223,8 +223,8 @@ def learned_line(arguments: argparse.Namespace, hosts: int | None, learned: int)
         added = f"templates of {counted(learned, 'new host')}" if learned else "no templates"
         return [f"{added} added to {arguments.templates}{known}; {rule}"]
     found = f"templates of {counted(learned, 'host')} learned, whose lines do not count{known}"
-    keeper = next((kind for option, kind in (("state", "state"), ("to", "index")) if option in given), None)
-    return [f"{found}; {f'the {keeper} keeps them' if keeper else 'keep them with --templates FILE --learn-templates'}"]
+    place = next((kind for option, kind in (("state", "state"), ("to", "index")) if option in given), None)
+    return [f"{found}; {f'the {place} keeps them' if place else 'keep them with --templates FILE --learn-templates'}"]
 
 
 def settings_of(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -113,8 +113,8 @@ def summarise(
     *rejected* are records that could not be read: they belong to both, and the exit code is 1 if there are any.
     """
     if arguments.json:
-        told = {**record, **({} if rejected is None else {"rejected": [asdict(one) for one in rejected]})}
-        print(json.dumps(told))
+        shown = {**record, **({} if rejected is None else {"rejected": [asdict(one) for one in rejected]})}
+        print(json.dumps(shown))
     else:
         show_counts([*rows, *rejected_rows(rejected or ())])
         show_lines(lines)

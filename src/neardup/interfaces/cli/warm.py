@@ -12,7 +12,7 @@ _NO_FOLDER = "there is no writable folder for the machine code; set NUMBA_CACHE_
 
 def run(_: argparse.Namespace) -> int:
     """Compile every kernel that is not compiled yet."""
-    from neardup.pipeline.compiled import is_warm
+    from neardup.pipeline.kernel_cache import is_warm
     from neardup.pipeline.warm_up import warm
 
     warmed = is_warm()
@@ -33,7 +33,7 @@ def say_if_cold(compiled: Callable[[], bool | None] | None = None) -> None:
 
     It is announced when compiling begins: a command with an invalid argument compiles nothing.
     """
-    from neardup.pipeline import compiled as kernels
+    from neardup.pipeline import kernel_cache as kernels
 
     warmed = (compiled or kernels.is_warm)()
     if warmed:

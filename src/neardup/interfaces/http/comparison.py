@@ -5,7 +5,7 @@ from typing import Final
 
 from neardup.evaluation import comparison
 from neardup.evaluation.comparison import Comparison, Explanation
-from neardup.evaluation.rulings import Estimate
+from neardup.evaluation.match_decisions import Estimate
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, Refusal
 from neardup.interfaces.http.requests import Id, Input
 from neardup.interfaces.http.service import Service

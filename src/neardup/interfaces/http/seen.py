@@ -53,11 +53,11 @@ class AdmissionsBody(Input):
 class AdmissionAnswer(msgspec.Struct):
     """The number of the admission of a document, and that of the next one when its last verdict to keep it was given.
 
-    *told* is -1 if there was no such verdict.
+    *reported* is -1 if there was no such verdict.
     """
 
     number: int
-    told: int
+    reported: int
 
 
 class AdmissionsAnswer(msgspec.Struct):

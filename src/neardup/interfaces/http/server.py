@@ -399,19 +399,19 @@ def worker(deployment: Deployment, ready: Event | None) -> Guard:
     A worker that cannot open the index (its folder may be moved) or read the tokens reports it, and tries again.
     """
     _follow_parent()
-    pause, told = 0.25, ""
+    pause, reported = 0.25, ""
     while True:
         try:
             access = _Access(deployment)
             service = _service(deployment, _complain)
             break
         except NeardupError as error:
-            if told != str(error):
-                told = str(error)
-                _complain(f"worker {os.getpid()} cannot start, and tries again: {told}")
+            if reported != str(error):
+                reported = str(error)
+                _complain(f"worker {os.getpid()} cannot start, and tries again: {reported}")
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
-    if told:
+    if reported:
         _complain(f"worker {os.getpid()} has started")
 
     def begin() -> None:

@@ -3,8 +3,8 @@
 from typing import Final
 
 from neardup.evaluation.comparison import Comparison
+from neardup.interfaces.match_decisions import excerpts
 from neardup.interfaces.pages.templates import render
-from neardup.interfaces.rulings import excerpts
 
 CONTEXT: Final = 2_000  # characters of a shared passage that are shown at each end
 

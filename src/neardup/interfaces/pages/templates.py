@@ -8,7 +8,7 @@ from markupsafe import Markup
 
 from neardup import __version__
 from neardup.interfaces.escaping import printable, printable_lines, shortened
-from neardup.interfaces.rulings import decided_of, estimate_of, passages_of, value_of
+from neardup.interfaces.match_decisions import decided_of, estimate_of, passages_of, value_of
 from neardup.interfaces.wording import decimals, evidence_of, rule_of
 from neardup.model.errors import counted
 

@@ -110,23 +110,23 @@ def largest_clusters(
     """
     dropped = np.flatnonzero(representatives >= 0)
     sizes = np.bincount(representatives[dropped], minlength=len(representatives))
-    heads = np.argsort(-sizes, kind="stable")[:CLUSTERS]
-    heads = heads[sizes[heads] > 0]
-    members = [dropped[representatives[dropped] == head] for head in heads.tolist()]
+    kept = np.argsort(-sizes, kind="stable")[:CLUSTERS]
+    kept = kept[sizes[kept] > 0]
+    members = [dropped[representatives[dropped] == one] for one in kept.tolist()]
     least = min(LARGE, LARGE_SHARE * len(representatives))
     samples = [
-        _sample(np.append(head, own)) if 1 + len(own) >= least and 1 + int((~exact[own]).sum()) >= LEAST else own[:0]
-        for head, own in zip(heads.tolist(), members, strict=True)
+        _sample(np.append(one, own)) if 1 + len(own) >= least and 1 + int((~exact[own]).sum()) >= LEAST else own[:0]
+        for one, own in zip(kept.tolist(), members, strict=True)
     ]
     texts = iter(raw_texts(np.concatenate([dropped[:0], *samples])))  # at once: files may have to be read
     return tuple(
         LargeCluster(
-            representative=str(ids[head].as_py()),
+            representative=str(ids[one].as_py()),
             documents=1 + len(own),
             share_of_drops=len(own) / len(dropped),
             **_looked_into([*islice(texts, len(sample))], 1 + len(own), len(representatives), scheme),
         )
-        for head, own, sample in zip(heads.tolist(), members, samples, strict=True)
+        for one, own, sample in zip(kept.tolist(), members, samples, strict=True)
     )
 
 
@@ -139,9 +139,9 @@ def spread_template(
     and ``LARGE`` or ``LARGE_SHARE`` of all documents.
     """
     near = np.flatnonzero((representatives >= 0) & ~exact)
-    heads, first = np.unique(representatives[near], return_index=True)
+    kept, first = np.unique(representatives[near], return_index=True)
     number = len(representatives)
-    if scheme.columns or len(heads) < SPREAD or len(near) < min(LARGE, LARGE_SHARE * number):
+    if scheme.columns or len(kept) < SPREAD or len(near) < min(LARGE, LARGE_SHARE * number):
         return None
     found = _Features(raw_texts(_sample(near[first])), scheme)
     common = found.terms[found.counts >= HALF * found.distinct]
@@ -150,10 +150,10 @@ def spread_template(
         return None
     return SpreadTemplate(
         documents=len(near),
-        clusters=len(heads),
+        clusters=len(kept),
         shared=len(common),
         beginning=found.beginning(),
-        ignore_common=_fitting(HALF * (len(near) + len(heads)) / number, scheme),
+        ignore_common=_fitting(HALF * (len(near) + len(kept)) / number, scheme),
     )
 
 

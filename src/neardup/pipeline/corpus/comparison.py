@@ -102,12 +102,15 @@ class LeaderComparison:
         scheme, signatures = self._scheme, self._signatures
         number = len(signatures)
         if keys is None:
-            by_parts = scheme.pooled or isinstance(scheme, ColumnScheme)  # others make all columns as fast as one
+            # Other schemes make all columns as fast as one.
+            by_parts = scheme.position_independent or isinstance(scheme, ColumnScheme)
             keys = SignatureKeys(scheme, signatures) if by_parts else scheme.keys(signatures)
         matched = np.full(number, -1, np.int64)
         first = 0 if earlier is None else len(earlier)
         matched[:first] = -1 if earlier is None else earlier
-        buckets = Buckets(keys, signatures.present, first=first, pooled=scheme.pooled, engine=self._engine)
+        buckets = Buckets(
+            keys, signatures.present, first=first, position_independent=scheme.position_independent, engine=self._engine
+        )
         parents = np.arange(number)
         candidates, dropped = 0, int((matched >= 0).sum())
         progress("compare", first, number)
@@ -166,7 +169,7 @@ class LeaderComparison:
             measured["resemblance"][~equal] = scheme.estimate_pairs(signatures, left[~equal], right[~equal])
         if verify == "none" and self._policy.gather == "components":
             keys = scheme.keys(signatures)
-            rule[~share_a_key(keys, left, right, pooled=scheme.pooled)] = "component"
+            rule[~share_a_key(keys, left, right, position_independent=scheme.position_independent)] = "component"
         if verify == "estimate":
             rule[~matching(scheme, signatures, self._thresholds, left, right)] = "component"
         elif verify == "exact" and not scheme.columns and scheme.rule != COSINE:  # equal fields are transitive

@@ -56,6 +56,6 @@ def _of_signature(scheme: Scheme, corpus: Corpus, *, exact: bool) -> int:
         return scheme.sign_short_at(corpus, one).rows.nbytes
     signatures = scheme.sign_at(corpus, one)
     keys = scheme.keys(signatures).nbytes
-    if scheme.pooled:  # only distinct ones are stored, twice during sorting
+    if scheme.position_independent:  # only distinct ones are stored, twice during sorting
         keys = min(keys, 2 * _FEATURE * len(corpus.features.values) // max(1, len(corpus.features)))
     return signatures.rows.nbytes + keys

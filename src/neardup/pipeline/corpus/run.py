@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.decisions.drops import UNKNOWN, GivenMatches, Matcher
 from neardup.decisions.evidence import FeatureSets, Shared, count_shared
-from neardup.decisions.exact import Heads, leaders_by_content, leaders_by_digest, leaders_by_features, spread
+from neardup.decisions.exact import Leaders, leaders_by_content, leaders_by_digest, leaders_by_features, spread
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
 from neardup.kernels.segments import blank
@@ -179,19 +179,19 @@ class _Run:
         addresses = address_ranks(self._policy, self._documents.addresses, values)
         order = ranking(self._policy, shingled.lengths, values, addresses)
         corpus = Corpus(shingled.features, self._fields, self._documents.texts)
-        heads = Heads.of_leaders(self._equals(shingled, corpus, order), order)
+        leaders = Leaders.by_rank(self._equals(shingled, corpus, order), order)
         sites = self._documents.sites if self._fields is None else NO_SITES
-        separate(shingled.features, sites, heads.positions)
-        sites = sites[heads.positions] if len(sites) else sites
-        signatures = self._sign(corpus, heads.positions)
-        sets = feature_sets(self._scheme, shingled.features, heads.positions)
+        separate(shingled.features, sites, leaders.positions)
+        sites = sites[leaders.positions] if len(sites) else sites
+        signatures = self._sign(corpus, leaders.positions)
+        sets = feature_sets(self._scheme, shingled.features, leaders.positions)
         thresholds = thresholds_of(self._scheme, sites)
         comparison = LeaderComparison(self._scheme, self._policy, signatures, self._engine, thresholds)
         decided = comparison.decide(self._matcher(comparison, sets), self._progress)
         if not needs_rows(self._scheme, self._policy):  # they would take much of the memory
             signatures = replace(signatures, rows=np.empty((len(signatures), 0), np.uint8))
             comparison = LeaderComparison(self._scheme, self._policy, signatures, self._engine, thresholds)
-        return self._report(shingled, order, heads, comparison, signatures, sets, decided)
+        return self._report(shingled, order, leaders, comparison, signatures, sets, decided)
 
     def _shingle(self) -> _Shingled:
         texts = self._documents.texts
@@ -289,17 +289,17 @@ class _Run:
         self,
         shingled: _Shingled,
         order: Positions,
-        heads: Heads,
+        leaders: Leaders,
         comparison: LeaderComparison,
         signatures: Signatures,
         sets: FeatureSets,
         decided: Decided,
     ) -> Result:
         duplicate_ids = self._engine.begin(self._documents.duplicate_ids)
-        matched = spread(decided.matched, heads.ranks, heads.of)
+        matched = spread(decided.matched, leaders.ranks, leaders.of)
         dropped = np.flatnonzero(matched >= 0)
         left, right = order[dropped], order[matched[dropped]]
-        own, kept_for = heads.of[dropped], heads.of[matched[dropped]]
+        own, kept_for = leaders.of[dropped], leaders.of[matched[dropped]]
         exact = np.zeros(len(dropped), np.bool_)
         if self._fields is None:
             equal = own == kept_for
@@ -326,7 +326,7 @@ class _Run:
         shared = self._engine.begin(partial(what_is_shared, *what))
         decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
         signed = np.zeros(number, np.bool_)
-        signed[order] = signatures.present[heads.of]
+        signed[order] = signatures.present[leaders.of]
         summary = Summary.of(
             self._scheme,
             self._policy,

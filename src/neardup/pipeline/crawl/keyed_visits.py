@@ -36,16 +36,16 @@ Contents = Sequence[str] | Signatures  # the texts of pages, or their signatures
 class Visit(msgspec.Struct, array_like=True):
     """A batch before its pages were admitted: the digests of its key and of its content, and the state of the index.
 
-    *first* is the number of the next admission; *known* are the rows of pages whose address was known, *told* those of
-    kept pages that were reported as kept since the last admission. If the batch is *answered*, its pages were recorded.
-    In the file, one without *content* releases its key, because the batch was refused.
+    *first* is the number of the next admission; *known* are the rows of pages whose address was known, *reported* those
+    of kept pages that were reported as kept since the last admission. If the batch is *answered*, its pages were
+    recorded. In the file, one without *content* releases its key, because the batch was refused.
     """
 
     key: str
     content: str
     first: int
     known: list[int]
-    told: list[int]
+    reported: list[int]
     answered: bool = False
 
 
@@ -140,7 +140,7 @@ class KeyedVisits:
         """
         index = self.index
         there, now = index.admissions(ids), index.known(ids, texts, fields, changed_at_least=least)
-        numbers, told = range(visit.first, visit.first + len(ids) + 1), set(visit.told)
+        numbers, reported = range(visit.first, visit.first + len(ids) + 1), set(visit.reported)
         until = self._next(visit)
         begun = visit.answered or any(one is not None and visit.first <= one.number < until for one in there)
         if None in there and not begun:
@@ -155,7 +155,7 @@ class KeyedVisits:
             if admission.number in numbers and found.resemblance is None:
                 own.setdefault(ids[row], row)
                 last[ids[row]] = row
-            elif admission.told in numbers and row not in told:
+            elif admission.reported in numbers and row not in reported:
                 verdicts[row] = Known(ids[row], resemblance=found.resemblance, contained=found.contained)
         rows, known = list(own.values()), set(visit.known)
         columns = {name: [values[row] for row in last.values()] for name, values in (fields or {}).items()}
@@ -169,8 +169,8 @@ class KeyedVisits:
     def _begin(self, name: str, content: str, there: Sequence[Admission | None]) -> None:
         """Record a batch whose pages have these admissions before it."""
         first, known = self.index.next_admission, [row for row, one in enumerate(there) if one is not None]
-        told = [row for row, one in enumerate(there) if one is not None and one.told == first]
-        self._record(Visit(name, content, first, known, told))
+        reported = [row for row, one in enumerate(there) if one is not None and one.reported == first]
+        self._record(Visit(name, content, first, known, reported))
 
     def _forget(self, name: str) -> None:
         """Release the key of a refused batch, unless some of its pages were admitted."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from neardup.decisions.mirrors import COVERAGE, LEAST, HostAgreement, HostPages, agreement, candidates, main_hosts
 from neardup.model.arrays import AnyPositions, Flags, Positions
-from neardup.pipeline.crawl.crawled import addressed
+from neardup.pipeline.crawl.crawled_pages import addressed
 from neardup.sources.url_forms import web_address
 
 WHOLE: Final = ("same", "mostly")

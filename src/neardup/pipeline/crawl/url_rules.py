@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.decisions.url_rules import Forms, support
 from neardup.model.arrays import AnyPositions
-from neardup.pipeline.crawl.crawled import addressed
+from neardup.pipeline.crawl.crawled_pages import addressed
 from neardup.sources.url_forms import forms, web_address
 from neardup.sources.url_rules import HostRules, RuleEvidence, UrlRules
 

@@ -39,7 +39,7 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.recorded_decisions import StateDecisions, work_decisions
 from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
-from neardup.schemes.recorded import UNRECORDED, as_recorded, differing
+from neardup.schemes.recorded_scheme import UNRECORDED, as_recorded, differing
 from neardup.sources.collection import Collection, InputPiece, Rejected
 from neardup.sources.fields import joined
 from neardup.sources.formats import display

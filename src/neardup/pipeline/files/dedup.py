@@ -70,7 +70,7 @@ from neardup.text.host_templates import HostTemplates
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from neardup.pipeline.spilled.forecast import Forecast
     from neardup.pipeline.spilled.state import State
-    from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
+    from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
 
 _WORK: Final = ".neardup-work"
 _LARGE: Final = 1 << 24  # bytes of inputs: smaller ones always fit

@@ -30,7 +30,7 @@ from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, journal_of,
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, require_documents
-from neardup.pipeline.spilled.signed import rejected_in, without_text_in
+from neardup.pipeline.spilled.signing import rejected_in, without_text_in
 from neardup.sources.collection import Rejected
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import display

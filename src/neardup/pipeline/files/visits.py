@@ -201,7 +201,7 @@ class FileAnswers:
         if self._admit and self._catch_up:
             self._catch_up()
         answers = [
-            (piece.place(row), {"id": own} | as_record(said) | {"representative": said.representative})
-            for row, own, said in zip(rows.tolist(), given[0], verdicts, strict=True)
+            (piece.place(row), {"id": own} | as_record(verdict) | {"representative": verdict.representative})
+            for row, own, verdict in zip(rows.tolist(), given[0], verdicts, strict=True)
         ]
         return sorted(errors + answers, key=itemgetter(0)) if errors else answers, rejected

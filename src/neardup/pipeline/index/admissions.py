@@ -78,10 +78,10 @@ class Admissions:
 
     def _kept(self, places: Places) -> list[str | None]:
         """Return the ids of representatives; ``None`` for -1, and for a kept document not yet reported as kept."""
-        ordinals, keepers, told = self._store.take_all(("ordinal", "keeper", "told"), places)
-        representatives = self._store.with_ordinals(keepers)
-        representatives[(places < 0) | ((ordinals == keepers) & (told == NEVER))] = NONE
-        return self._judge.names(representatives)
+        ordinals, representatives, reported = self._store.take_all(("ordinal", "representative", "reported"), places)
+        known = self._store.with_ordinals(representatives)
+        known[(places < 0) | ((ordinals == representatives) & (reported == NEVER))] = NONE
+        return self._judge.names(known)
 
     def seen(self, ids: Sequence[str], moment: int) -> list[str | None]:
         """Record that documents were seen, and return the representative of each, as ``Index.see`` does."""
@@ -122,7 +122,7 @@ class Admissions:
             own = ids[step]
             places = self._store.with_ids(own)
             known = self._known(own, given, step, places)
-            said: list[Verdict] = [New()] * len(own)
+            found_now: list[Verdict] = [New()] * len(own)
             rest = [row for row, found in enumerate(known) if found is None or found.changed]
             if rest:
                 asked = given.at(_rows_of(step, rest))
@@ -142,14 +142,14 @@ class Admissions:
                     judged = self._admitted(names, before, asked, taken_rows(columns, _rows_of(step, rest)), moment)
                 for row, verdict in zip(rest, judged, strict=True):
                     kept, was = None if verdict.representative == own[row] else verdict.representative, known[row]
-                    said[row] = verdict if was is None else replace(was, representative=kept)
+                    found_now[row] = verdict if was is None else replace(was, representative=kept)
             same = [row for row, found in enumerate(known) if found and not found.changed]
             if same and columns is not None:
                 there = self._found_again(known, same) if rest else places[same]
                 self._see_again(there, taken_rows(columns, _rows_of(step, same)), moment)
             for row in same:
-                said[row] = cast("Known", known[row])
-            verdicts += said
+                found_now[row] = cast("Known", known[row])
+            verdicts += found_now
         return verdicts
 
     def _admitted(self, ids: list[str], before: Places, given: Asked, columns: Batch, moment: int) -> list[Verdict]:
@@ -158,10 +158,10 @@ class Admissions:
         same, new = np.flatnonzero(unchanged), np.flatnonzero(~unchanged)
         verdicts: list[Verdict] = [New()] * len(ids)
         if len(new):
-            gone = before[new]
+            earlier = before[new]
             first, seen = np.full((2, len(new)), moment)
-            first[gone >= 0], last = self._store.take_all(("first", "seen"), gone[gone >= 0])
-            seen[gone >= 0] = np.maximum(last, moment)  # a clock may have been set back
+            first[earlier >= 0], last = self._store.take_all(("first", "seen"), earlier[earlier >= 0])
+            seen[earlier >= 0] = np.maximum(last, moment)  # a clock may have been set back
             batch: Batch = {
                 "first": first,
                 "time": np.full(len(new), moment),
@@ -169,7 +169,7 @@ class Admissions:
                 "id": encoded([ids[row] for row in new.tolist()]),
                 **(taken_rows(columns, new) if len(same) else columns),
             }
-            remembered = self._judge.remembered(given.at(new) if len(same) else given, batch, gone[gone >= 0])
+            remembered = self._judge.remembered(given.at(new) if len(same) else given, batch, earlier[earlier >= 0])
             for row, verdict in zip(new.tolist(), remembered, strict=True):
                 verdicts[row] = verdict
         if len(same):

@@ -66,7 +66,7 @@ def _changed(store: Store, kinds: Mapping[str, str], since: int) -> Iterator[pa.
 
 
 def _table(store: Store, kinds: Mapping[str, str], places: Places) -> pa.Table:
-    kept = store.with_ordinals(store.take("keeper", places))
+    kept = store.with_ordinals(store.take("representative", places))
     columns = {
         "id": pa.array(store.decoded("id", places), pa.large_string()),
         "representative": pa.array(store.decoded("id", kept), pa.large_string()),

@@ -70,7 +70,7 @@ class Judge:
         self, given: Asked, own: Places, equal: Places, copies: Places, matches: Matches, found: Standing
     ) -> list[Verdict]:
         near = np.array(found.closest, np.int64)
-        kept = np.array(found.keepers, np.int64)
+        kept = np.array(found.representatives, np.int64)
         kept[kept == own] = NONE
         of = np.where(copies >= 0, copies, equal)
         of[(equal < 0) & (near >= 0)] = matches.documents[near[(equal < 0) & (near >= 0)]]
@@ -79,14 +79,16 @@ class Judge:
         measure, verified = self.verifier.measure(given), self.verifier.verified(given)
         verdicts: list[Verdict] = []
         rows = zip(of.tolist(), kept.tolist(), copies.tolist(), near.tolist(), strict=True)
-        for (repeated, keeper, copied, closest), signed in zip(rows, given.signatures.present.tolist(), strict=True):
+        for (repeated, representative, copied, closest), signed in zip(
+            rows, given.signatures.present.tolist(), strict=True
+        ):
             if repeated == NONE:
                 verdicts.append(New() if signed else Empty())
             elif copied != NONE:
-                verdicts.append(ExactDuplicate(str(names[repeated]), names[keeper]))
+                verdicts.append(ExactDuplicate(str(names[repeated]), names[representative]))
             else:
                 value = 1.0 if closest == NONE else float(matches.values[closest])  # equals have no matches
-                verdicts.append(NearDuplicate(str(names[repeated]), measure, value, verified, names[keeper]))
+                verdicts.append(NearDuplicate(str(names[repeated]), measure, value, verified, names[representative]))
         return verdicts
 
     def names(self, places: Places) -> list[str | None]:
@@ -111,10 +113,10 @@ class Judge:
             reported = ordinals if unreported is None else np.where(unreported, NEVER, ordinals)
             batch |= {
                 "ordinal": ordinals,
-                "keeper": ordinals,
+                "representative": ordinals,
                 "decided": ordinals,
                 "seen": batch.get("seen", batch["time"]),
-                "told": reported,
+                "reported": reported,
                 "content": given.contents,
                 "equal": given.equals,
                 "leads": leads,
@@ -131,9 +133,11 @@ class Judge:
                 verdicts = _new(given)
             else:
                 decided_by = standing(store, places, equal, matches)
-                keepers = np.array(decided_by.keepers, np.int64)
-                told = np.where(keepers == places, reported, NEVER)
-                decided = {"keeper": store.take("ordinal", keepers), "told": told}
+                kept = np.array(decided_by.representatives, np.int64)
+                decided = {
+                    "representative": store.take("ordinal", kept),
+                    "reported": np.where(kept == places, reported, NEVER),
+                }
                 for name, column in decided.items():
                     store.set(name, places, column)
                 batch |= decided
@@ -149,8 +153,8 @@ class Judge:
         with store.change():
             ordinals = store.take("ordinal", places)
             leaders, moved = self._revision.remove(places)
-            now, keepers = store.take_all(("ordinal", "keeper"), moved)
-            names = store.decoded("id", moved[now == keepers])
+            now, representatives = store.take_all(("ordinal", "representative"), moved)
+            names = store.decoded("id", moved[now == representatives])
             store.log_change(ordinals, leaders, moved)
             store.commit()
         return names

@@ -243,12 +243,16 @@ def documents_at(store: Store, kinds: Mapping[str, str], places: Places) -> list
     """Return documents with the values of their fields, which are of these *kinds*."""
     ids = store.decoded("id", places)
     times = [[moment_of(at) for at in store.take(name, places).tolist()] for name in TIMES.values()]
-    kept = store.decoded("id", store.with_ordinals(store.take("keeper", places)))
+    kept = store.decoded("id", store.with_ordinals(store.take("representative", places)))
     texts: Sequence[str | None] = texts_at(store, places) if store.columns.texts else [None] * len(places)
     values = {name: field_values(store, name, kind, places) for name, kind in kinds.items()}
     return [
-        Document(own, first, changed, last, keeper, {name: column[row] for name, column in values.items()}, text)
-        for row, (own, first, changed, last, keeper, text) in enumerate(zip(ids, *times, kept, texts, strict=True))
+        Document(
+            own, first, changed, last, representative, {name: column[row] for name, column in values.items()}, text
+        )
+        for row, (own, first, changed, last, representative, text) in enumerate(
+            zip(ids, *times, kept, texts, strict=True)
+        )
     ]
 
 

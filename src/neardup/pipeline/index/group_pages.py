@@ -24,10 +24,12 @@ class GroupPages:
             place = self._store.with_ids(as_strings([id]))
             if place[0] < 0:
                 return None
-            keeper = self._store.take("keeper", place)
-            asked = *self._store.state, int(keeper[0])
+            representative = self._store.take("representative", place)
+            asked = *self._store.state, int(representative[0])
             if self._of != asked:
-                places = np.concatenate([self._store.with_ordinals(keeper), self._store.kept_by(keeper)])
+                places = np.concatenate(
+                    [self._store.with_ordinals(representative), self._store.kept_by(representative)]
+                )
                 if places[0] < 0:
                     raise StorageDamaged(str(self._store.folder), f"has no representative of {id!r}")
                 self._of, self._places = asked, places

@@ -359,7 +359,9 @@ class Index(AbstractContextManager["Index"]):
         """Return the admission numbers of documents; ``None`` for an unknown id."""
 
         def numbers(places: Places) -> Iterable[Admission]:
-            return map(Admission, *(column.tolist() for column in self._store.take_all(("ordinal", "told"), places)))
+            return map(
+                Admission, *(column.tolist() for column in self._store.take_all(("ordinal", "reported"), places))
+            )
 
         with self._store.busy:
             return each(self._store.with_ids(as_strings(ids)), numbers)

@@ -108,7 +108,7 @@ def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeI
     last = {name: row for row, name in enumerate(ids)}
     rows = np.array(sorted(last.values()), np.int64) + begin
     columns: dict[str, Any] = taken_rows(batch, rows)
-    numbers = {name: columns.pop(name) for name in ("ordinal", "keeper", "decided", "told")}
+    numbers = {name: columns.pop(name) for name in ("ordinal", "representative", "decided", "reported")}
     present, signed = columns.pop("present"), columns.pop("rows")
     contents, equals = columns.pop("content"), columns.pop("equal")
     columns.pop("leads")
@@ -116,9 +116,9 @@ def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeI
     sites = columns[f"field.{SITE}"].view(np.uint64) if has_sites(store) else NO_SITES
     asked = Asked(Signatures(signed, present, recipe), contents, equals, text, sites)
     before = store.with_ids([ids[row - begin] for row in rows.tolist()])
-    dropped = numbers["keeper"] != numbers["ordinal"]
+    dropped = numbers["representative"] != numbers["ordinal"]
     first = store.next_ordinal
-    judge.remembered(asked, columns, before[before >= 0], unreported=dropped | (numbers["told"] == NEVER))
+    judge.remembered(asked, columns, before[before >= 0], unreported=dropped | (numbers["reported"] == NEVER))
     places = store.with_ordinals(first + np.arange(len(rows)))
-    kept = store.take("keeper", places) == store.take("ordinal", places)
+    kept = store.take("representative", places) == store.take("ordinal", places)
     return len(ids) - len(rows) + int((before >= 0).sum()), int((kept & dropped).sum())

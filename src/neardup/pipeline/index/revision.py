@@ -46,12 +46,14 @@ class Revision:
         newly kept documents.
         """
         store = self._store
-        ordinals, keepers, equals, leads = store.take_all(("ordinal", "keeper", "equal", "leads"), places)
+        ordinals, representatives, equals, leads = store.take_all(
+            ("ordinal", "representative", "equal", "leads"), places
+        )
         store.remove(places)
         leaders = np.unique(store.leaders(equals[leads]))
         leaders = leaders[leaders >= 0]  # their representatives were those of the leaders before
         store.lead(leaders)
-        members = store.kept_by(ordinals[keepers == ordinals])
+        members = store.kept_by(ordinals[representatives == ordinals])
         return leaders, self._judged_again(np.union1d(members, leaders))
 
     def _judged_again(self, pending: Places) -> Places:
@@ -65,7 +67,7 @@ class Revision:
             rows, concerned = self._concerned(step, pending)
             done = step.done(rows, concerned)
             changed = np.flatnonzero(step.changed[:done])
-            store.set("keeper", step.places[changed], step.new[changed])
+            store.set("representative", step.places[changed], step.new[changed])
             moved.append(step.places[changed])
             pending = np.union1d(pending[done:], concerned[rows < done])
             size = min(max(FIRST, 4 * done), TOGETHER)
@@ -80,12 +82,12 @@ class Revision:
         equal[equal == places] = NONE
         found = store.propose(given.signatures.rows, given.signatures.present & (equal == NONE))
         found = found.where(found.places < places[found.rows])
-        ordinals, keepers = store.take_all(("ordinal", "keeper"), found.places)
-        found = found.where((ordinals == keepers) | np.isin(found.places, places))
+        ordinals, representatives = store.take_all(("ordinal", "representative"), found.places)
+        found = found.where((ordinals == representatives) | np.isin(found.places, places))
         matches = self._verifier.matches(given, found)
         decided = standing(store, places, equal, matches)
-        own, old = store.take_all(("ordinal", "keeper"), places)
-        return _Step(places, given, equal, own, old, store.take("ordinal", np.array(decided.keepers, np.int64)))
+        own, old = store.take_all(("ordinal", "representative"), places)
+        return _Step(places, given, equal, own, old, store.take("ordinal", np.array(decided.representatives, np.int64)))
 
     def _concerned(self, step: "_Step", pending: Places) -> _Pairs:
         """Return the documents that a step affects and that are not *pending*, as rows of the step and places."""
@@ -116,7 +118,7 @@ class Revision:
             return rows, rows
         members = self._store.kept_by(step.own[rows])
         order = np.argsort(step.own[rows])
-        at = np.searchsorted(step.own[rows], self._store.take("keeper", members), sorter=order)
+        at = np.searchsorted(step.own[rows], self._store.take("representative", members), sorter=order)
         return rows[order[at]], members
 
     def _equals(self, step: "_Step", rows: Positions) -> _Pairs:

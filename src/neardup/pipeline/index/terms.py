@@ -23,7 +23,7 @@ from neardup.model.seen import Stats
 from neardup.model.tables import TableDesign
 from neardup.pipeline.index.fields import field_kinds
 from neardup.schemes import terms as schemes
-from neardup.schemes.recorded import RecordedScheme, other_settings
+from neardup.schemes.recorded_scheme import RecordedScheme, other_settings
 from neardup.schemes.thresholds import require_texts
 from neardup.text.common_shingles import CommonShingles
 
@@ -57,7 +57,7 @@ def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
         return TableDesign.choose(distance=scheme.table_distance, fingerprints=fingerprints)
 
     by_tables = tabled and (isinstance(layout, TableDesign) or not chosen)
-    return Terms(columns, Lookup(keyed, scheme.pooled, design if by_tables else None))
+    return Terms(columns, Lookup(keyed, scheme.position_independent, design if by_tables else None))
 
 
 def terms_of(folder: Path, manifest: Manifest) -> Terms:

@@ -24,7 +24,7 @@ from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.index.records import HOST, URL, address_fields, fields_of, named
 from neardup.pipeline.progress import Progress
-from neardup.pipeline.spilled.earlier import Earlier, WholeRows
+from neardup.pipeline.spilled.earlier_documents import Earlier, WholeRows
 from neardup.pipeline.spilled.state import State
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -91,7 +91,7 @@ class Transfer:
                 self._keys.append(_keys(batch, self._store.salt))
                 ordinals = ordinal + np.arange(len(self._keys[-1]))
                 ordinal += len(ordinals)
-                yield batch | dict.fromkeys(("ordinal", "keeper", "decided", "told"), ordinals)
+                yield batch | dict.fromkeys(("ordinal", "representative", "decided", "reported"), ordinals)
             done += found.documents
             progress("sign", done, self.documents)
         for name in required:

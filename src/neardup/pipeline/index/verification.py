@@ -145,8 +145,8 @@ class Verifier:
         for test in plausible_tests(scheme, both):
             chosen = chosen[test(*directed(chosen))]
         if most is not None and len(chosen) > most:
-            ordinals, keepers = self._store.take_all(("ordinal", "keeper"), places)
-            kept = (ordinals == keepers)[inverse[chosen]]
+            ordinals, representatives = self._store.take_all(("ordinal", "representative"), places)
+            kept = (ordinals == representatives)[inverse[chosen]]
             others = chosen[~kept]
             estimates = scheme.estimate_pairs(both, left[others], right[others])
             chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates, most)]]))
@@ -225,11 +225,11 @@ def standing(store: Store, own: Places, equal: Places, matches: Matches) -> Stan
     *equal* are the leaders of their equals.
     """
     places = np.unique(np.concatenate([matches.documents, equal[equal >= 0]]))
-    keepers = store.take("keeper", places)
-    others = np.flatnonzero(keepers != store.take("ordinal", places))
+    representatives = store.take("representative", places)
+    others = np.flatnonzero(representatives != store.take("ordinal", places))
     kept = places.copy()
     if len(others):
-        kept[others] = store.with_ordinals(keepers[others])
+        kept[others] = store.with_ordinals(representatives[others])
     known = dict(zip(places.tolist(), kept.tolist(), strict=True))
     return stand(own.tolist(), equal.tolist(), matches, known, store.manifest.terms["representative"])
 

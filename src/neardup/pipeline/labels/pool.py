@@ -115,8 +115,8 @@ class PairPool:
         (id_a, text_a), (id_b, text_b) = (
             (self._documents.ids[one].as_py(), readable_text(self._documents.texts, one)) for one in (a, b)
         )
-        told = round(float(units.resemblance[number]), 6)
-        return DrawnPair(a=id_a, b=id_b, text_a=text_a, text_b=text_b, resemblance=told)
+        rounded = round(float(units.resemblance[number]), 6)
+        return DrawnPair(a=id_a, b=id_b, text_a=text_a, text_b=text_b, resemblance=rounded)
 
 
 def draw_pairs(  # noqa: PLR0913 - every one a keyword with a default

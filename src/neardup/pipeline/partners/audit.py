@@ -28,7 +28,7 @@ from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes.checksum import Checksum
 from neardup.schemes.plausibility import share_a_key
-from neardup.schemes.recorded import differing
+from neardup.schemes.recorded_scheme import differing
 from neardup.schemes.registry import kinds
 from neardup.schemes.terms import common_of, without_common, written
 from neardup.schemes.thresholds import thresholds_of
@@ -484,7 +484,7 @@ class _Sample:
             matches = scheme.match_pairs(signatures, left, right)
             for one in positions[run.by_estimate[positions] & ~matches & run.recorded][:1].tolist():
                 raise self._other_texts(one, "had signatures that match", "have others")
-            shared = share_a_key(scheme.keys(signatures), left, right, pooled=scheme.pooled)
+            shared = share_a_key(scheme.keys(signatures), left, right, position_independent=scheme.position_independent)
             for one in positions[run.keyed[positions] & ~shared & run.recorded][:1].tolist():
                 raise self._other_texts(one, "shared a key", "share none")
         least = thresholds_of(scheme, sites).of(left, right, sets.smaller(left, right))
@@ -498,11 +498,11 @@ class _Sample:
         """Raise an error for the first document whose measure differs from the one that the run has *stated*."""
         run = self._run
         for one in np.flatnonzero(np.abs(stated - found) > _AGREES)[:1].tolist():
-            position, told, value = int(positions[one]), float(stated[one]), float(found[one])
+            position, recorded, value = int(positions[one]), float(stated[one]), float(found[one])
             if run.recorded or not value:
-                raise self._other_texts(position, f"had a {self._measure} of {told:.4f}", f"have {value:.4f}")
+                raise self._other_texts(position, f"had a {self._measure} of {recorded:.4f}", f"have {value:.4f}")
             rule = (
-                f"or its parameters are not those of the run, which measured {told:.4f} for"
+                f"or its parameters are not those of the run, which measured {recorded:.4f} for"
                 f" {run.ids[position].as_py()!r}, not {value:.4f};"
                 " repeat them, any list of common shingles, and the options for reading (fields, web pages)"
             )

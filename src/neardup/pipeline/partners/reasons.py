@@ -51,13 +51,16 @@ def reasons(
         tests = [*plausible_tests(scheme, signatures)]
         if estimated:
             tests.append(lambda left, right, signatures=signatures: scheme.match_pairs(signatures, left, right))  # type: ignore[misc]
-        if not share_a_key(keys, left, right, pooled=scheme.pooled)[0]:
+        if not share_a_key(keys, left, right, position_independent=scheme.position_independent)[0]:
             found.append(NO_KEY)
         elif not all(test(left, right)[0] for test in tests):
             found.append(REFUSED)
         else:
             found.append(UNEXPLAINED)
-            shared += [(column, key, number) for column, key in _shared_keys(keys, pooled=scheme.pooled)]
+            shared += [
+                (column, key, number)
+                for column, key in _shared_keys(keys, position_independent=scheme.position_independent)
+            ]
     if shared:
         for number in _past_the_room(shared, pairs, scheme, documents):
             found[number] = OVERSIZED
@@ -82,7 +85,7 @@ def _past_the_room(
                 own = np.flatnonzero(columns == column)
                 of, each = np.unique(wanted[own], return_inverse=True)
                 for place, key in enumerate(of):
-                    holders = (keys == key).any(axis=1) if scheme.pooled else keys[:, column] == key
+                    holders = (keys == key).any(axis=1) if scheme.position_independent else keys[:, column] == key
                     if holders.any():
                         asking = own[each == place]
                         better[asking] += np.searchsorted(np.sort(ranks[holders]), limits[asking])
@@ -91,8 +94,8 @@ def _past_the_room(
     return [number for number in np.unique(numbers).tolist() if least[number] >= ROOM]
 
 
-def _shared_keys(keys: Words, *, pooled: bool) -> list[tuple[int, int]]:
-    """Return the columns and the keys that two rows share; *pooled* keys have the column 0."""
-    if pooled:
+def _shared_keys(keys: Words, *, position_independent: bool) -> list[tuple[int, int]]:
+    """Return the columns and the keys that two rows share; *position_independent* keys have the column 0."""
+    if position_independent:
         return [(0, int(key)) for key in np.intersect1d(keys[0], keys[1])]
     return [(int(column), int(keys[0, column])) for column in np.flatnonzero(keys[0] == keys[1])]

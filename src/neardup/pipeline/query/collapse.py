@@ -42,10 +42,10 @@ Shown = TypeVar("Shown")
 _Measure = tuple[str, float | None]  # the name of the measure, and the threshold
 # Of a rule: its name, its values by rank, which ranks are verified, the measures of these and of the others, and the
 # thresholds of verified ranks that may differ.
-_Said = tuple[str, Any, Container[int], _Measure, _Measure, Mapping[int, float]]
+_RuleReasons = tuple[str, Any, Container[int], _Measure, _Measure, Mapping[int, float]]
 _EQUAL: Final[_Measure] = ("equality", None)
 _AS_ALL: Final[Mapping[int, float]] = MappingProxyType({})  # no hit needs another threshold than the others
-_Told = tuple[list[int], list[int], list[_Said]]
+_Reasons = tuple[list[int], list[int], list[_RuleReasons]]
 
 
 class Explained(NamedTuple):
@@ -111,8 +111,8 @@ class Collapsed:
 
         The functions have the parameters of ``HitGroup``, ``Hit`` and ``HiddenHit``.
         """
-        span, told = self._part.span, self._told()
-        ids, given, mates = self._given.ids, self._given.given, told[0]
+        span, reasons = self._part.span, self._reasons()
+        ids, given, matched = self._given.ids, self._given.given, reasons[0]
         shown: list[tuple[int, list[int], list[int]]]  # the id of a group, its members on this page, and all of them
         if self._part.include is None:
             numbers = range(self.groups)[span]
@@ -124,11 +124,11 @@ class Collapsed:
         for own, ranks, everybody in shown:
             staying, going = [], []
             for rank in ranks:
-                if mates[rank] == STAYS:
+                if matched[rank] == STAYS:
                     staying.append(kept(ids[rank], rank, given[rank]))
                 else:
-                    going.append(self._hidden(hidden, rank, told))
-            hides = len(going) if everybody is ranks else sum(mates[rank] != STAYS for rank in everybody)
+                    going.append(self._hidden(hidden, rank, reasons))
+            hides = len(going) if everybody is ranks else sum(matched[rank] != STAYS for rank in everybody)
             yield group(own, tuple(staying), tuple(going), hides)
 
     @cached_property
@@ -154,36 +154,36 @@ class Collapsed:
                 met[name] += 1
         return [group_id(named[number], earlier[number]) for number in numbers]
 
-    def _hidden(self, make: Callable[..., Shown], rank: int, told: _Told) -> Shown:
+    def _hidden(self, make: Callable[..., Shown], rank: int, reasons: _Reasons) -> Shown:
         """Return a hidden hit, made by a function with the parameters of ``HiddenHit``."""
-        ids, (mates, by, rules) = self._given.ids, told
+        ids, (matched, by, rules) = self._given.ids, reasons
         name, values, checked, exact, estimated, needed = rules[by[rank]]
         verified = rank in checked
         measure, threshold = exact if verified else estimated
         threshold = needed.get(rank, threshold)
-        given, of = self._given.given[rank], ids[mates[rank]]
+        given, of = self._given.given[rank], ids[matched[rank]]
         return make(ids[rank], rank, given, of, name, measure, values[rank], threshold, verified)
 
-    def _told(self) -> _Told:
+    def _reasons(self) -> _Reasons:
         """Return *of* and *by* of the outcome as lists, and what each rule reports of the hits that it hides."""
-        scheme, said = self._judged.scheme, list[_Said]()
+        scheme, rules = self._judged.scheme, list[_RuleReasons]()
         for rule, values in zip(self._rules, self._judged.values, strict=True):
             if isinstance(rule, SameValue):
-                said.append((rule.name, values, range(self.hits), _EQUAL, _EQUAL, _AS_ALL))
+                rules.append((rule.name, values, range(self.hits), _EQUAL, _EQUAL, _AS_ALL))
             elif scheme is not None:
                 ranks, shares, verified, least = self._judged.measured
                 found = dict(zip(ranks.tolist(), shares.tolist(), strict=True))
                 # Equal checksums prove that the signed fields are equal, but nothing about other text.
                 estimated = "equality" if scheme.columns else scheme.measure, scheme.least_estimate
                 if verified is None:
-                    said.append((scheme.name, found, (), estimated, estimated, _AS_ALL))
+                    rules.append((scheme.name, found, (), estimated, estimated, _AS_ALL))
                 else:
                     exact = "equality" if scheme.columns else scheme.rule, float(scheme.threshold)
                     checked, needed = ranks[verified].tolist(), _AS_ALL
                     if thresholds_of(scheme).vary:
                         needed = dict(zip(checked, least[verified].tolist(), strict=True))
-                    said.append((scheme.name, found, frozenset(checked), exact, estimated, needed))
-        return *self.outcome.matched(), said
+                    rules.append((scheme.name, found, frozenset(checked), exact, estimated, needed))
+        return *self.outcome.matched(), rules
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
         """Return why a hit is hidden, with the evidence of both texts; ``None`` for a hit that is not hidden.
@@ -195,13 +195,13 @@ class Collapsed:
         rank = next(ranks, None)
         if rank is None:
             return None
-        told = self._told()
-        mate, hidden = told[0][rank], self._hidden(HiddenHit, rank, told)
-        text, other = self._text(rank), self._text(mate)
+        reasons = self._reasons()
+        better, hidden = reasons[0][rank], self._hidden(HiddenHit, rank, reasons)
+        text, other = self._text(rank), self._text(better)
         if text is None or other is None:
             return Explained(hidden, None)
         scheme: Scheme | None = self._judged.scheme or getattr(self._index, "scheme", None)  # the default one for none
-        signatures = self._signatures(scheme, [rank, mate])
+        signatures = self._signatures(scheme, [rank, better])
         evidence = explain(text, other, scheme, signatures=signatures)
         return Explained(hidden, evidence)
 

@@ -146,11 +146,11 @@ def _with_new(
     if not given.records:
         return signed, None
     named = _signed_fields(scheme, rule, given) or {rule.text: rule.text}
-    said = {name: field for name, field in named.items() if given.says(field)}
-    if not (said and new.any()):
+    present = {name: field for name, field in named.items() if given.says(field)}
+    if not (present and new.any()):
         return signed, None
     columns = dict.fromkeys(named, pa.nulls(len(new), pa.large_string()))
-    for name, field in said.items():
+    for name, field in present.items():
         pairs = zip(given.values(field, len(new)), new, strict=True)
         columns[name] = text_column([value if own and isinstance(value, str) else None for value, own in pairs], field)
     features: Features | None = None

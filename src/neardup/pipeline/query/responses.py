@@ -82,7 +82,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
         verify=verify,
     )
     shown = _gathered(collapsed, given, name) if include is None else _listed(collapsed, given)
-    said = {
+    counts = {
         "hits": collapsed.hits,
         "examined": collapsed.examined,
         "groups": collapsed.groups,
@@ -91,7 +91,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
         "page": page,
         "pages": collapsed.pages,
     }
-    return {**response, "hits": {**outer, "hits": shown}, OURS: said}
+    return {**response, "hits": {**outer, "hits": shown}, OURS: counts}
 
 
 def _asked(
@@ -111,7 +111,7 @@ def _asked(
     records: list[dict[str, Any]] = [{"_id": hit.get("_id")} for hit in given]
     known = [*dict.fromkeys(name for hit in given for part in ("_source", "fields") for name in hit.get(part) or ())]
     for field in sorted(texts | values):
-        found = [_said(hit, field, joined=field in texts) for hit in given]
+        found = [_value_of(hit, field, joined=field in texts) for hit in given]
         if field in known or any(value is not None for value in found):
             for record, value in zip(records, found, strict=True):
                 record[field] = value
@@ -123,17 +123,17 @@ def _asked(
     return records
 
 
-def _said(hit: Mapping[str, Any], field: str, *, joined: bool) -> Any:
+def _value_of(hit: Mapping[str, Any], field: str, *, joined: bool) -> Any:
     """Return the value of a hit's field, ``None`` if it has none; the texts of a list are *joined*, one per line."""
     value = _found(hit.get("_source"), field)
     if value is None:
         value = _found(hit.get("fields"), field)
     if not isinstance(value, list):
         return value
-    said = [one for one in value if one is not None]
-    if joined and all(isinstance(one, str) for one in said):
-        return "\n".join(said) if said else None
-    return (said or [None])[0] if len(said) <= 1 else said
+    values = [one for one in value if one is not None]
+    if joined and all(isinstance(one, str) for one in values):
+        return "\n".join(values) if values else None
+    return (values or [None])[0] if len(values) <= 1 else values
 
 
 def _found(source: Any, field: str) -> Any:
@@ -149,13 +149,13 @@ def _found(source: Any, field: str) -> Any:
 def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
     repeats: dict[int, list[dict[str, Any]]] = {}
     kept: dict[int, dict[str, Any]] = {}
-    mates = collapsed.outcome.of.tolist()
+    matched = collapsed.outcome.of.tolist()
     for group in collapsed.page:
         for hit in group.kept:
-            kept[hit.rank] = _told(given[hit.rank], group.id)
+            kept[hit.rank] = _marked(given[hit.rank], group.id)
             repeats[hit.rank] = []
         for repeat in group.hidden:
-            repeats[mates[repeat.rank]].append(_told(given[repeat.rank], group.id, repeat))
+            repeats[matched[repeat.rank]].append(_marked(given[repeat.rank], group.id, repeat))
     for rank, shown in kept.items():
         inner = shown.get("inner_hits") or {}
         if name in inner:
@@ -173,12 +173,12 @@ def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: st
 def _listed(collapsed: Collapsed, given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     members: dict[int, dict[str, Any]] = {}
     for group in collapsed.page:
-        members |= {hit.rank: _told(given[hit.rank], group.id) for hit in group.kept}
-        members |= {repeat.rank: _told(given[repeat.rank], group.id, repeat) for repeat in group.hidden}
+        members |= {hit.rank: _marked(given[hit.rank], group.id) for hit in group.kept}
+        members |= {repeat.rank: _marked(given[repeat.rank], group.id, repeat) for repeat in group.hidden}
     return [members[rank] for rank in sorted(members)]
 
 
-def _told(hit: Mapping[str, Any], group: int, repeat: HiddenHit | None = None) -> dict[str, Any]:
+def _marked(hit: Mapping[str, Any], group: int, repeat: HiddenHit | None = None) -> dict[str, Any]:
     """Return a copy of a hit with the result in its fields, which are lists as in the engines."""
     fields: dict[str, Any] = {**(hit.get("fields") or {}), f"{OURS}.group": [group]}
     if repeat is not None:

@@ -268,20 +268,20 @@ class Search(AbstractContextManager["Search"]):
                 return 0
             if self._store.behind(state.following - 1, 1).size:  # another thread admitted documents, and will catch up
                 return 0
-            gone = held = np.empty(0, np.int64)
+            removed = held = np.empty(0, np.int64)
             if state.documents != len(self._store):
                 if self._held is None or self._held[0] != state.built:  # only this writer changes or rebuilds the table
                     self._held = (state.built, self._table.ordinals())
                 held = self._held[1]
                 alive = self._store.alive(self._store.with_ordinals(held))
-                gone, held = held[~alive], held[alive]
-            lacks = state.documents - len(gone) < len(self._store)
+                removed, held = held[~alive], held[alive]
+            lacks = state.documents - len(removed) < len(self._store)
         if lacks:  # the index was replaced by an old copy, before a removal
             return self._built_again()
-        self._table.update(following, gone=gone.tolist())
-        if len(gone):
+        self._table.update(following, removed=removed.tolist())
+        if len(removed):
             self._held = (state.built, held)
-        return len(gone)
+        return len(removed)
 
     # Reading.
 
@@ -384,9 +384,9 @@ class Search(AbstractContextManager["Search"]):
             done = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
             shown = [kept.rank for group in done.page for kept in group.kept]
             hidden = [hidden.rank for group in done.page for hidden in group.hidden]
-            mates = done.outcome.of[hidden].tolist()  # it may be on another page of members
-            told = [*{*shown, *hidden, *mates}]
-            hits = dict(zip(told, self._hits(ranked.at(told)), strict=True))
+            matched = done.outcome.of[hidden].tolist()  # it may be on another page of members
+            ranks = [*{*shown, *hidden, *matched}]
+            hits = dict(zip(ranks, self._hits(ranked.at(ranks)), strict=True))
             return ranked.total, done, hits, shown, self._beginnings(ranked.places[shown])
 
         total, collapsed, hits, shown, texts = self._find(_Asked(query, top, sort, site), limit, judged)

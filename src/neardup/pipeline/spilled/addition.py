@@ -9,11 +9,20 @@ import pyarrow as pa
 
 from neardup.decisions.drops import UNKNOWN
 from neardup.model.arrays import Positions, Words
-from neardup.pipeline.spilled.earlier import COUNTS, ROWS, SITE, TEXT_HIGH, WHOLE, Rows, RunInputs, stored_rows
-from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, gather_rows, leaders
+from neardup.pipeline.spilled.earlier_documents import (
+    COUNTS,
+    ROWS,
+    SITE,
+    TEXT_HIGH,
+    WHOLE,
+    Rows,
+    RunInputs,
+    stored_rows,
+)
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import REPRESENTATIVES, settled_of
-from neardup.pipeline.spilled.signed import Signed
+from neardup.pipeline.spilled.ranking import LEADER_OF, LEADER_POSITIONS, gather_rows, leader_count
+from neardup.pipeline.spilled.signing import Signed
 from neardup.pipeline.spilled.state import SegmentInfo, State, header_of
 from neardup.text.columns import gathered
 
@@ -28,28 +37,35 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
     if name in {part.name for part in state.segments}:
         return
     known = len(job.earlier)
-    heads = np.asarray(job.places(HEADS, np.int64, len(signed)))[known:]
+    leaders = np.asarray(job.places(LEADER_POSITIONS, np.int64, len(signed)))[known:]
     equal = signed.equal
-    heads = heads[signed.column("present", np.bool_)[heads] | equal[heads].any(axis=1)]  # nothing can match the others
+    leaders = leaders[
+        signed.column("present", np.bool_)[leaders] | equal[leaders].any(axis=1)
+    ]  # nothing can match the others
     numbers = np.full(len(signed), -1, np.int64)  # by position
     numbers[:known] = np.arange(known)
-    numbers[heads] = known + np.arange(len(heads))
-    positions = np.asarray(job.array(REPRESENTATIVES, np.int64)[heads])
+    numbers[leaders] = known + np.arange(len(leaders))
+    positions = np.asarray(job.array(REPRESENTATIVES, np.int64)[leaders])
     representatives = np.where(positions < 0, -1, numbers[positions])
     shards = job.shards.of_texts()
     part = SegmentInfo(
         name=name,
         added=datetime.now(UTC).isoformat(timespec="seconds"),
         documents=len(signed) - known,
-        leaders=len(heads),
+        leaders=len(leaders),
         kept=int((job.array(REPRESENTATIVES, np.int64)[known:] < 0).sum()),
         inputs=shards.inputs,
     )
-    gather_rows(job, signed, _ROWS, heads)
+    gather_rows(job, signed, _ROWS, leaders)
     if job.stores_whole:
-        gather_rows(job, signed, _WHOLE_ROWS, heads[representatives < 0], whole=True)
+        gather_rows(job, signed, _WHOLE_ROWS, leaders[representatives < 0], whole=True)
     rows = _rows(
-        job, signed, heads, equal[heads], representatives, _counts(job, signed, heads[representatives >= 0], blocks)
+        job,
+        signed,
+        leaders,
+        equal[leaders],
+        representatives,
+        _counts(job, signed, leaders[representatives >= 0], blocks),
     )
     state.add(
         part,
@@ -63,29 +79,29 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
 
 def _counts(job: Job, signed: Signed, dropped: Positions, blocks: int) -> Positions:
     """Return what dropped leaders share with their representatives: int64[3, n], ``UNKNOWN`` if it was not counted."""
-    settled = settled_of(job, blocks, len(signed) if job.scheme.columns else leaders(job))
-    found = np.full((3, leaders(job)), UNKNOWN, np.int64)
+    settled = settled_of(job, blocks, len(signed) if job.scheme.columns else leader_count(job))
+    found = np.full((3, leader_count(job)), UNKNOWN, np.int64)
     if job.policy.verify == "exact" and not job.scheme.columns:
         found[:, settled[0]] = settled[2:]
-    counts: Positions = found[:, np.asarray(job.array(HEAD_OF, np.int32)[dropped])]
+    counts: Positions = found[:, np.asarray(job.array(LEADER_OF, np.int32)[dropped])]
     return counts
 
 
 def _rows(  # noqa: PLR0913, PLR0917 - the columns, of all leaders
-    job: Job, signed: Signed, heads: Positions, equal: Words, representatives: Positions, counts: Positions
+    job: Job, signed: Signed, leaders: Positions, equal: Words, representatives: Positions, counts: Positions
 ) -> Iterator[Rows]:
     kinds: dict[str, Any] = _COLUMNS | ({TEXT_HIGH: np.uint64} if job.for_index else {})
-    columns = {name: signed.column(name, kind)[heads] for name, kind in kinds.items()}
-    sites = {SITE: signed.sites[heads]} if job.has_sites else {}
+    columns = {name: signed.column(name, kind)[leaders] for name, kind in kinds.items()}
+    sites = {SITE: signed.sites[leaders]} if job.has_sites else {}
     ids, signatures = signed.ids(), np.asarray(job.array(_ROWS, job.no_rows().dtype, axes=job.no_rows().ndim))
     whole = job.no_rows(whole=True)
     wholes = job.array(_WHOLE_ROWS, whole.dtype, axes=whole.ndim) if job.stores_whole else None
     others = np.concatenate([[0], np.cumsum(representatives >= 0)])
-    for begin in range(0, max(len(heads), 1), ROWS):
+    for begin in range(0, max(len(leaders), 1), ROWS):
         part = slice(begin, begin + ROWS)
         own = representatives[part]
         kept = np.flatnonzero(own < 0)
-        first, last = others[[begin, min(begin + ROWS, len(heads))]].tolist()
+        first, last = others[[begin, min(begin + ROWS, len(leaders))]].tolist()
         some = counts[:, first:last].astype(np.int32)
         more = {} if wholes is None else {WHOLE: stored_rows(wholes[begin - first :][: len(kept)])}
         if job.for_index:
@@ -106,10 +122,10 @@ def _rows(  # noqa: PLR0913, PLR0917 - the columns, of all leaders
                     "text": columns["text"][part][kept],
                     "length": np.minimum(columns["length"][part][kept], _LONGEST).astype(np.uint32),
                     "features": columns["features"][part][kept].astype(np.uint32),
-                    "position": (heads[part][kept] - len(job.earlier)).astype(np.uint32),
+                    "position": (leaders[part][kept] - len(job.earlier)).astype(np.uint32),
                     **more,
                 }
             ),
             pa.table(dict(zip(COUNTS, some, strict=True))),
-            pa.table({"id": gathered(ids, heads[part]).cast(pa.large_string())}),
+            pa.table({"id": gathered(ids, leaders[part]).cast(pa.large_string())}),
         )

@@ -16,9 +16,9 @@ from neardup.model.arrays import AnyPositions, Positions
 from neardup.model.candidates import Candidates, joined
 from neardup.pipeline.corpus.comparison import exact_matcher, feature_sets
 from neardup.pipeline.spilled.features import Places, load, places
-from neardup.pipeline.spilled.heads import thresholds
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import ASKING, ASKING_BOUNDS, LEADERS, StoredPairs
+from neardup.pipeline.spilled.ranking import thresholds
 
 _BYTES: Final = 8  # of a feature
 _OF_PAIR: Final = 48  # bytes of a pair and of what is computed of it

@@ -15,7 +15,7 @@ from neardup.model.folders import RUN
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.job import OTHER
 from neardup.schemes import terms as schemes
-from neardup.schemes.recorded import RecordedScheme
+from neardup.schemes.recorded_scheme import RecordedScheme
 from neardup.sources.formats import display
 from neardup.sources.output_places import require_outside
 from neardup.sources.shards import Shards

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from neardup.engines.journal import WorkFolder, naming
 from neardup.model.arrays import Positions, Words
-from neardup.pipeline.spilled.earlier import mapped_table
+from neardup.pipeline.spilled.earlier_documents import mapped_table
 from neardup.pipeline.spilled.job import Job
 from neardup.schemes.terms import fitted_common
 from neardup.text.columns import gathered

@@ -7,10 +7,10 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Features, Positions, Words
-from neardup.pipeline.spilled.heads import sites_of
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import BLOCKS, UNITS
-from neardup.pipeline.spilled.signed import Signed
+from neardup.pipeline.spilled.ranking import sites_of
+from neardup.pipeline.spilled.signing import Signed
 from neardup.text.columns import batches, gathered
 from neardup.text.sites import separate
 

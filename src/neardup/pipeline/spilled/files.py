@@ -53,7 +53,7 @@ from neardup.pipeline.spilled.outputs import (
 )
 from neardup.pipeline.spilled.run import Map, Stages, decided, listed
 from neardup.pipeline.spilled.state import State
-from neardup.pipeline.spilled.stored import StoredResult
+from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import SPOOLED, STDIN, kind

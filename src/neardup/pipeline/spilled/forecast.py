@@ -11,14 +11,14 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.evaluation.crowding import background_of, expected_candidates
+from neardup.evaluation.expected_candidates import background_of, expected_candidates
 from neardup.evaluation.plans import fewer_shared, smaller_buckets
 from neardup.model.arrays import Signatures
 from neardup.model.candidates import ROOM
 from neardup.model.errors import FULL, StorageFailed
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import UNITS
-from neardup.pipeline.spilled.signed import Signed
+from neardup.pipeline.spilled.signing import Signed
 from neardup.sources.formats import Kind
 from neardup.sources.shards import Shards
 
@@ -112,7 +112,7 @@ def warn_of_full_buckets(job: Job, signed: Signed, documents: int) -> None:
     keys = signed.sample(_SAMPLE)
     if len(keys) <= 1:
         return
-    found = expected_candidates(keys, documents, pooled=scheme.pooled, most=_FEW)
+    found = expected_candidates(keys, documents, position_independent=scheme.position_independent, most=_FEW)
     if not found.overflows:
         return
     better = smaller_buckets(scheme, documents, background_of(scheme, found))
@@ -158,5 +158,5 @@ def amount(size: float) -> str:
 def _row_bytes(job: Job) -> int:
     """Return the bytes of the signature of a leader, and of its keys."""
     nothing = Signatures(job.no_rows(), np.empty(0, np.bool_), job.scheme.recipe)
-    columns = 0 if job.scheme.pooled else job.scheme.keys(nothing).shape[1]
+    columns = 0 if job.scheme.position_independent else job.scheme.keys(nothing).shape[1]
     return nothing.rows.itemsize * int(np.prod(nothing.rows.shape[1:])) + 8 * columns

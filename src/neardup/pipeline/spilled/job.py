@@ -21,7 +21,7 @@ from neardup.model.arrays import Corpus, Features, Words
 from neardup.model.errors import StorageDamaged
 from neardup.model.policy import Policy
 from neardup.model.protocols import ColumnScheme, Scheme
-from neardup.pipeline.spilled.earlier import Earlier, mapped_table
+from neardup.pipeline.spilled.earlier_documents import Earlier, mapped_table
 from neardup.schemes.terms import written
 from neardup.sources.collection import InputPiece
 from neardup.sources.shards import Shards

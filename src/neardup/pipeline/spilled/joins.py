@@ -14,7 +14,7 @@ from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Features, Positions, Words, ragged
 from neardup.pipeline.partners.pairs import PairRule, clusters_of, pair_table
 from neardup.pipeline.spilled.job import IDS, Job, of_shard
-from neardup.pipeline.spilled.signed import fields_of
+from neardup.pipeline.spilled.signing import fields_of
 from neardup.sources.missing_fields import LackingFields
 from neardup.text.columns import batches, gathered
 

@@ -9,10 +9,10 @@ from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Positions, positions_in
 from neardup.pipeline.spilled.blocks import settled_name
-from neardup.pipeline.spilled.heads import HEAD_OF, HEADS, comparison_of, ranked, signatures
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import MATCHED
-from neardup.pipeline.spilled.signed import Signed
+from neardup.pipeline.spilled.ranking import LEADER_OF, LEADER_POSITIONS, comparison_of, ranked, signatures
+from neardup.pipeline.spilled.signing import Signed
 
 REPRESENTATIVES: Final = "representatives.npy"  # int64[n]: by position, the position of the representative, or -1
 _ROWS: Final = 5  # of what is settled
@@ -24,20 +24,20 @@ RULES: Final = "rules.npy"  # int8[d]: a place in the rules of the record
 def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[str, Any]:
     """Decide every document, and store its representative and the evidence of each drop; count without earlier ones."""
     number = len(signed)
-    order, heads = ranked(job, number), job.places(HEADS, np.int64, number)
-    head_of = job.places(HEAD_OF, np.int32, len(heads), number)
-    of = np.asarray(head_of)[order]  # by rank
-    ranks_of_heads = np.flatnonzero(heads[of] == order)
-    if len(ranks_of_heads) != len(heads):
-        raise job.damaged(HEADS)
-    settled = settled_of(job, blocks, number if job.scheme.columns else len(heads))
+    order, leaders = ranked(job, number), job.places(LEADER_POSITIONS, np.int64, number)
+    leader_of = job.places(LEADER_OF, np.int32, len(leaders), number)
+    of = np.asarray(leader_of)[order]  # by rank
+    ranks_of_leaders = np.flatnonzero(leaders[of] == order)
+    if len(ranks_of_leaders) != len(leaders):
+        raise job.damaged(LEADER_POSITIONS)
+    settled = settled_of(job, blocks, number if job.scheme.columns else len(leaders))
     if job.policy.verify == "exact" and not job.scheme.columns:
-        matched = np.full(len(heads), -1, np.int64)
+        matched = np.full(len(leaders), -1, np.int64)
         settled = np.concatenate([job.earlier.settled(), settled], axis=1)
         matched[settled[0]] = settled[1]
     else:
-        matched = np.asarray(job.places(MATCHED, np.int64, len(heads), len(heads), least=-1))
-    matched = spread(matched, ranks_of_heads, of)
+        matched = np.asarray(job.places(MATCHED, np.int64, len(leaders), len(leaders), least=-1))
+    matched = spread(matched, ranks_of_leaders, of)
     first = signed.first
     dropped = np.flatnonzero((matched >= 0) & (order >= first))
     dropped = dropped[np.argsort(order[dropped])]  # in the order of positions
@@ -58,7 +58,7 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     for name in evidence.keys() - {"rule"}:
         files |= job.save(f"{name}.npy", evidence[name])
     present = np.asarray(signatures(job).present)
-    empty, blank = ~present[np.asarray(head_of)][first:], signed.column("blank", np.bool_)[first:]
+    empty, blank = ~present[np.asarray(leader_of)][first:], signed.column("blank", np.bool_)[first:]
     return {
         "kept": len(order) - first - len(left),
         "exact": int(exact.sum()),

@@ -22,7 +22,7 @@ from neardup.model.errors import DataError, OutputError, OutputRefused, Paramete
 from neardup.pipeline.corpus.report import reading_terms, write_report
 from neardup.pipeline.corpus.result import MARKS, marks_of
 from neardup.pipeline.spilled.job import OTHER, Job, digest
-from neardup.pipeline.spilled.stored import StoredResult
+from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.sources.collection import InputPiece, check_marks, converter, require_new
 from neardup.sources.formats import (
     COMPRESSIONS,

@@ -18,22 +18,22 @@ from neardup.model.arrays import Flags, Positions, ragged
 from neardup.model.candidates import Candidates, Ranks, joined
 from neardup.pipeline.corpus.comparison import SignatureKeys, pairs_left
 from neardup.pipeline.progress import Progress
-from neardup.pipeline.spilled.heads import (
+from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.ranking import (
     FEATURES,
-    HEAD_OF,
-    HEADS,
+    LEADER_OF,
+    LEADER_POSITIONS,
     PRESENT,
     ROWS_OF_HEADS,
     StoredKeys,
     comparison_of,
     gather_signatures,
-    leaders,
+    leader_count,
     ranked,
     remove_signatures,
     signatures,
 )
-from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.signed import Signed
+from neardup.pipeline.spilled.signing import Signed
 
 MATCHED: Final = "matched.npy"  # int64[h]: the kept leader that a leader is dropped for, or -1
 BLOCKS: Final = "blocks.npy"  # int32: the block of a unit, or -1
@@ -52,16 +52,16 @@ _MOST_RANGES: Final = 64  # each task reads the buckets of all ranks
 
 def groups(job: Job) -> list[range]:
     """Cut the columns of the stored keys into groups, one for each task; there is one if there are few leaders."""
-    columns = 1 if job.scheme.pooled else StoredKeys(job).columns
-    number = max(1, min(columns, leaders(job) // _LEADERS))
+    columns = 1 if job.scheme.position_independent else StoredKeys(job).columns
+    number = max(1, min(columns, leader_count(job) // _LEADERS))
     return [range(columns * place // number, columns * (place + 1) // number) for place in range(number)]
 
 
 def bucket(job: Job, task: int) -> dict[str, Any]:
     """Find the buckets of some columns of keys, and store them."""
     known = signatures(job)
-    keys = SignatureKeys(job.scheme, known) if job.scheme.pooled else StoredKeys(job)
-    options: dict[str, Any] = {"first": len(job.earlier), "pooled": job.scheme.pooled}
+    keys = SignatureKeys(job.scheme, known) if job.scheme.position_independent else StoredKeys(job)
+    options: dict[str, Any] = {"first": len(job.earlier), "position_independent": job.scheme.position_independent}
     found = [column_of(keys, np.asarray(known.present), column=column, **options) for column in groups(job)[task]]
     members, sizes = (np.concatenate(parts) for parts in list(zip(*found, strict=True))[:2])
     files = job.save(_members(task), members) | job.save(_sizes(task), sizes)
@@ -70,7 +70,7 @@ def bucket(job: Job, task: int) -> dict[str, Any]:
 
 def ranges(job: Job) -> list[tuple[int, int]]:
     """Cut the ranks that ask for candidates into ranges, one for each task."""
-    first, end = len(job.earlier), leaders(job)
+    first, end = len(job.earlier), leader_count(job)
     number = max(1, min(_MOST_RANGES, -(-(end - first) // _RANGE)))
     return [*pairwise(first + (end - first) * place // number for place in range(number + 1))]
 
@@ -156,20 +156,20 @@ def place(roots: npt.NDArray[np.integer[Any]], involved: Flags, sizes: Positions
 
 def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, Any]:
     """Join the components of the stored pairs, and place these into blocks; the records are those of all tasks."""
-    number = len(job.array(HEAD_OF, np.int32))
-    heads = job.places(HEADS, np.int64, number)
-    present = np.asarray(job.array(PRESENT, np.bool_, len(heads)))
-    parents, involved, stored = np.arange(len(heads)), np.zeros(len(heads), np.bool_), StoredPairs(job)
+    number = len(job.array(LEADER_OF, np.int32))
+    leaders = job.places(LEADER_POSITIONS, np.int64, number)
+    present = np.asarray(job.array(PRESENT, np.bool_, len(leaders)))
+    parents, involved, stored = np.arange(len(leaders)), np.zeros(len(leaders), np.bool_), StoredPairs(job)
     for task, part in enumerate(stored.parts):
-        _require(job, task, part, len(heads))
+        _require(job, task, part, len(leaders))
         involved[part.asking] = True
         involved[part.candidates] = True
         holds = np.ones(len(part.candidates), np.bool_)
         kernels.connect_given(part.asking, np.array(part.bounds), part.candidates, holds, parents)
     kernels.roots(parents)
     units = np.full(number, -1, np.int32)
-    units[heads[involved]] = np.flatnonzero(involved)
-    sizes = _BYTES * np.asarray(job.places(FEATURES, np.int64, _MOST_FEATURES, len(heads)))
+    units[leaders[involved]] = np.flatnonzero(involved)
+    sizes = _BYTES * np.asarray(job.places(FEATURES, np.int64, _MOST_FEATURES, len(leaders)))
     blocks, count = place(parents, involved, sizes, job.block)
     of = blocks[stored.asking]
     order = np.argsort(of, kind="stable")
@@ -197,7 +197,7 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
     """Decide the leaders by their signatures, without texts; place groups of documents with equal fields."""
     gather_signatures(job, signed)
     comparison = comparison_of(job, engine)
-    keys = None if job.scheme.pooled else StoredKeys(job)
+    keys = None if job.scheme.position_independent else StoredKeys(job)
     matcher = (
         comparison.unverified
         if job.policy.verify != "exact"
@@ -220,11 +220,11 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
 def _groups(job: Job, signed: Signed) -> tuple[int, dict[str, int]]:
     """Place the groups of documents with equal fields, whose texts are measured, into blocks; units are ranks."""
     number = len(signed)
-    order, heads = ranked(job, number), job.places(HEADS, np.int64, number)
+    order, leaders = ranked(job, number), job.places(LEADER_POSITIONS, np.int64, number)
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
-    own = np.asarray(job.places(HEAD_OF, np.int32, len(heads), number))
-    best = ranks[heads][own[order]]  # of each group
+    own = np.asarray(job.places(LEADER_OF, np.int32, len(leaders), number))
+    best = ranks[leaders][own[order]]  # of each group
     several = np.bincount(best, minlength=number)[best] > 1
     units = np.full(len(order), -1, np.int32)
     units[order[several]] = np.flatnonzero(several)
@@ -251,7 +251,7 @@ def _require(job: Job, task: int, part: Candidates, end: int) -> None:
 
 def _column(job: Job, task: int) -> Column:
     """Return the stored buckets of a task."""
-    members = job.places(_members(task), np.int32, leaders(job))
+    members = job.places(_members(task), np.int32, leader_count(job))
     sizes = job.places(_sizes(task), np.int32, len(members) + 1)
     if int(sizes.sum()) != len(members):
         raise job.damaged(_sizes(task))

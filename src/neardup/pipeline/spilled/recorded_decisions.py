@@ -24,14 +24,14 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import UNVERIFIED
 from neardup.pipeline.digests import equals
 from neardup.pipeline.spilled.common_shingles import list_of
-from neardup.pipeline.spilled.earlier import stored_rows
-from neardup.pipeline.spilled.heads import ranked
+from neardup.pipeline.spilled.earlier_documents import stored_rows
 from neardup.pipeline.spilled.job import OTHER
+from neardup.pipeline.spilled.ranking import ranked
 from neardup.pipeline.spilled.records import records_in
 from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.workers import job_of, scheme_of
-from neardup.schemes.recorded import RecordedScheme, as_recorded, differing
+from neardup.schemes.recorded_scheme import RecordedScheme, as_recorded, differing
 from neardup.schemes.terms import common_of, written
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.formats import STDIN, display, is_url

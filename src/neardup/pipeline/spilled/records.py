@@ -66,7 +66,7 @@ _KINDS: Final[dict[str, Any]] = {
     "split": _Begun,
     "sign": _Signed,
     "sign_text": _Signed,
-    "rank": _counts("heads"),
+    "rank": _counts("leaders"),
     "bucket": _counts("not_compared"),
     "pair": _counts("candidates"),
     "arrange": _PROPOSED,

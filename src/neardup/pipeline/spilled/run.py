@@ -29,13 +29,13 @@ from neardup.pipeline.spilled.forecast import (
     sample_of,
     warn_of_full_buckets,
 )
-from neardup.pipeline.spilled.heads import gather_signatures, leaders, rank
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import decide
 from neardup.pipeline.spilled.pairs import arrange, bucket, groups, pair, propose, ranges, remove_buckets
+from neardup.pipeline.spilled.ranking import gather_signatures, leader_count, rank
 from neardup.pipeline.spilled.records import kind_of, records_in
-from neardup.pipeline.spilled.signed import Signed, fields_of, rejected_in, sign
-from neardup.pipeline.spilled.stored import StoredDocuments, StoredResult
+from neardup.pipeline.spilled.signing import Signed, fields_of, rejected_in, sign
+from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.sources.formats import display
 from neardup.sources.missing_fields import missing_field
@@ -154,7 +154,7 @@ def decided(
     stages.one("rank", job.deciding, lambda: rank(job, signed))
 
     def proposal() -> Record:
-        require_room(job.journal.folder, bytes_to_compare(job, leaders(job)), "compare signatures")
+        require_room(job.journal.folder, bytes_to_compare(job, leader_count(job)), "compare signatures")
         return propose(job, signed, engine, progress)
 
     if job.policy.verify == "exact" and not job.scheme.columns:
@@ -192,7 +192,7 @@ def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
     sizes = [end - begin for begin, end in ranges(job)]
 
     def keys() -> Record:
-        require_room(job.journal.folder, bytes_to_compare(job, leaders(job)), "compare signatures")
+        require_room(job.journal.folder, bytes_to_compare(job, leader_count(job)), "compare signatures")
         return gather_signatures(job, signed)
 
     if not stages.are_done("pair", of, len(sizes)):

@@ -1,8 +1,8 @@
 """A state: what runs keep of their documents, so that later runs compare new documents with them.
 
-A folder with ``state.json`` and a folder for each segment. A segment has the leaders that one run added, in Arrow
-files (see ``neardup.pipeline.spilled.earlier``), and ``texts.json``, which names the inputs that have their texts. The
-folder also has ``templates.arrow``, the latest templates of hosts, if pages were read with any.
+A folder with ``state.json`` and a folder for each segment. A segment has the leaders that one run added, in Arrow files
+(see ``neardup.pipeline.spilled.earlier_documents``), and ``texts.json``, which names the inputs that have their texts.
+The folder also has ``templates.arrow``, the latest templates of hosts, if pages were read with any.
 """
 
 import json
@@ -33,7 +33,7 @@ from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
 from neardup.model.moments import require_past
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.pipeline.spilled.earlier import (
+from neardup.pipeline.spilled.earlier_documents import (
     DROPPED,
     IDS,
     KEPT,
@@ -46,7 +46,7 @@ from neardup.pipeline.spilled.earlier import (
     check_segments,
 )
 from neardup.schemes import terms
-from neardup.schemes.recorded import RecordedScheme, differing, other_settings
+from neardup.schemes.recorded_scheme import RecordedScheme, differing, other_settings
 from neardup.sources.formats import local_folder
 from neardup.sources.output_places import require_outside
 from neardup.text.extraction import Extraction, other_extraction

@@ -20,16 +20,16 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.blocks import settle
 from neardup.pipeline.spilled.changes import recorded_in
 from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
-from neardup.pipeline.spilled.earlier import Earlier
+from neardup.pipeline.spilled.earlier_documents import Earlier
 from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import OTHER, Job
 from neardup.pipeline.spilled.outputs import Output, Part, parts_of, together, write, writing
 from neardup.pipeline.spilled.pairs import bucket, pair
 from neardup.pipeline.spilled.records import kind_of, records_in
 from neardup.pipeline.spilled.run import records_of, result_of
-from neardup.pipeline.spilled.signed import Signed, sign
+from neardup.pipeline.spilled.signing import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
-from neardup.pipeline.spilled.stored import StoredResult
+from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.schemes import terms as schemes
 from neardup.sources.formats import local_folder
 from neardup.sources.shards import Shards

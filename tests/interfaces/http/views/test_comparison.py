@@ -63,7 +63,7 @@ def test_many_pieces_are_cut_and_the_rest_counted():
 def test_empty_texts_say_why_there_is_no_match():
     view = viewed("", "")
     assert not view.matches
-    assert "no signature" in view.ruling
+    assert "no signature" in view.decision
     assert [side.text.pieces for side in view.sides] == [(), ()]
 
 
@@ -74,7 +74,9 @@ def test_the_same_document_twice_is_said():
 def test_what_decides_comes_first_and_the_estimate_below():
     view = viewed(STORM, f"{STORM} on Tuesday")
     assert view.answer == "These two repeat each other, by the rule of the index, on their texts"
-    assert view.ruling.startswith("minhash: resemblance 0.8889; rule: resemblance of sets of 3-word shingles at least")
+    assert view.decision.startswith(
+        "minhash: resemblance 0.8889; rule: resemblance of sets of 3-word shingles at least"
+    )
     assert view.estimate.startswith("Signatures alone: match: estimated resemblance 0.")
     assert view.measures[0][:2] == ("Resemblance", "0.89")
 

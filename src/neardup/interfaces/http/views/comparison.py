@@ -8,8 +8,8 @@ from neardup.interfaces.escaping import printable
 from neardup.interfaces.http.links import COMPARE, LinkChoice, linked
 from neardup.interfaces.http.views.documents import entry_of
 from neardup.interfaces.http.views.results import PageQuery
+from neardup.interfaces.match_decisions import estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.pieces import Excerpt
-from neardup.interfaces.rulings import estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals, percent
 from neardup.model.seen import Document
 
@@ -40,7 +40,7 @@ def comparison_view(
     return SimpleNamespace(
         matches=found.matches,
         answer="Both are the same document" if a.id == b.id else answer,
-        ruling=printable(f"{found.scheme}: {value_of(found)}; rule: {found.rule}"),
+        decision=printable(f"{found.scheme}: {value_of(found)}; rule: {found.rule}"),
         estimate=printable(f"Signatures alone: {estimate_of(found.estimate)}"),
         measures=(
             ("Resemblance", decimals(found.resemblance), "shared, of all that both have"),

@@ -19,7 +19,7 @@ from neardup.pipeline.corpus.address_ranks import WRITTEN, written_fields
 from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.digests import checksums, equals, exchanged
-from neardup.pipeline.spilled.earlier import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
+from neardup.pipeline.spilled.earlier_documents import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected

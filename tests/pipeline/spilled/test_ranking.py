@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
-from test_signed import signed_of
+from test_signing import signed_of
 
 from neardup import MinHash
 from neardup.model.errors import ValueRefused
-from neardup.pipeline.spilled import heads
+from neardup.pipeline.spilled import ranking
 from neardup.sources.read import read
 
 
@@ -12,8 +12,10 @@ from neardup.sources.read import read
 def test_leaders_are_the_best_of_equal_documents(job_of, sources, keep):
     job = job_of(sources, keep=keep, size=3000)
     _, signed = signed_of(job)
-    found = heads.rank(job, signed)
-    order, positions, of = (job.array(name).tolist() for name in (heads.ORDER, heads.HEADS, heads.HEAD_OF))
+    found = ranking.rank(job, signed)
+    order, positions, of = (
+        job.array(name).tolist() for name in (ranking.ORDER, ranking.LEADER_POSITIONS, ranking.LEADER_OF)
+    )
     digests = [tuple(row) for row in signed.equal.tolist()]
     best = {}
     for position in order:
@@ -23,26 +25,26 @@ def test_leaders_are_the_best_of_equal_documents(job_of, sources, keep):
     for position, head in enumerate(of):
         key = position if digests[position] == (0, 0) else digests[position]
         assert positions[head] == best[key]
-    assert found["heads"] == len(positions)
+    assert found["leaders"] == len(positions)
 
 
 def test_signatures_and_keys_are_by_rank(job_of, sources):
     job = job_of(sources, keep="longest", size=3000)
     _, signed = signed_of(job)
-    heads.rank(job, signed)
-    heads.gather_signatures(job, signed)
-    positions = np.asarray(job.array(heads.HEADS))
+    ranking.rank(job, signed)
+    ranking.gather_signatures(job, signed)
+    positions = np.asarray(job.array(ranking.LEADER_POSITIONS))
     scheme = MinHash()
     wanted = scheme.shortened(scheme.sign(read(sources).texts))[positions]
-    found = heads.signatures(job)
+    found = ranking.signatures(job)
     assert (found.rows == wanted.rows).all()
     assert (found.present == wanted.present).all()
-    keys, some = heads.StoredKeys(job), np.array([3, 0, 5])
+    keys, some = ranking.StoredKeys(job), np.array([3, 0, 5])
     assert (keys.rows(some) == scheme.keys(found)[some]).all()
     assert (keys.column(2, some) == scheme.keys(found)[some, 2]).all()
-    heads.remove_signatures(job)
-    assert not job.path(heads.KEYS).exists()
-    assert heads.signatures(job).present.tolist() == wanted.present.tolist()
+    ranking.remove_signatures(job)
+    assert not job.path(ranking.KEYS).exists()
+    assert ranking.signatures(job).present.tolist() == wanted.present.tolist()
 
 
 def test_a_value_that_cannot_rank_is_named_with_its_place(job_of, tmp_path):
@@ -51,4 +53,4 @@ def test_a_value_that_cannot_rank_is_named_with_its_place(job_of, tmp_path):
     job = job_of([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], columns=["score"], keep="max:score")
     _, signed = signed_of(job)
     with pytest.raises(ValueRefused, match=r"b\.jsonl:2: its 'score' is 'x'"):
-        heads.rank(job, signed)
+        ranking.rank(job, signed)

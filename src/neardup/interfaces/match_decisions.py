@@ -9,51 +9,51 @@ from neardup.model.errors import counted
 
 if TYPE_CHECKING:
     from neardup.evaluation.comparison import Comparison, Explanation
-    from neardup.evaluation.rulings import Estimate, Ruling
+    from neardup.evaluation.match_decisions import Estimate, MatchDecision
 
 _CONTAINMENT: Final = "containment"
 
 
-def answer_of(said: "Ruling | Estimate") -> str:
+def answer_of(decision: "MatchDecision | Estimate") -> str:
     """Return whether it is a match, in a word."""
-    return "match" if said.matches else "no match"
+    return "match" if decision.matches else "no match"
 
 
-def decided_of(said: "Ruling") -> str:
+def decided_of(decision: "MatchDecision") -> str:
     """Return the decision of ``dedup``, and whether it was made without the texts.
 
-    >>> from neardup.evaluation.rulings import ruling
+    >>> from neardup.evaluation.match_decisions import match_decision
     >>> from neardup.schemes.minhash import MinHash
-    >>> decided_of(ruling(MinHash(), "one two three four", "one two three"))
+    >>> decided_of(match_decision(MinHash(), "one two three four", "one two three"))
     'no match'
     """
-    return answer_of(said) if said.verified else f"{answer_of(said)} (not verified)"
+    return answer_of(decision) if decision.verified else f"{answer_of(decision)} (not verified)"
 
 
-def value_of(said: "Ruling") -> str:
+def value_of(decision: "MatchDecision") -> str:
     """Return the measured value, and why there is none or why it is not sufficient.
 
     By containment, A is the better-ranked document.
     """
-    if said.value is None:
-        return said.reason or ""
-    if said.measure == "equality":
-        return "equal" if said.matches else "different"
-    value = f"{_directed(said.measure)} {decimals(said.value, 4)}"
-    if said.measure == _CONTAINMENT:
+    if decision.value is None:
+        return decision.reason or ""
+    if decision.measure == "equality":
+        return "equal" if decision.matches else "different"
+    value = f"{_directed(decision.measure)} {decimals(decision.value, 4)}"
+    if decision.measure == _CONTAINMENT:
         value += " (A counts as better-ranked)"
-    return f"{value}, but {said.reason}" if said.reason else value
+    return f"{value}, but {decision.reason}" if decision.reason else value
 
 
-def estimate_of(said: "Estimate") -> str:
+def estimate_of(decision: "Estimate") -> str:
     """Return the result of the signatures alone, with their values."""
-    if said.value is None:
+    if decision.value is None:
         return "no signature"
-    if said.measure == "equality":
-        return "equal checksums" if said.matches else "different checksums"
-    value = decimals(said.value, 4) if said.measure.startswith("estimated") else f"{said.value:g}"
-    more = [f"{name} {decimals(told, 4)}" for name, told in said.detail.items() if isinstance(told, float)]
-    return ", ".join([f"{answer_of(said)}: {_directed(said.measure)} {value}", *more])
+    if decision.measure == "equality":
+        return "equal checksums" if decision.matches else "different checksums"
+    value = decimals(decision.value, 4) if decision.measure.startswith("estimated") else f"{decision.value:g}"
+    more = [f"{name} {decimals(detail, 4)}" for name, detail in decision.detail.items() if isinstance(detail, float)]
+    return ", ".join([f"{answer_of(decision)}: {_directed(decision.measure)} {value}", *more])
 
 
 def _directed(measure: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.decisions.exact import Heads, leaders_by_digest
+from neardup.decisions.exact import Leaders, leaders_by_digest
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import ROWS
@@ -14,13 +14,13 @@ from neardup.model.errors import ValueRefused
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import LeaderComparison, needs_rows
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.signed import Signed
+from neardup.pipeline.spilled.signing import Signed
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.sites import NO_SITES
 
 ORDER: Final = "order.npy"  # int64[n]: positions from best to worst
-HEAD_OF: Final = "head_of.npy"  # int32[n]: by position, the number of the leader
-HEADS: Final = "heads.npy"  # int64[h]: the positions of the leaders, best first
+LEADER_OF: Final = "leader_of.npy"  # int32[n]: by position, the number of the leader
+LEADER_POSITIONS: Final = "leader_positions.npy"  # int64[h]: the positions of the leaders, best first
 ROWS_OF_HEADS: Final = "rows.npy"
 PRESENT: Final = "present.npy"
 KEYS: Final = "keys.raw"  # uint64[K, ROWS] of the first leaders, then of the next ones
@@ -31,22 +31,22 @@ SITES: Final = "sites.npy"  # uint64[h], if the job has sites
 def rank(job: Job, signed: Signed) -> dict[str, Any]:
     """Rank all documents, and group equal ones."""
     order = _order(job, signed)
-    heads = Heads.of_leaders(_leaders(signed.equal, order), order)
-    head_of = np.empty(len(order), np.int32)
-    head_of[order] = heads.of
-    files = job.save(ORDER, order) | job.save(HEAD_OF, head_of) | job.save(HEADS, heads.positions)
+    leaders = Leaders.by_rank(_leaders(signed.equal, order), order)
+    leader_of = np.empty(len(order), np.int32)
+    leader_of[order] = leaders.of
+    files = job.save(ORDER, order) | job.save(LEADER_OF, leader_of) | job.save(LEADER_POSITIONS, leaders.positions)
     del order
     for name, column, kind in ((FEATURES, "features", np.int64), (PRESENT, "present", np.bool_)):
-        files |= job.save(name, signed.column(column, kind)[heads.positions])
+        files |= job.save(name, signed.column(column, kind)[leaders.positions])
     if job.has_sites:
-        files |= job.save(SITES, signed.sites[heads.positions])
-    return {"heads": len(heads.positions), "files": files}
+        files |= job.save(SITES, signed.sites[leaders.positions])
+    return {"leaders": len(leaders.positions), "files": files}
 
 
 def gather_signatures(job: Job, signed: Signed) -> dict[str, Any]:
     """Store the signatures of the leaders, by rank, and their keys by column."""
-    gather_rows(job, signed, ROWS_OF_HEADS, job.places(HEADS, np.int64, len(signed)))
-    if job.scheme.pooled:  # keys that count in any column are made from the rows
+    gather_rows(job, signed, ROWS_OF_HEADS, job.places(LEADER_POSITIONS, np.int64, len(signed)))
+    if job.scheme.position_independent:  # keys that count in any column are made from the rows
         return {"files": job.sizes(ROWS_OF_HEADS)}
     known = signatures(job)
     with job.output(KEYS) as file:
@@ -70,14 +70,14 @@ def ranked(job: Job, number: int) -> Positions:
     return order
 
 
-def leaders(job: Job) -> int:
+def leader_count(job: Job) -> int:
     """Return the number of all leaders."""
-    return len(job.array(HEADS, np.int64))
+    return len(job.array(LEADER_POSITIONS, np.int64))
 
 
 def signatures(job: Job) -> Signatures:
     """Return the signatures of all leaders, by rank; rows of nothing if they were removed."""
-    present = np.asarray(job.array(PRESENT, np.bool_, leaders(job)))
+    present = np.asarray(job.array(PRESENT, np.bool_, leader_count(job)))
     if not job.path(ROWS_OF_HEADS).exists():
         return Signatures(np.empty((len(present), 0), np.uint8), present, job.scheme.recipe)
     nothing = job.no_rows()
@@ -89,7 +89,7 @@ def signatures(job: Job) -> Signatures:
 
 def sites_of(job: Job) -> Words:
     """Return the sites of all leaders, by rank; none if the job has no sites."""
-    return np.asarray(job.array(SITES, np.uint64, leaders(job))) if job.has_sites else NO_SITES
+    return np.asarray(job.array(SITES, np.uint64, leader_count(job))) if job.has_sites else NO_SITES
 
 
 def thresholds(job: Job) -> Thresholds:
@@ -106,7 +106,7 @@ class StoredKeys:
     """The keys of the leaders, stored by column."""
 
     def __init__(self, job: Job) -> None:
-        number = leaders(job)
+        number = leader_count(job)
         self.columns = job.scheme.keys(Signatures(job.no_rows(), np.empty(0, np.bool_), job.scheme.recipe)).shape[1]
         keys = job.raw(KEYS, np.uint64)
         if len(keys) != number * self.columns:
@@ -164,16 +164,16 @@ def _leaders(equal: Words, order: Positions) -> Positions:
     return leaders
 
 
-def gather_rows(job: Job, signed: Signed, name: str, heads: Positions, *, whole: bool = False) -> None:
+def gather_rows(job: Job, signed: Signed, name: str, leaders: Positions, *, whole: bool = False) -> None:
     """Store the signature rows of the documents at these positions; a state's leaders are all among them or none.
 
     *Whole* ones are only stored of documents that are not in a state yet.
     """
     number_at = np.full(len(signed), -1, np.int32)  # by position
-    number_at[heads] = np.arange(len(heads), dtype=np.int32)
+    number_at[leaders] = np.arange(len(leaders), dtype=np.int32)
     nothing = job.no_rows(whole=whole)
     kind, shape = nothing.dtype, nothing.shape[1:]
-    with job.new_array(name, kind, (len(heads), *shape)) as rows:
+    with job.new_array(name, kind, (len(leaders), *shape)) as rows:
         begin = 0
         for part in job.earlier.signatures(kind, shape) if signed.edges[0] and number_at[0] == 0 else ():
             rows[begin : begin + len(part)] = part

@@ -15,7 +15,7 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Word
 _TOGETHER: Final = 1 << 12  # documents whose keys stay in the processor's cache until they are in columns
 
 
-class Gathered:
+class GrowingPart:
     """A part of an index that grows. Its documents cannot be found before they are in a segment."""
 
     bits = 1  # its keys are whole
@@ -79,13 +79,13 @@ class Gathered:
 
     def lists(self, name: str) -> int:
         """Return the number of lists of this name."""
-        return 1 if name != "key" or self._lookup.pooled else self._key_columns
+        return 1 if name != "key" or self._lookup.position_independent else self._key_columns
 
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
         """Return one of the lists for a new part, in any order."""
-        pooled = self._lookup.pooled and name == "key"
+        position_independent = self._lookup.position_independent and name == "key"
         keys, positions = self._keys if name == "key" else self._listed(name)
-        return packed_keys(keys, renumbered[positions], number, bits, pooled=pooled)
+        return packed_keys(keys, renumbered[positions], number, bits, position_independent=position_independent)
 
     @cached_property
     def _keys(self) -> tuple[Words, Positions]:
@@ -108,9 +108,9 @@ class Gathered:
         everybody = np.arange(self.documents)
         if name == "id":
             return id_keys(self.strings("id", everybody), self._salt).reshape(-1, 1), everybody
-        if name == "keeper":
-            keepers = self._fixed["keeper"].values
-            others = np.flatnonzero(keepers != self._fixed["ordinal"].values)
-            return ordinal_keys(keepers[others]).reshape(-1, 1), others
+        if name == "representative":
+            representatives = self._fixed["representative"].values
+            others = np.flatnonzero(representatives != self._fixed["ordinal"].values)
+            return ordinal_keys(representatives[others]).reshape(-1, 1), others
         known = np.flatnonzero(self._fixed[name].values.any(axis=1))
         return self._fixed[name].values[known], known

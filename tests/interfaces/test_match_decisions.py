@@ -1,39 +1,39 @@
 from neardup import Checksum, Field, FracMinHash, MinHash, SimHash, compare, explain
-from neardup.evaluation.rulings import Estimate, ruling
-from neardup.interfaces.rulings import answer_of, decided_of, estimate_of, excerpts, passages_of, value_of
+from neardup.evaluation.match_decisions import Estimate, match_decision
+from neardup.interfaces.match_decisions import answer_of, decided_of, estimate_of, excerpts, passages_of, value_of
 
 BODY = Checksum(fields=(Field(name="body"),))
 
 
 def test_what_a_rule_looked_at_is_said():
     same, other = "one two three four", "four five six seven"
-    assert value_of(ruling(MinHash(), same, same)) == "resemblance 1.0000"
-    assert value_of(ruling(BODY, same, same)) == "equal"
-    assert value_of(ruling(BODY, same, other)) == "different"
-    assert value_of(ruling(MinHash(), same, "")) == "B has no signature: no words"
-    assert [answer_of(ruling(MinHash(), same, text)) for text in (same, other)] == ["match", "no match"]
+    assert value_of(match_decision(MinHash(), same, same)) == "resemblance 1.0000"
+    assert value_of(match_decision(BODY, same, same)) == "equal"
+    assert value_of(match_decision(BODY, same, other)) == "different"
+    assert value_of(match_decision(MinHash(), same, "")) == "B has no signature: no words"
+    assert [answer_of(match_decision(MinHash(), same, text)) for text in (same, other)] == ["match", "no match"]
 
 
 def test_containment_is_that_of_the_second_text_in_the_first():
     text = "one two three four five six seven eight nine ten"
     short, scheme = " ".join(text.split()[:5]), FracMinHash(scaled=1)
-    assert value_of(ruling(scheme, text, short)) == "containment of B in A 1.0000 (A counts as better-ranked)"
-    other = ruling(scheme, short, text)
+    assert value_of(match_decision(scheme, text, short)) == "containment of B in A 1.0000 (A counts as better-ranked)"
+    other = match_decision(scheme, short, text)
     assert value_of(other) == "containment of B in A 0.3750 (A counts as better-ranked)"
     assert estimate_of(other.estimate) == "no match: estimated containment of B in A 0.3750"
     assert "no match; containment of b in a 0.375;" in str(explain(short, text, scheme))
-    assert value_of(ruling(scheme.with_measure("overlap"), short, text)) == "overlap 1.0000"
+    assert value_of(match_decision(scheme.with_measure("overlap"), short, text)) == "overlap 1.0000"
 
 
 def test_what_decides_is_told_before_what_the_signatures_say():
     text = "one two three four five six seven eight nine ten"
-    said = ruling(SimHash(distance=0), text, f"{text} ten")
+    said = match_decision(SimHash(distance=0), text, f"{text} ten")
     assert decided_of(said) == "no match"
     assert value_of(said).startswith("resemblance 1.0000, but the signatures rule it out: Hamming distance ")
     assert estimate_of(said.estimate).startswith("no match: Hamming distance ")
-    assert estimate_of(ruling(BODY, text, text).estimate) == "equal checksums"
-    assert estimate_of(ruling(BODY, text, "other").estimate) == "different checksums"
-    assert estimate_of(ruling(MinHash(), text, "").estimate) == "no signature"
+    assert estimate_of(match_decision(BODY, text, text).estimate) == "equal checksums"
+    assert estimate_of(match_decision(BODY, text, "other").estimate) == "different checksums"
+    assert estimate_of(match_decision(MinHash(), text, "").estimate) == "no signature"
 
 
 def test_numbers_that_are_no_shares_are_whole():

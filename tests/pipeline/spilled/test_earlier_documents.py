@@ -10,7 +10,7 @@ from neardup import dedup_files
 from neardup.model.errors import DataError, OutputError, StorageDamaged
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.spilled import run as stages
-from neardup.pipeline.spilled.earlier import Earlier, RecordedRuns, RunInputs, mapped_table
+from neardup.pipeline.spilled.earlier_documents import Earlier, RecordedRuns, RunInputs, mapped_table
 from neardup.pipeline.spilled.state import State
 from neardup.sources.read import request_of
 from neardup.sources.shards import Shards

@@ -16,7 +16,7 @@ from neardup import (
     dedup,
     resemblance,
 )
-from neardup.evaluation.rulings import ruling
+from neardup.evaluation.match_decisions import match_decision
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 EDITED = f"{STORM} on Tuesday"
@@ -47,7 +47,7 @@ def test_it_is_what_dedup_decides(scheme):
         texts.append(" ".join(other))
     for a, b in product(texts, repeat=2):
         kept = dedup(pa.table({"text": [a, b], "body": [a, b]}), scheme=scheme, threads=1).kept.tolist()
-        assert ruling(scheme, a, b).matches == (kept == [0])
+        assert match_decision(scheme, a, b).matches == (kept == [0])
 
 
 def test_the_exact_value_decides_and_the_estimate_is_told_below():
@@ -57,7 +57,7 @@ def test_the_exact_value_decides_and_the_estimate_is_told_below():
             " ".join(words),
             " ".join(["x" if own in {place, place // 2, place // 3} else w for own, w in enumerate(words)]),
         )
-        said = ruling(MinHash(threshold=0.7), a, b)
+        said = match_decision(MinHash(threshold=0.7), a, b)
         assert said.value == resemblance(a, b)
         assert (said.measure, said.verified, said.matches) == ("resemblance", True, said.value >= 0.7)
         assert said.estimate.matches == (said.estimate.value >= 0.7)
@@ -65,22 +65,22 @@ def test_the_exact_value_decides_and_the_estimate_is_told_below():
 
 
 def test_a_value_that_suffices_but_signatures_that_do_not():
-    said = ruling(SimHash(distance=0), STORM, EDITED)
+    said = match_decision(SimHash(distance=0), STORM, EDITED)
     assert (said.matches, said.value >= said.threshold) == (False, True)
     assert said.reason.startswith("the signatures rule it out: Hamming distance")
-    both = ruling(Combined(MinHash(), SimHash(distance=0)), STORM, EDITED)
+    both = match_decision(Combined(MinHash(), SimHash(distance=0)), STORM, EDITED)
     assert both.reason == said.reason
 
 
 def test_where_more_than_the_text_was_signed_the_signatures_decide():
     scheme = Checksum(fields=(Field(name="title"), Field(name="body")))
     signed = scheme.sign(pa.table({"title": ["A", "A"], "body": [STORM, STORM]}))
-    said = ruling(scheme, STORM, EDITED, signed)
+    said = match_decision(scheme, STORM, EDITED, signed)
     assert (said.matches, said.verified, said.value) == (True, False, 1.0)
 
 
 def estimate(*asked):
-    return ruling(*asked).estimate
+    return match_decision(*asked).estimate
 
 
 def test_a_sketch_is_read_as_its_estimate():
@@ -88,18 +88,18 @@ def test_a_sketch_is_read_as_its_estimate():
     value = float(MinHash().estimate(MinHash().sign([STORM]), MinHash().sign([EDITED]))[0])
     assert (said.value, said.threshold, said.matches) == (value, 0.6, True)
     assert said.rule == "estimated resemblance of sets of 3-word shingles at least 0.6"
-    assert not ruling(MinHash(threshold=1.0), STORM, EDITED).matches
+    assert not match_decision(MinHash(threshold=1.0), STORM, EDITED).matches
 
 
 def test_a_checksum_is_equal_or_not():
     scheme = Checksum(fields=(Field(name="body", limit=1024),))
-    said = ruling(scheme, STORM, STORM)
+    said = match_decision(scheme, STORM, STORM)
     assert (said.value, said.threshold, said.matches, said.verified) == (1.0, 1.0, True, True)
     assert said.rule == "equal bytes of the first 1,024 bytes of body"
     assert said.estimate.rule == "equal checksums of the first 1,024 bytes of body"
     one, other = said.estimate.detail["checksums"]
     assert one == other == f"{int(scheme.sign([STORM]).rows[0, 0]):016x}"
-    assert ruling(scheme, STORM, EDITED).value == 0.0
+    assert match_decision(scheme, STORM, EDITED).value == 0.0
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_a_checksum_is_equal_or_not():
     ],
 )
 def test_a_text_without_a_signature_matches_nothing_and_the_reason_is_said(scheme, a, b, reason):
-    said = ruling(scheme, a, b)
+    said = match_decision(scheme, a, b)
     assert (said.value, said.matches, said.reason) == (None, False, reason)
     assert (said.estimate.value, said.estimate.matches, said.estimate.detail) == (None, False, {})
 
@@ -161,7 +161,7 @@ def test_of_two_schemes_both_are_asked(distance, value):
     assert said.rule.startswith("estimated resemblance of sets of 3-word shingles at least 0.6; and Hamming distance")
     assert said.detail["second"] == estimate(scheme.second, STORM, EDITED).as_dict()
     assert said.matches == scheme.matches(scheme.sign([STORM]), scheme.sign([EDITED]))[0]
-    short = ruling(scheme, "...", STORM)
+    short = match_decision(scheme, "...", STORM)
     assert (short.value, short.matches) == (None, False)
     assert short.reason == "A has no signature: no words"
 
@@ -173,5 +173,5 @@ class Another(MinHash):
 
 
 def test_a_scheme_of_an_unknown_name_is_read_as_its_estimate():
-    said = ruling(Another(), STORM, EDITED)
-    assert (said.scheme, said.estimate) == ("another", ruling(MinHash(), STORM, EDITED).estimate)
+    said = match_decision(Another(), STORM, EDITED)
+    assert (said.scheme, said.estimate) == ("another", match_decision(MinHash(), STORM, EDITED).estimate)

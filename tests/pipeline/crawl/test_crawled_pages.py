@@ -5,7 +5,7 @@ import pytest
 
 import neardup
 from neardup.errors import DataError
-from neardup.pipeline.crawl.crawled import addressed, read_crawled
+from neardup.pipeline.crawl.crawled_pages import addressed, read_crawled
 from neardup.urls import find_mirrors, find_url_rules
 
 PAGES = pa.table(

@@ -5,7 +5,7 @@ import pytest
 
 from neardup import Checksum, Field, MinHash
 from neardup.model.arrays import Corpus
-from neardup.pipeline.spilled.signed import Signed, fields_of, sign
+from neardup.pipeline.spilled.signing import Signed, fields_of, sign
 from neardup.sources.read import read
 
 

@@ -16,7 +16,7 @@ _MANY: Final = 10**15
 
 
 @dataclass(frozen=True, kw_only=True)
-class Crowding:
+class ExpectedCandidates:
     """The expected number of *candidates* of a document among this many *documents*.
 
     Candidates are the other documents that share a key with a document, before buckets are limited. ``bucket`` is the
@@ -37,37 +37,39 @@ class Crowding:
         return {**asdict(self), "overflows": self.overflows}
 
 
-def expected_candidates(keys: Words, documents: int, *, pooled: bool = False, most: int | None = None) -> Crowding:
+def expected_candidates(
+    keys: Words, documents: int, *, position_independent: bool = False, most: int | None = None
+) -> ExpectedCandidates:
     """Estimate the candidates of a document among *documents* from the keys of a random sample of them.
 
     *keys* is uint64[n, K], of documents with different features; n is at least 2, and of more than 8,192 rows evenly
-    spaced ones are used. With *pooled*, a shared key counts in any column. Pairs that share more than *most* keys do
-    not count, because they are related. The shares of the pairs that meet, and that meet in a bucket, are those of the
-    sample: both estimates are unbiased and grow with ``documents - 1``.
+    spaced ones are used. With *position_independent*, a shared key counts in any column. Pairs that share more than
+    *most* keys do not count, because they are related. The shares of the pairs that meet, and that meet in a bucket,
+    are those of the sample: both estimates are unbiased and grow with ``documents - 1``.
 
     >>> expected_candidates(np.array([[1, 2], [1, 3], [4, 5]], np.uint64), 7)
-    Crowding(documents=7, candidates=2.0, bucket=1.0)
+    ExpectedCandidates(documents=7, candidates=2.0, bucket=1.0)
     """
     keys = keys[:: -(-len(keys) // SAMPLE)]
     number, columns = keys.shape
     met = np.zeros((number, number), np.uint16)
-    for column in [keys.ravel()] if pooled else keys.T:
+    for column in [keys.ravel()] if position_independent else keys.T:
         order = np.argsort(column, kind="stable")
         edges = np.flatnonzero(np.diff(column[order], prepend=~column[order[:1]], append=~column[order[-1:]]))
         several = np.flatnonzero(np.diff(edges) > 1)
         for begin, end in zip(edges[several].tolist(), edges[several + 1].tolist(), strict=True):
             bucket = order[begin:end]
-            members = np.unique(bucket // columns) if pooled else bucket
+            members = np.unique(bucket // columns) if position_independent else bucket
             met[np.ix_(members, members)] += 1
     np.fill_diagonal(met, val=0)
     if most is not None:
         met[met > most] = 0
     scale = (documents - 1) / (number - 1) / number
     candidates, meetings = int(np.count_nonzero(met)), int(met.sum(dtype=np.int64))
-    return Crowding(documents=documents, candidates=candidates * scale, bucket=meetings * scale / columns)
+    return ExpectedCandidates(documents=documents, candidates=candidates * scale, bucket=meetings * scale / columns)
 
 
-def background_of(scheme: Any, found: Crowding) -> float:
+def background_of(scheme: Any, found: ExpectedCandidates) -> float:
     """Return the resemblance of any two documents that would fill the buckets of a scheme with keys as *found*."""
     low, high = 0.0, 1.0
     for _ in range(_HALVINGS):
@@ -77,10 +79,10 @@ def background_of(scheme: Any, found: Crowding) -> float:
     return high
 
 
-def candidates_by_law(scheme: Any, documents: int, background: float) -> Crowding:
+def candidates_by_law(scheme: Any, documents: int, background: float) -> ExpectedCandidates:
     """Return the expected candidates if any two documents have the resemblance *background* in the scheme's measure."""
     documents = require_whole("documents", documents, 1, _MANY)
     require(scheme.key_count is not None, "documents", documents, f"requires a scheme with keys, not {scheme.name}")
     curves = scheme.curves(np.array([background]))
     candidates = (documents - 1) * float(curves.get("candidate", curves["match"])[0])
-    return Crowding(documents=documents, candidates=candidates, bucket=candidates / scheme.key_count)
+    return ExpectedCandidates(documents=documents, candidates=candidates, bucket=candidates / scheme.key_count)

@@ -1,29 +1,31 @@
+from functools import partial
+
 import numpy as np
 import pytest
 
 import neardup
-from neardup.evaluation import crowding
-from neardup.evaluation.crowding import background_of, candidates_by_law, expected_candidates
+from neardup.evaluation import expected_candidates as module
+from neardup.evaluation.expected_candidates import background_of, candidates_by_law, expected_candidates
 
 
-def measured(keys, *, pooled=False):
+def measured(keys, *, position_independent=False):
     """The definition: candidates of a document, and others in a bucket of it, on average."""
     rows = keys.tolist()
     met, shared = 0, 0
     for i, one in enumerate(rows):
         for j, other in enumerate(rows):
             if i != j:
-                common = len({*one} & {*other}) if pooled else sum(map(int.__eq__, one, other))
+                common = len({*one} & {*other}) if position_independent else sum(map(int.__eq__, one, other))
                 met += common > 0
                 shared += common
     return met / len(rows), shared / len(rows) / keys.shape[1]
 
 
-@pytest.mark.parametrize("pooled", [False, True])
-def test_of_all_documents_it_is_the_definition(pooled):
+@pytest.mark.parametrize("position_independent", [False, True])
+def test_of_all_documents_it_is_the_definition(position_independent):
     keys = np.random.default_rng(1).integers(0, 60, (90, 4), np.uint64)
-    found = expected_candidates(keys, 90, pooled=pooled)
-    assert (found.candidates, found.bucket) == pytest.approx(measured(keys, pooled=pooled))
+    found = expected_candidates(keys, 90, position_independent=position_independent)
+    assert (found.candidates, found.bucket) == pytest.approx(measured(keys, position_independent=position_independent))
 
 
 def test_related_documents_do_not_count():
@@ -59,10 +61,10 @@ def test_a_sample_predicts_larger_collections(scheme):
     """At 4 and 16 times the sample; averaged over samples, a biased estimate would be outside."""
     keys = scheme.keys(scheme.sign(texts(4000, 3)))
     for documents in (1000, 4000):
-        exact = expected_candidates(keys[:documents], documents, pooled=scheme.pooled)
+        expected = partial(expected_candidates, documents=documents, position_independent=scheme.position_independent)
+        exact = expected(keys[:documents])
         assert exact.candidates > 1
-        samples = [expected_candidates(keys[begin : begin + 250], documents, pooled=scheme.pooled)
-                   for begin in range(0, documents, 250)]  # fmt: skip
+        samples = [expected(keys[begin : begin + 250]) for begin in range(0, documents, 250)]
         assert np.mean([one.candidates for one in samples]) == pytest.approx(exact.candidates, rel=0.15)
         assert np.mean([one.bucket for one in samples]) == pytest.approx(exact.bucket, rel=0.15)
         assert samples[0].candidates == pytest.approx(exact.candidates, rel=0.5)
@@ -77,7 +79,7 @@ def test_rooms_overflow():
 
 
 def test_large_samples_are_thinned(monkeypatch):
-    monkeypatch.setattr(crowding, "SAMPLE", 50)
+    monkeypatch.setattr(module, "SAMPLE", 50)
     keys = np.random.default_rng(1).integers(0, 60, (99, 4), np.uint64)
     assert expected_candidates(keys, 10**6) == expected_candidates(keys[::2], 10**6)
 

@@ -3,19 +3,19 @@ from documents import COLUMNS, batch
 
 from neardup.index.disk.columns import Lookup, decoded, encoded
 from neardup.index.disk.postings import Query
-from neardup.index.disk.recent import Recent
+from neardup.index.disk.recent_documents import Recent
 
 SALT = np.array([3, 5], np.uint64)
 
 
 def recent():
-    found = Recent(COLUMNS, Lookup(lambda rows, _: rows[:, :1].copy(), pooled=False), SALT)
+    found = Recent(COLUMNS, Lookup(lambda rows, _: rows[:, :1].copy(), position_independent=False), SALT)
     first = batch(4)
     first["rows"] = np.array([[1, 0], [2, 0], [1, 0], [1, 0]], np.uint64)
     first["content"] = np.array([[7, 7], [8, 8], [9, 9], [0, 0]], np.uint64)
     first["equal"] = np.array([[7, 7], [8, 8], [7, 7], [0, 0]], np.uint64)
     first["leads"] = np.array([True, True, False, True])
-    first["keeper"] = np.array([5, 6, 5, 5])
+    first["representative"] = np.array([5, 6, 5, 5])
     hits = found.append(first)
     assert [part.tolist() for part in np.split(hits.documents, hits.bounds[1:-1])] == [[], [], [], [0]]
     return found
@@ -54,8 +54,8 @@ def test_what_was_removed_is_not_found():
 
 def test_values_change_in_place():
     part = recent()
-    part.change("keeper", np.array([2]), np.array([7]))
-    assert part.take("keeper", np.arange(4)).tolist() == [5, 6, 7, 5]
+    part.change("representative", np.array([2]), np.array([7]))
+    assert part.take("representative", np.arange(4)).tolist() == [5, 6, 7, 5]
     assert part.kept == 3
 
 

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from neardup.decisions.evidence import COLUMNS
 from neardup.model.arrays import Flags, Positions
 from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_places
-from neardup.pipeline.spilled.heads import thresholds
 from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
-from neardup.pipeline.spilled.signed import Signed, rejected_in, without_text_in
+from neardup.pipeline.spilled.ranking import thresholds
+from neardup.pipeline.spilled.signing import Signed, rejected_in, without_text_in
 from neardup.sources.collection import QuotedLines, all_quoted_lines
 from neardup.sources.formats import display
 from neardup.sources.missing_fields import WithoutText

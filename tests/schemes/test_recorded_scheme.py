@@ -6,7 +6,7 @@ import pytest
 
 from neardup import Analysis, Checksum, Combined, Field, MinHash, SimHash, TermWeights, Trials
 from neardup.errors import StorageRefused
-from neardup.schemes.recorded import RecordedScheme, as_recorded, differing
+from neardup.schemes.recorded_scheme import RecordedScheme, as_recorded, differing
 from neardup.text.common_shingles import CommonShingles
 
 KEY, OTHER = bytes(16), bytes(15) + b"1"

@@ -45,7 +45,7 @@ class Estimate(AsDict):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ruling(AsDict):
+class MatchDecision(AsDict):
     """Whether two texts match by a scheme in ``dedup``, and why.
 
     *rule* describes when they match; *value* is the exact *measure* of both texts, *threshold* its least value for
@@ -65,7 +65,7 @@ class Ruling(AsDict):
     reason: str | None = None
 
 
-def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None) -> Ruling:
+def match_decision(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None) -> MatchDecision:
     """Sign two texts, unless *signatures* are those of both, and decide as ``dedup`` does with ``verify="exact"``.
 
     *a* is the better-ranked one: by containment, *b* matches if enough of it is in *a*. Raises ``RecipeMismatch``.
@@ -82,7 +82,7 @@ def ruling(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None)
     pairs, _ = PlausiblePairs(scheme, signed).of(np.arange(2), np.arange(0))
     plausible = reason is None and len(pairs) > 0
     enough = value >= least
-    return Ruling(
+    return MatchDecision(
         scheme=scheme.name,
         matches=equal or (plausible and enough),
         verified=True,
@@ -114,14 +114,16 @@ def _measured(scheme: Any, features: Features) -> tuple[float, int]:
     return shared / whole if whole else 0.0, smaller
 
 
-def _of_fields(scheme: Scheme, texts: list[str], estimate: Estimate, reason: str | None, *, verified: bool) -> Ruling:
+def _of_fields(
+    scheme: Scheme, texts: list[str], estimate: Estimate, reason: str | None, *, verified: bool
+) -> MatchDecision:
     """Compare fields byte by byte if nothing but their texts is known; otherwise their checksums decide."""
     matches, rule = estimate.matches, estimate.rule
     if verified and isinstance(scheme, FieldScheme):
         rule = rule.replace("checksums of", "bytes of", 1)
         same = scheme.same_content(text_column(texts), np.array([0]), np.array([1]))
         matches = matches and bool(same[0])
-    return Ruling(
+    return MatchDecision(
         scheme=scheme.name,
         matches=matches,
         verified=verified,

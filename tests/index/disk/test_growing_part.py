@@ -3,21 +3,21 @@ from documents import COLUMNS, batch
 
 from neardup.index.disk.columns import Lookup, decoded
 from neardup.index.disk.files import Disk
-from neardup.index.disk.gathered import Gathered
+from neardup.index.disk.growing_part import GrowingPart
 from neardup.index.disk.postings import Query
 from neardup.index.disk.segment import Segment, write_segment
 
-LOOKUP = Lookup(lambda rows, _: rows[:, :1].copy(), pooled=False)
+LOOKUP = Lookup(lambda rows, _: rows[:, :1].copy(), position_independent=False)
 HIGH = np.uint64(40)  # low bits of keys are replaced in lists
 SALT = np.array([3, 5], np.uint64)
 
 
 def gathered():
-    part = Gathered(COLUMNS, LOOKUP, SALT)
+    part = GrowingPart(COLUMNS, LOOKUP, SALT)
     first, second = batch(4), batch(3)
     first["rows"] = np.array([[1, 0], [2, 0], [1, 0], [3, 0]], np.uint64) << HIGH
     second["rows"] = second["rows"] << HIGH
-    for name in ("ordinal", "keeper"):
+    for name in ("ordinal", "representative"):
         second[name] = second[name] + 4
     part.extend(first)
     part.extend(second)

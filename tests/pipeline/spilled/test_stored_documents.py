@@ -6,7 +6,7 @@ import pytest
 import neardup
 from neardup import dedup_files
 from neardup.model.errors import DataError
-from neardup.pipeline.spilled.signed import Signed
+from neardup.pipeline.spilled.signing import Signed
 from neardup.sources.read import read
 
 

@@ -7,20 +7,20 @@ import numpy as np
 from neardup.index.disk.arrays import Array
 from neardup.index.disk.buffers import ChangedStrings
 from neardup.index.disk.columns import Batch, Columns, Lookup, as_bytes, decoded
-from neardup.index.disk.gathered import Gathered
+from neardup.index.disk.growing_part import GrowingPart
 from neardup.index.disk.postings import Chains, Division, KeyHits, LateChains, Query
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 from neardup.model.candidates import ROOM
 
 
-class Recent(Gathered):
-    """Gathered documents that are found, and change."""
+class Recent(GrowingPart):
+    """The documents that were admitted last: they are found, and change."""
 
     def __init__(self, columns: Columns, lookup: Lookup, salt: Words) -> None:
         super().__init__(columns, lookup, salt)
         self._changed: dict[str, ChangedStrings] = {}
-        self._chains = Chains(pooled=lookup.pooled)
+        self._chains = Chains(position_independent=lookup.position_independent)
         self._late: LateChains | None = None  # the keys of documents that became leaders
         self._ids: dict[str, int] = {}
         self._equals: dict[bytes, list[int]] = {}  # the existing documents, by group
@@ -68,7 +68,7 @@ class Recent(Gathered):
             return
         if name == "leads":
             found = positions[self.take("present", positions) & (values > self.take(name, positions))]
-            self._late = self._late or LateChains(pooled=self._lookup.pooled)
+            self._late = self._late or LateChains(position_independent=self._lookup.position_independent)
             self._late.add(self._lookup.keyed(self.take("rows", found), np.ones(len(found), np.bool_)), found)
         self._fixed[name].values[positions] = values
 
@@ -78,11 +78,11 @@ class Recent(Gathered):
         for place, own in zip(positions.tolist(), decoded(self.strings("id", positions)), strict=True):
             if self._ids.get(own) == place:
                 del self._ids[own]
-        gone: dict[bytes, set[int]] = {}
+        removed: dict[bytes, set[int]] = {}
         for place, group in zip(positions.tolist(), as_bytes(self.take("equal", positions)), strict=True):
             if group is not None:
-                gone.setdefault(group, set()).add(place)
-        for group, places in gone.items():
+                removed.setdefault(group, set()).add(place)
+        for group, places in removed.items():
             if left := [place for place in self._equals[group] if place not in places]:
                 self._equals[group] = left
             else:
@@ -113,12 +113,12 @@ class Recent(Gathered):
     @property
     def kept(self) -> int:
         """The number of kept documents."""
-        return int((self.alive & (self._fixed["keeper"].values == self._fixed["ordinal"].values)).sum())
+        return int((self.alive & (self._fixed["representative"].values == self._fixed["ordinal"].values)).sum())
 
-    def kept_by(self, keepers: Positions) -> Positions:
+    def kept_by(self, representatives: Positions) -> Positions:
         """Return the documents with these representatives."""
-        own = self._fixed["keeper"].values
-        return np.flatnonzero(self.alive & (own != self.ordinals) & np.isin(own, keepers))
+        own = self._fixed["representative"].values
+        return np.flatnonzero(self.alive & (own != self.ordinals) & np.isin(own, representatives))
 
 
 def _first_besides(places: list[int], own: int) -> int:
