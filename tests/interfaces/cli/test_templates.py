@@ -266,8 +266,8 @@ def archives(folder, crawl, groups):
     return paths
 
 
-@pytest.mark.parametrize("place", ["state", "index"])
-def test_a_state_and_an_index_keep_the_templates_of_their_pages(crawl, tmp_path, neardup, place):
+@pytest.mark.parametrize("kind", ["state", "index"])
+def test_a_state_and_an_index_keep_the_templates_of_their_pages(crawl, tmp_path, neardup, kind):
     """Each run learns those of new hosts: the decisions are those with a named file that every run extends."""
     parts = archives(tmp_path, crawl, [SITES[:1], SITES])
 
@@ -275,7 +275,7 @@ def test_a_state_and_an_index_keep_the_templates_of_their_pages(crawl, tmp_path,
         found = []
         for number, part in enumerate(parts):
             report = tmp_path / f"why-{number}.jsonl"
-            if place == "state":
+            if kind == "state":
                 out = ("--out", tmp_path / "kept.warc.gz", "--report", report, "--force")
                 done = json.loads(neardup("dedup", part, "--state", place, *out, *ways, "--json").out.splitlines()[-1])
                 found.append(report.read_text())
@@ -295,7 +295,7 @@ def test_a_state_and_an_index_keep_the_templates_of_their_pages(crawl, tmp_path,
     neardup(*again, "--out", tmp_path / "again.arrow")
     assert HostTemplates.load(tmp_path / "again.arrow").earlier[-1] == kept.identity
     archive = crawl / "crawl.warc.gz"
-    done = dedup_files([archive], against=tmp_path / "kept") if place == "state" else None
+    done = dedup_files([archive], against=tmp_path / "kept") if kind == "state" else None
     if done is not None:
         assert (done.templates, done.hosts_learned, done.result.summary.kept) == (kept, 0, 1)  # a note
     else:
@@ -718,12 +718,12 @@ def test_an_interrupted_run_with_a_state_continues_with_what_it_learned(crawl, t
     assert done.templates == expected.templates == HostTemplates.load(tmp_path / "state")
 
 
-@pytest.mark.parametrize("place", ["state", "index"])
-def test_a_new_file_begins_with_the_templates_of_the_state_or_index(crawl, tmp_path, neardup, place):
+@pytest.mark.parametrize("kind", ["state", "index"])
+def test_a_new_file_begins_with_the_templates_of_the_state_or_index(crawl, tmp_path, neardup, kind):
     first, both = archives(tmp_path, crawl, [SITES[:1], SITES])
-    place, file = tmp_path / place, tmp_path / "t.arrow"
-    options = ("--state", place, "--out", tmp_path / "k.warc.gz") if place == "state" else ("--to", place)
-    verb, force = ("dedup", ("--force",)) if place == "state" else ("index", ())
+    place, file = tmp_path / kind, tmp_path / "t.arrow"
+    options = ("--state", place, "--out", tmp_path / "k.warc.gz") if kind == "state" else ("--to", place)
+    verb, force = ("dedup", ("--force",)) if kind == "state" else ("index", ())
     neardup(verb, first, *options)
     before = HostTemplates.load(place)
     neardup(verb, both, *options, *force, "--templates", file, "--learn-templates")
