@@ -152,7 +152,9 @@ def test_requirements_show_the_curves_of_the_cheapest():
     assert "Not listed: simhash, whose recall is 0.2126 at best" in shown
     lines = [line for line in shown.splitlines() if line.startswith(("minhash ", "trials "))]
     assert len(lines) == len(made.recommendations)
-    assert json.loads(json.dumps(made.as_dict(), allow_nan=False))["recommendations"][0]["options"] == best.options
+    assert (
+        json.loads(json.dumps(made.as_dict(), allow_nan=False))["recommendations"][0]["parameters"] == best.parameters
+    )
 
 
 def test_numpy_numbers_are_numbers():

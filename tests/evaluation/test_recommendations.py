@@ -115,14 +115,14 @@ def test_more_documents_want_longer_keys():
 
 
 @pytest.mark.parametrize("wanted", [Requirements(threshold=0.98, recall=0.9), Requirements(threshold=0.99, recall=0.6)])
-def test_options_name_every_parameter_and_make_the_layout(wanted):
+def test_words_name_every_parameter_and_parameters_make_the_layout(wanted):
     recommendations, _ = recommend(wanted, searched_schemes())
     assert {one.scheme for one in recommendations} == set(searched_schemes())
-    assert len({one.options for one in recommendations}) == len(recommendations)
+    assert len({one.words for one in recommendations}) == len(recommendations)
     for one in recommendations:
-        words = one.options.split()
-        assert words[:2] == ["--scheme", one.scheme]
-        given = {name.removeprefix("--"): float(value) for name, value in zip(words[2::2], words[3::2], strict=True)}
+        scheme, _, numbers = one.words.partition(" with ")
+        assert scheme == one.scheme
+        given = {name: float(value) for name, value in map(str.split, numbers.split(", "))}
         assert given == one.parameters
         scheme = SCHEMES[one.scheme](**one.parameters)
         assert one.layout == {name: getattr(scheme.layout, name) for name in one.layout}

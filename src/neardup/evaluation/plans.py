@@ -162,7 +162,7 @@ class Plan:
         own = ""
         if self.signature_bytes is not None and self.keys is not None:
             own = f" instead of {self.signature_bytes + WORD * self.keys:,}"
-        lines.append(f"Better: {self.smaller.options}")
+        lines.append(f"Better: {self.smaller.words}")
         lines.append(f"Then there are {each} in each bucket, and {self.smaller.bytes:,} bytes per document{own}.")
         return [*lines, assumed]
 
@@ -214,8 +214,8 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     ('14', 2.58)
     >>> [round(chance, 3) for chance in plan("minhash", permutations=112, threshold=0.8, bands=14).table[4]]
     [0.8, 0.519, 0.924, 0.511]
-    >>> print(plan(threshold=0.8, recall=0.99, documents=30_000_000).recommendations[0].options)
-    --scheme minhash --permutations 160 --threshold 0.8 --recall 0.99
+    >>> print(plan(threshold=0.8, recall=0.99, documents=30_000_000).recommendations[0].words)
+    minhash with permutations 160, threshold 0.8, recall 0.99
     """
     further = {"false_rate": false_rate, "documents": documents, "apart": apart, "background": background}
     given = {name: _plain(value) for name, value in further.items() if value is not None}

@@ -69,14 +69,13 @@ class Recommendation:
         return self.bytes + self.candidates * self.signature_bytes
 
     @property
-    def options(self) -> str:
-        """The options of ``neardup dedup`` with these parameters."""
-        given = (f"--{name.replace('_', '-')} {value}" for name, value in self.parameters.items())
-        return f"--scheme {self.scheme} {' '.join(given)}"
+    def words(self) -> str:
+        """The scheme and its parameters, such as ``minhash with permutations 160, threshold 0.8, recall 0.99``."""
+        return f"{self.scheme} with {', '.join(f'{name} {value:g}' for name, value in self.parameters.items())}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
-        computed = ("misses", "bucket", "overflows", "bytes", "cost", "options")
+        computed = ("misses", "bucket", "overflows", "bytes", "cost")
         return {**asdict(self), **{name: getattr(self, name) for name in computed}}
 
 
@@ -125,12 +124,12 @@ def searched_schemes() -> tuple[str, ...]:
 
 
 def _order(one: Recommendation) -> tuple[float, float, int, str]:
-    return one.bucket if one.overflows else 0.0, one.cost, one.bytes, one.options
+    return one.bucket if one.overflows else 0.0, one.cost, one.bytes, one.words
 
 
 def _unbeaten(offers: list[Recommendation]) -> Iterator[Recommendation]:
     fewest = float("inf")
-    for one in sorted(offers, key=lambda one: (one.bytes, one.candidates, one.options)):
+    for one in sorted(offers, key=lambda one: (one.bytes, one.candidates, one.words)):
         if max(one.candidates, _NONE) < fewest:
             fewest = max(one.candidates, _NONE)
             yield one

@@ -73,13 +73,18 @@ def test_json_is_everything(capsys, options):
     assert shown["curves"][0]["values"]
 
 
+def options_of(found):
+    pairs = ((f"--{name}", str(value)) for name, value in found.parameters.items())
+    return ["--scheme", found.scheme, *(word for pair in pairs for word in pair)]
+
+
 def test_recommendations_come_with_what_uses_them(capsys):
     wanted = ["--threshold", "0.8", "--recall", "0.99", "--false-rate", "0.2", "--documents", "30000000"]
     assert main(["plan", *wanted, "--apart", "0.3", "--background", "0.01"]) == 0
     shown = capsys.readouterr().out
     made = plan(threshold=0.8, recall=0.99, false_rate=0.2, documents=30_000_000, apart=0.3, background=0.01)
     assert shown.startswith(f"{made}\n")
-    assert f"neardup dedup FILE --out KEPT {made.recommendations[0].options}\n" in shown
+    assert f"neardup dedup FILE --out KEPT {' '.join(options_of(made.recommendations[0]))}\n" in shown
 
 
 def test_large_collections_are_warned_of(capsys):
@@ -90,7 +95,8 @@ def test_large_collections_are_warned_of(capsys):
     first = (
         "With these parameters, pairs are missed among 40,000,000 documents: unrelated documents in each bucket: 2,814"
     )
-    assert shown.startswith(f"{first}, and there is room for 64.\nBetter: {made.smaller.options}\n")
+    assert shown.startswith(f"{first}, and there is room for 64.\nBetter: {made.smaller.words}\n")
+    assert f"Use these parameters:  neardup dedup FILE --out KEPT {' '.join(options_of(made.smaller))}\n" in shown
     assert f"and {made.smaller.bytes:,} bytes per document instead of 808.\n" in shown
     assert "This assumes that the resemblance of any two unrelated documents is 0.05.\n" in shown
     of_cosines = str(plan("simhash", documents=100))
@@ -132,7 +138,7 @@ def test_below_recommendations_it_says_what_they_hold_for(capsys):
 
 
 def test_a_proposal_of_minhash_can_be_used(capsys, tmp_path):
-    options = plan("minhash", threshold=0.8, recall=0.99).recommendations[0].options.split()
+    options = options_of(plan("minhash", threshold=0.8, recall=0.99).recommendations[0])
     file = tmp_path / "a.txt.jsonl"
     file.write_text('{"text": "one two three four"}\n{"text": "One two three four!"}\n')
     assert main(["dedup", str(file), "--dry-run", "--json", *options]) == 0

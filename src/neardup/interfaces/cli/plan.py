@@ -15,6 +15,7 @@ from neardup.model.errors import ParameterError
 
 if TYPE_CHECKING:
     from neardup.evaluation.plans import Plan
+    from neardup.evaluation.recommendations import Recommendation
 
 _WIDEST: Final = 100
 _ROWS: Final = 13
@@ -126,14 +127,21 @@ def _show(made: "Plan", *, as_json: bool) -> None:
         print(json.dumps(made.as_dict(), allow_nan=False))
         return
     print(made)
+    if made.smaller is not None:
+        print(f"\nUse these parameters:  {_command(made.smaller)}")
     if made.answer:
         print("\nAnother resemblance of unrelated documents: --background")
     elif made.recommendations:
         print("\nThese recalls hold for --verify exact, the default; with --verify estimate fewer pairs are found.")
-        print(f"Use the first:  neardup dedup FILE --out KEPT {made.recommendations[0].options}")
-        print("The others' options: --json")
+        print(f"Use the first:  {_command(made.recommendations[0])}")
+        print("The parameters of the others: --json")
     elif not made.is_classic:
         print(f"\n{_drawing(made)}")
+
+
+def _command(found: "Recommendation") -> str:
+    options = (f"--{name.replace('_', '-')} {value}" for name, value in found.parameters.items())
+    return f"neardup dedup FILE --out KEPT --scheme {found.scheme} {' '.join(options)}"
 
 
 def _drawing(made: "Plan") -> str:
