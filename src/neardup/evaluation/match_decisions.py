@@ -120,7 +120,7 @@ def _of_fields(
     """Compare fields byte by byte if nothing but their texts is known; otherwise their checksums decide."""
     matches, rule = estimate.matches, estimate.rule
     if verified and isinstance(scheme, FieldScheme):
-        rule = rule.replace("checksums of", "bytes of", 1)
+        rule = scheme.exact_rule
         same = scheme.same_content(text_column(texts), np.array([0]), np.array([1]))
         matches = matches and bool(same[0])
     return MatchDecision(

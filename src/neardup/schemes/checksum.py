@@ -168,11 +168,20 @@ class Checksum(SchemeDefaults):
     @property
     def signature_rule(self) -> str:
         """A sentence part that describes when two signatures match."""
+        return f"equal checksums of {self._content}"
+
+    @property
+    def exact_rule(self) -> str:
+        """A sentence part that describes when two documents match."""
+        return f"equal bytes of {self._content}"
+
+    @property
+    def _content(self) -> str:
         named = (
             part.name if part.limit is None else f"the first {part.limit:,} bytes of {part.name}"
             for part in self.fields
         )
-        return f"equal checksums of {' and '.join(named)}"
+        return " and ".join(named)
 
     def reading(self, left: Signatures, right: Signatures) -> Reading:
         """Return whether the sums are equal, and the sums."""
