@@ -1040,7 +1040,7 @@ def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypat
         (["--verify", "maybe"], "invalid choice: 'maybe'"),
         (["--text", "id"], "--text id: the value must be another field than the id"),
         (["--id", "text"], "--id text: the value must be another field than the text"),
-        (["--shingle", "three"], "--shingle: 'three' is not an integer"),
+        (["--shingle", "three"], "--shingle: 'three' is not an integer such as 20"),
         (["--report", "why.csv"], "--report why.csv: the value must end in .parquet, or in .jsonl or .ndjson, which"),
         (["--report", "why.pdf"], "followed by .gz, .zst, .bz2 or .xz, or in .html for a page"),
         (["--report", "why.html.gz"], "or in .html for a page"),
@@ -1193,7 +1193,10 @@ def test_empty_paths_and_patterns_are_refused(neardup, tmp_path):
 
 def test_a_usage_error_is_one_line(neardup):
     shown = neardup("dedup", "in.jsonl", "--threads", "many", code=2).err
-    assert shown == "neardup: --threads: 'many' is not an integer; see `neardup dedup --help`\n"
+    assert (
+        shown
+        == "neardup: --threads: 'many' is not an integer such as 20, 20M, 8e9 or 2^34; see `neardup dedup --help`\n"
+    )
 
 
 def test_records_without_text_are_counted_apart(run, tmp_path):

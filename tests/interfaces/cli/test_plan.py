@@ -230,7 +230,6 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
             "--permutations 8 cannot be used with --scheme trials: its numbers are hashes, trials, needed",
         ),
         (["--scheme", "minhash", "--threshold", "nan"], "--threshold nan"),
-        (["--scheme", "minhash", "--permutations", "9" * 400], "--permutations 999"),
         (["--threshold", "0.8", "--recall", "inf"], "--recall inf"),
         (["--threshold", "0.8", "--recall", "0.9", "--false-rate", "-1"], "--false-rate -1"),
         (

@@ -5,7 +5,7 @@ from argparse import ArgumentTypeError
 from fractions import Fraction
 from typing import Final
 
-_NUMBER: Final = re.compile(r"(\d{1,18}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
+_NUMBER: Final = re.compile(r"(-?\d{1,20}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?\d*,\d+")
 _PERCENT: Final = re.compile(r"(\d{1,18}(?:\.\d{1,18})?) ?%", re.ASCII)
 _POWER: Final = re.compile(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", re.ASCII)
@@ -19,12 +19,12 @@ _SIZES: Final = {
 
 
 def count(text: str) -> int:
-    """Parse a number, such as ``20M``.
+    """Parse an integer, such as ``20M``.
 
     >>> count("20M"), count("1.5B"), count("2^34"), count("20,000,000"), count("8e9")
     (20000000, 1500000000, 17179869184, 20000000, 8000000000)
     """
-    return _read(text, _COUNTS, "a number such as 20000000, 20M, 1B, 8e9 or 2^34")
+    return _read(text, _COUNTS, "an integer such as 20, 20M, 8e9 or 2^34")
 
 
 def size(text: str) -> int:
@@ -53,8 +53,6 @@ def _read(text: str, units: dict[str, int], wanted: str) -> int:
         raised: int = int(power[1]) ** int(power[2])
         return raised
     number = _NUMBER.fullmatch(text.strip())
-    if re.match(r"\s*-\d", text):
-        raise ArgumentTypeError(f"{text[:50]!r} is negative; write {wanted}")
     if number is None or number[3].lower() not in units:
         raise ArgumentTypeError(f"{text[:50]!r} is not {wanted}")
     value = Fraction(re.sub("[,_]", "", number[1])) * 10 ** int(number[2] or 0) * units[number[3].lower()]
@@ -85,35 +83,3 @@ def share(text: str) -> float:
     """
     percent = _PERCENT.fullmatch(text.strip())
     return float(Fraction(percent[1]) / 100) if percent else number(text)
-
-
-def seconds(text: str) -> float:
-    """Parse a number of seconds.
-
-    >>> seconds("0.5")
-    0.5
-    """
-    try:
-        return number(text)
-    except ArgumentTypeError as error:
-        raise ArgumentTypeError(f"{error}; write a number of seconds, such as 300") from None
-
-
-def whole(text: str) -> int:
-    """Parse an integer.
-
-    >>> whole("128")
-    128
-    """
-    try:
-        return int(text)
-    except ValueError:
-        raise ArgumentTypeError(f"{text[:50]!r} is not an integer{_in_digits(text)}") from None
-
-
-def _in_digits(text: str) -> str:
-    """Return how a number such as 1e6 or 20k is written in digits, as the end of a message; empty for others."""
-    try:
-        return f" in digits; write {count(text)}"
-    except ArgumentTypeError:
-        return ""

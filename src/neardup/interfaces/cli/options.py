@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neardup.interfaces.cli.advice import option_of
-from neardup.interfaces.cli.amounts import share, size_words, whole
+from neardup.interfaces.cli.amounts import count, share, size_words
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.wording import any_of
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from neardup.text.extraction import Extraction
 
 _SIZES: Final = {"memory", "part_size", "max_bytes"}  # options whose value is a number of bytes
-_TYPES: dict[Any, Any] = {"whole": whole, "number": share, "text": str}
+_TYPES: dict[Any, Any] = {"whole": count, "number": share, "text": str}
 _OF_LENGTH: Final = {option.name for option in SHORT}
 _OF_FEATURES: Final = {"words", *(option.name for option in (THRESHOLD, SHINGLE, BAG, *ANALYSIS))}
 

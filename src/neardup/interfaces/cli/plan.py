@@ -6,7 +6,7 @@ import shutil
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from neardup.interfaces.cli import amounts, chart
+from neardup.interfaces.cli import chart
 from neardup.interfaces.cli.options import refuse
 from neardup.interfaces.cli.terminal import name_standard_output
 from neardup.interfaces.cli.usage import add_usage
@@ -56,8 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     numbers = "".join(f"--{name} N: {meaning}\n" for name, meaning in _numbers().items())
     shares = "".join(f"--{name.replace('_', '-')} X: {meaning}\n" for name, meaning in _SHARES.items())
     scheme = f"--scheme {schemes}: {about}\n[parameters of the scheme whose curve is drawn]\n{numbers}"
-    add_usage(parser, scheme)
-    add_usage(parser, f"[requirements]\n{shares}{_USAGE}", N=amounts.count)
+    add_usage(parser, f"{scheme}[requirements]\n{shares}{_USAGE}")
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from neardup.interfaces.cli.amounts import seconds, share, size, whole
+from neardup.interfaces.cli.amounts import count, number, share, size
 
 
 def _path(text: str) -> str:
@@ -15,9 +15,9 @@ def _path(text: str) -> str:
 
 
 _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {  # by the word for a value; other words are texts
-    **dict.fromkeys(("N", "GROUP", "GENERATION"), whole),
+    **dict.fromkeys(("N", "GROUP", "GENERATION"), count),
     **dict.fromkeys(("S", "T", "X", "SHARE"), share),
-    "SECONDS": seconds,
+    "SECONDS": number,
     "SIZE": size,
     **dict.fromkeys(("DIR", "FILE", "PATH", "TO"), _path),
 }
