@@ -567,9 +567,9 @@ def test_line_ends_inside_quotes_are_counted_and_told_unless_they_are_expected(r
         (
             "a.jsonl",
             b'[{"text": "a"}, {"text": "b"}]',
-            "this is one JSON array, not JSON lines; convert it: jq -c '.[]' a",
+            "this is one JSON array, not JSON lines; expand it if it is compressed, and convert it: jq -c '.[]' a",
         ),
-        ("a.jsonl", b'{\n "text": "a"\n}\n', "its JSON objects are spread over several lines; convert them: jq -c ."),
+        ("a.jsonl", b'{\n "text": "a"\n}\n', "its JSON objects are spread over several lines; expand it if"),
         (
             "a.jsonl",
             '{"text": "a"}\n'.encode("utf-16-le"),
@@ -766,9 +766,9 @@ def test_inputs_may_be_before_between_and_behind_options(run, tmp_path):
         (["-o", "k"], "unknown option -o; did you mean --out?"),
         (
             ["--out", "place"],
-            "place: it is a folder, and the output is a file; name a file in it, such as place/kept.jsonl",
+            "place: it is a folder, and the output is a file; name a file in it",
         ),
-        (["--out", "place/"], "name a file in it, such as place/kept.jsonl"),
+        (["--out", "place/"], "name a file in it"),
     ],
 )
 def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message):

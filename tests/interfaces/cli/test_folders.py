@@ -31,12 +31,9 @@ def kinds(made, tmp_path):
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("stats crawls", "has no manifest; it is a state; use: neardup state info crawls"),
-        ("compact crawls", "use: neardup state compact crawls"),
-        ("remove crawls --ids pages.jsonl", "use: neardup state forget crawls --ids FILE"),
-        ("expire crawls --before 3d", "use: neardup state forget crawls --before TIME"),
-        ("rescue crawls new", "fill a new index from it: neardup index --from crawls --to DIR"),
-        ("compact run", "it is the work folder of a run; audit this run with: neardup audit INPUT ... --of run"),
+        ("stats crawls", "has no manifest; it is a state: neardup state info crawls describes it"),
+        ("rescue crawls new", "neardup index --from crawls --to DIR makes an index of it"),
+        ("compact run", "it is the work folder of a run, which neardup audit INPUT ... --of run audits"),
         (
             "rescue empty new",
             "empty is not an index: it has no manifest; to create an index: neardup index INPUT --to DIR",
@@ -44,67 +41,49 @@ def kinds(made, tmp_path):
         ("rescue pages.jsonl new", "is a file, not the folder of an index; to create an index: neardup index"),
         ("rescue none new", "there is nothing at this path; to create an index: neardup index"),
         ("index pages.jsonl --to crawls", "is a state; name another folder for an index, and fill it from the state"),
-        ("state info seen", "seen: it is an index, not a state of neardup; use: neardup stats seen"),
-        ("state compact seen", "use: neardup compact seen"),
-        ("state forget seen --before 2020-01-01", "neardup remove seen --ids FILE, or neardup expire seen --before"),
-        ("index --from seen --to new", "use: neardup copy seen DIR"),
-        ("dedup pages.jsonl --out new.jsonl --state seen", "replace --state by --against seen"),
-        ("state info run", "run: it is not a state of neardup; it is the work folder of a run; audit this run"),
+        (
+            "state info seen",
+            "seen: it is an index, not a state of neardup; it is an index: neardup stats seen describes",
+        ),
+        ("dedup pages.jsonl --out new.jsonl --state seen", "dedup compares with it by --against seen"),
+        ("state info run", "run: it is not a state of neardup; it is the work folder of a run, which neardup audit"),
         (
             "state info empty",
             "it is not a state of neardup; to create a state: neardup dedup INPUT --out KEPT --state DIR",
         ),
         ("state info pages.jsonl", "pages.jsonl: it is a file; a state is a folder; to create a state: neardup dedup"),
         ("state compact none", "none: there is no such folder; to create a state: neardup dedup"),
-        (
-            "dedup pages.jsonl --out new.jsonl --state .",
-            "it is not a state of neardup; name a new folder for the state",
-        ),
+        ("dedup pages.jsonl --out new.jsonl --state .", "it is not a state of neardup; to create a state: neardup"),
         ("dedup pages.jsonl --dry-run --against run", "--against run is the work folder of a run; compare with a"),
         ("state forget pages.jsonl --before 2020-01-01", "it is a file; a state is a folder"),
-        ("work seen", "seen: it is not a work folder: it contains 'log-00000001'; it is an index, which neardup stats"),
-        ("work crawls", "it is a state, which neardup state info"),
-        ("work crawls", "crawls/work by default; name a new folder for --work, and the same one for neardup work"),
+        ("work seen", "it is not a work folder: it contains 'log-00000001'; it is an index: neardup stats"),
         ("work .", "it is not a work folder: it contains 'crawls'; name a new folder for --work"),
-        ("dedup pages.jsonl --dry-run --work seen", "it is an index, which neardup stats seen describes; name a new"),
-        ("pairs pages.jsonl --out new.jsonl --work crawls", "it is a state, which neardup state info crawls describes"),
+        ("pairs pages.jsonl --out new.jsonl --work crawls", "it is a state: neardup state info crawls describes it"),
         ("audit pages.jsonl --of empty", "empty is a folder, but neither a state nor the work folder of a run"),
         (
             "audit pages.jsonl --of seen",
             "--of seen is an index, which does not record a run; name the report of the run, or leave out --of",
         ),
-        ("remove seen --ids crawls", "crawls: it is a folder, not a file; it is a state, and a file is needed here"),
-        ("state forget crawls --ids seen", "seen: it is a folder, not a file; it is an index, and a file is needed"),
+        ("remove seen --ids crawls", "crawls: it is a folder, not a file; it is a state: neardup state info crawls"),
         ("remove seen --ids empty", "empty: it is a folder, not a file; name a file in it"),
         ("remove seen --ids *.jsonl", "*.jsonl: there is no such file"),
-        ("dedup pages.jsonl --dry-run --stop-words run", "run: it is a folder, not a file; it is the work folder of a"),
         ("dedup pages.jsonl --dry-run --key-file empty", "the key cannot be read: Is a directory; name a file in it"),
         ("dedup pages.jsonl --dry-run --common empty", "cannot be read: Is a directory; name a file in it"),
         ("dedup pages.jsonl --dry-run --report empty", "and the output is a file; name a file in it\n"),
-        ("index pages.jsonl --to new --url url --rules seen", "it is an index, and a file is needed here"),
         ("config check empty", "empty: the settings cannot be read: Is a directory; name a file in it"),
-        ("compare seen pages.jsonl", "seen: it is a folder, not a file; it is an index, and a file is needed here"),
     ],
 )
 def test_the_command_for_this_kind_of_folder(neardup, command, words):
     assert words in neardup(*command.split(), code=2).err
 
 
-def test_the_settings_in_a_folder_are_named(neardup, tmp_path):
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "neardup.toml").touch()
-    (tmp_path / "pages.jsonl").write_text(TEXTS)
-    for command in (("config", "check", "mine"), ("dedup", "pages.jsonl", "--dry-run", "--config", "mine")):
-        assert "Is a directory; name the file in it: mine/neardup.toml\n" in neardup(*command, code=2).err
-
-
 @pytest.mark.usefixtures("kinds")
 @pytest.mark.parametrize(
     ("folder", "words"),
     [
-        ("seen", "it is an index; to list its documents: neardup export seen --to FILE"),
-        ("crawls", "it is a state; name the inputs of its runs, which neardup state info crawls lists"),
-        ("run", "it is the work folder of a run; name the inputs of the run"),
+        ("seen", "neardup export seen --to FILE lists its documents"),
+        ("crawls", "neardup state info crawls describes it and lists the inputs of its runs"),
+        ("run", "it is the work folder of a run, which neardup audit"),
     ],
 )
 def test_a_folder_of_neardup_is_no_input(neardup, folder, words):

@@ -3,12 +3,11 @@
 import argparse
 import shlex
 from collections.abc import Mapping, Sequence
-from glob import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import size_words
-from neardup.interfaces.cli.folders import folder_advice, input_advice
+from neardup.interfaces.cli.folders import folder_advice
 from neardup.model.errors import (
     FULL,
     NO_FILE,
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 _SHOWN = 200  # shown characters of an invalid value
 _WITH_COMMAS = {"stop_words"}  # options whose value is a list
 _READING = {"dedup", "index", "audit", "pairs", "label", "tune", "contamination"}  # files, by options for that
-_CONTINUING = {"dedup", "work", "index"}  # verbs that continue where a full disk stopped them
 _NAMED_FIELDS = {"text": "text", "html": "HTML", "id": "id", "url": "URL", "contribution": "contribution"}  # by option
 _FIELDS = {"templates": {"html": "html"}}  # defaults, by verb, that its options do not show
 _OF_REPORTS = {  # columns of the reports that a verb reads
@@ -55,11 +53,11 @@ _ENCODINGS = {  # by the code of an error or a rejected record
 }
 _OUTPUTS = ("out", "report", "dropped", "mark", "to", "items", "documents", "html", "svg", "common", "templates")
 _OTHER_USER = "change its permissions, or run this as another user"
-_NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of an error or of a rejected record
+_NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an error or of a rejected record
     "": {  # of any error
         **_ENCODINGS,
-        "folder of tables": "name the files, such as '{pattern}'",
-        "mixed folder": "name the tables, such as '{pattern}', or choose the texts, such as with --glob '{texts}'",
+        "folder of tables": "name the files, such as '{where}/*.parquet'",
+        "mixed folder": "name the tables, such as '{where}/*.parquet', or choose the texts with --glob '*.txt'",
         "json as table": "rename it with the ending .jsonl",
         "ending": "rename it with the ending of its format",
         "not compressed": "rename it without this ending, or compress it",
@@ -72,8 +70,8 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "earlier input": "restore it, with its modification time, or remove what its run added: neardup state"
         " forget DIR --before TIME",
         "memory": "split the input, or use a machine with more memory",
-        "json array": "convert it: {unpack}jq -c '.[]'{operand} > lines.jsonl",
-        "json over lines": "convert them: {unpack}jq -c .{operand} > lines.jsonl",
+        "json array": "expand it if it is compressed, and convert it: jq -c '.[]' {where} > lines.jsonl",
+        "json over lines": "expand it if it is compressed, and convert it: jq -c . {where} > lines.jsonl",
         "scheme not registered": "the command line cannot import it: use neardup in Python",
         "label": "`neardup label` writes files of labels",
         "one kind": "neardup label with the same --out continues where it stopped",
@@ -112,9 +110,9 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "several formats": "with --work DIR, one run reads inputs of several formats, but not HTML of tables next to"
         " archives and folders",
         "other columns": "with --work DIR, one run reads inputs with different columns",
-        "folder of tables": "add --work DIR to read all tables in the folder, or name the files, such as '{pattern}'",
+        "folder of tables": "add --work DIR to read all tables in the folder, or name the files, such as"
+        " '{where}/*.parquet'",
         "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
-        "folder": "name a file in it, such as {file}, or add --work DIR, which writes one file for each input",
         "memory": "to run in pieces, which needs less memory, add --work DIR --memory SIZE",
     },
     "in pieces": {  # dedup with --work
@@ -133,6 +131,10 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
     "audit": {
         "changed": "an audit reads the inputs as the run has read them: restore the changed input with its modification"
         " time, or repeat the run and then the audit",
+    },
+    "parameter": {
+        "no url": "name it with --url FIELD",
+        "other view": "leave out --templates to use those of a state or an index, or name their view with --text-view",
     },
     "report": {
         "changed": "name a complete report, or repeat the run with --report",
@@ -158,6 +160,10 @@ _NEXT: Mapping[str, Mapping[str, str]] = {  # by the situation, and the code of 
         "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
         "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
         "newer format": "update neardup",
+        "too few keys": "set a recall that they reach with --recall, leave out --threshold, --distance and --needed, or"
+        " make another index: neardup index INPUT --to NEWDIR",
+        "other URL rules": "name the file of its rules with --rules, or leave out --rules if it has none; or make"
+        " another index: neardup index INPUT --to NEWDIR",
         PERMISSION: _OTHER_USER,
         TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
         "not empty": "name a new folder",
@@ -189,21 +195,17 @@ _NEXT_FILES = {  # that do not exist, are others or have another format, by thei
 }
 # options of files with caps of their own
 _OWN_CAPS = ("config", "common", "labels", "like", "out", "rules", "stop_words", "templates")
-_UNPACKERS = {".gz": "zcat", ".zst": "zstdcat", ".bz2": "bzcat", ".xz": "xzcat"}  # commands, by endings
 
 
 def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     """Return what is wrong and what to do next."""
     if isinstance(error, ParameterError):
-        situation = "in memory" if _in_memory(arguments) else "in pieces"
-        following = _NEXT[situation].get(error.code, "").format(value=error.value)
+        known = _NEXT["in memory" if _in_memory(arguments) else "in pieces"] | _NEXT["parameter"]
+        following = known.get(error.code, "").format(value=error.value)
         if error.name == "templates":
             error.value = vars(arguments).get("templates", error.value)  # the library does not know the file
-            following = _about_view(arguments) if error.code == "other view" else following
         elif error.name == "measure":
             following = _about_measure(error)
-        elif error.code == "no url":
-            following = "name it with --url FIELD"
         worded = _of_parameter(error, arguments)
         return f"{worded}; {following}" if following else worded
     if worded := _worded(error, arguments):
@@ -218,7 +220,9 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
             " save the rest"
         )
     elif isinstance(error, StorageError):
-        following = _about_storage(error, arguments)
+        following = folder_advice(error) or _NEXT["storage"].get(error.code, "")
+        if not following and _is_full(error):
+            following = "make room, and start the same command again"
     else:
         following = _next(error, arguments)
     return f"{message}; {following}" if following else message
@@ -227,13 +231,7 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
 def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:
     """Return an error that is worded from its fields, or an empty string for all others."""
     if isinstance(error, RunChanged):
-        touched = [change for change in error.changes if change.kind == "time"]
-        nanoseconds, name = (touched[0].before, touched[0].name) if touched else (0, "")
-        restored = f"touch -d @{nanoseconds // 10**9}.{nanoseconds % 10**9:09} {shlex.quote(name)}"
-        way_out = f"; if its content is the same, restore its time: {restored}" if touched else ""
-        if any(change.kind == "named" for change in error.changes):
-            way_out += "; it can only be continued with the same names, which are in its report"
-        return f"{error.words(_option)}; the same command with --restart begins again{way_out}"
+        return f"{error.words(_option)}; the same command with --restart begins again"
     if isinstance(error, OutputsOverlap):
         return error.words(lambda name: _option(name) if name in vars(arguments) else name)
     if isinstance(error, ExtraMissing) and error.library == "resiliparse":
@@ -338,33 +336,19 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     is_report = error.where == vars(arguments).get("of") if verb == "audit" else verb in _OF_REPORTS
     if is_report and error.code in _ENDINGS:
         return "name the report of a run: neardup dedup INPUT --report FILE.parquet writes one, and .html only a page"
-    beside = error.where in {vars(arguments).get(name) for name in ("report", "dropped", "mark", "common")}
     situations = {  # the most particular one first
         "report" if is_report and verb == "audit" else verb: True,
-        "in memory" if _in_memory(arguments) else "in pieces": verb == "dedup"
-        and not (beside and error.code == "folder"),
+        "in memory" if _in_memory(arguments) else "in pieces": verb == "dedup",
         "standard input": error.where == "<stdin>",
         "output": isinstance(error, OutputError),
         "reading": verb in _READING
         and not (error.code == "too large" and error.where in [vars(arguments).get(name) for name in _OWN_CAPS]),
         "": True,
     }
-    if isinstance(error, DataError) and (advised := _about_file(error, arguments) or input_advice(error, arguments)):
+    if isinstance(error, DataError) and (advised := _about_file(error, arguments) or folder_advice(error)):
         return advised
-    of_folder = error.code in {"folder of tables", "mixed folder"}
-    tables, texts = _patterns_of(error.where) if of_folder else ("", "")
-    unpacker = _UNPACKERS.get(Path(error.where).suffix)
-    unpack, operand = (f"{unpacker} {error.where} | ", "") if unpacker else ("", f" {error.where}")
-    places = {
-        "where": error.where,
-        "pattern": tables,
-        "texts": texts,
-        "file": Path(error.where, "kept.jsonl"),
-        "unpack": unpack,
-        "operand": operand,
-    }
     known = (_NEXT.get(situation, {}).get(error.code) for situation, holds in situations.items() if holds)
-    following = next(filter(None, known), "").format(**places)
+    following = next(filter(None, known), "").format(where=error.where)
     if isinstance(error, NothingRead):
         effect = "" if vars(arguments).get("dry_run") else "nothing was written"
         return "; ".join(filter(None, (effect, following, _about_rejected(error.first, error.where))))
@@ -379,72 +363,20 @@ def _about_measure(error: ParameterError) -> str:
     return f"use --scheme {' or '.join(able)}" if able and isinstance(error, ParameterConflict) else ""
 
 
-def _about_view(arguments: argparse.Namespace) -> str:
-    """Return what to do with templates of another view: a state or an index has its own, and a view."""
-    given = vars(arguments)
-    folders = [given.get("index"), given.get("to"), given.get("state"), *given.get("against", ())]
-    stored = next((one for one in folders if one and Path(one).is_dir()), None)
-    if stored is not None:
-        return f"leave out --templates: pages are read with those of {stored}"
-    return "name the view of the templates with --text-view, or learn them again in the other view"
-
-
-def _about_storage(error: StorageError, arguments: argparse.Namespace) -> str:
-    """Return what to do about an error of an index, a state or a work folder, or an empty string."""
-    if error.code == "too few keys":
-        return _about_keys(arguments)
-    if error.code == "other URL rules":
-        return _about_rules(arguments)
-    following = folder_advice(error, arguments) or _NEXT["storage"].get(error.code, "")
-    return following or (_about_room(arguments) if _is_full(error) else "")
-
-
-def _about_keys(arguments: argparse.Namespace) -> str:
-    """Return what to do if an index has too few keys for the options."""
-    names = [name for name in ("threshold", "distance", "needed") if name in vars(arguments)]
-    recall = "set this recall with --recall, " if names == ["threshold"] else ""
-    named = " and ".join(option_of(name, "", arguments) for name in names) or "the options of the scheme"
-    return f"{recall}leave out {named}, or make another index: neardup index INPUT --to NEWDIR"
-
-
-def _about_rules(arguments: argparse.Namespace) -> str:
-    """Return what to do if the ids of an index follow other URL rules."""
-    of_index = "name the file of its rules with --rules"
-    if "rules" in vars(arguments):
-        of_index = "name the file of the index's rules with --rules, or leave out --rules if the index has no rules"
-    return f"{of_index}; or make another index with --to NEWDIR" if arguments.verb == "index" else of_index
-
-
 def _is_of_index(error: StorageError, arguments: argparse.Namespace) -> bool:
     """Return whether a damaged file is one of an index, and not of the state that ``index`` reads."""
-    from neardup.pipeline.files.ingestion import is_index
-
     given = vars(arguments)
-    if any(_is_in(error.where, folder) and is_index(folder) for folder in given.get("against", ())):
-        return True
     named = arguments.verb == "index" or ("index" in given and arguments.verb not in {"check", "rescue"})
-    return named and not ("from" in given and _is_in(error.where, given["from"]))
-
-
-def _is_in(path: str, folder: str) -> bool:
-    """Return whether a path is that of a folder, or inside of it; links count as written."""
-    return Path(path).absolute().is_relative_to(Path(folder).absolute())
+    return named and not ("from" in given and Path(error.where).is_relative_to(given["from"]))
 
 
 def _is_full(error: BaseException | None) -> bool:
     """Return whether an error is about a full disk, or one that caused it is."""
-    while error is not None and getattr(error, "code", "") != FULL:
-        if isinstance(error, OSError) and is_full(error):
+    while error is not None:
+        if getattr(error, "code", "") == FULL or (isinstance(error, OSError) and is_full(error)):
             return True
         error = error.__cause__
-    return error is not None
-
-
-def _about_room(arguments: argparse.Namespace) -> str:
-    """Return what to do if the disk is full: whether the same command continues, or begins again."""
-    verb = getattr(arguments, "verb", "")
-    ending = {"state": "; the state is as it was"}.get(verb, ": it continues" if verb in _CONTINUING else "")
-    return f"make room, and start the same command again{ending}"
+    return False
 
 
 def _in_memory(arguments: argparse.Namespace) -> bool:
@@ -495,22 +427,3 @@ def _about_separator(header: str) -> str:
             rule = f"the fields of CSV must be separated by commas, or by tabs in .tsv, not by {words}"
             return f"{rule}; convert it, such as with: mlr --csv --ifs '{character}' --ofs , cat FILE > NEW"
     return ""
-
-
-def _patterns_of(folder: str) -> tuple[str, str]:
-    """Return a pattern of the tables in a folder, with those below it if there are some, and one of names of texts."""
-    from neardup.sources.formats import DOCUMENTS, FORMATS, expand
-
-    def found(pattern: str) -> tuple[str, ...]:
-        try:
-            return expand([pattern])
-        except NeardupError:
-            return ()
-
-    endings = [f"*{ending}{packed}" for packed in ("", ".*") for ending in FORMATS]
-    place = Path(escape(folder))
-    ending = next((one for one in endings if found(str(place / "**" / one))), endings[0])
-    below = len(found(str(place / "**" / ending))) > len(found(str(place / ending)))
-    texts = [f"*{one}" for one in sorted(DOCUMENTS)]
-    text = next((one for one in texts if found(str(place / "**" / one))), texts[0])
-    return str(place / "**" / ending if below else place / ending), text
