@@ -119,5 +119,8 @@ def test_under_a_prefix_problems_refer_to_their_description(serve):
     assert unknown["type"] == "/near/dup/docs#no-document"
     assert 'id="no-document"' in ask.get(unknown["type"]).text
     detail = ask.post("/v1/judge", {}).json()["detail"]
-    assert detail == "The body has no documents. /near/dup/docs lists the fields of each body and their rules."
+    assert (
+        detail
+        == "Object missing required field `documents`. /near/dup/docs lists the fields of each body and their rules."
+    )
     assert serve().get("/v1/documents/nope").json()["type"] == "/docs#no-document"

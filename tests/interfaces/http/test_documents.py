@@ -173,9 +173,9 @@ def test_documents_expire(serve, folder):
 @pytest.mark.parametrize(
     ("body", "detail"),
     [
-        ({}, "The body has no before"),
-        ({"before": None}, "before must be a string, not null"),
-        ({"before": 1769904000}, "before must be a string, not an integer"),
+        ({}, "missing required field `before`"),
+        ({"before": None}, "Expected `str`, got `null` - at `$.before`"),
+        ({"before": 1769904000}, "Expected `str`, got `int` - at `$.before`"),
         ({"before": "yesterday"}, "before must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age in"),
         ({"before": "2001-01-01T00:00:00Z", "by": "site"}, "by must be first_seen, changed_at, last_seen or a time"),
         ({"before": "3001-01-01"}, "before is in the future, so everything would be removed; it is 2"),

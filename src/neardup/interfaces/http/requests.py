@@ -18,17 +18,12 @@ from neardup.interfaces.http.links import Mount
 from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.wording import any_of
-from neardup.sources.json_faults import fault_of, kinds_in
+from neardup.sources.json_faults import fault_of
 
 JSON: Final = "application/json"
 _PARAMETERS: Final = 32
 _SHOWN: Final = 40  # characters of a name in a detail
 _RULES: Final = "/docs lists the fields of each body and their rules."  # after the prefix of the service
-# Errors in the words of msgspec.
-_UNKNOWN: Final = re.compile(r"Object contains unknown field `(.*)`", re.DOTALL)
-_MISSING: Final = re.compile(r"Object missing required field `(.*)`", re.DOTALL)
-_OUT_OF_RANGE: Final = "Number out of range"
-_NUMBERS: Final = "a number must be from -1.8e308 to 1.8e308, the range of 64-bit numbers"
 
 
 class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -118,7 +113,7 @@ def decoded(kind: Any, body: bytes | bytearray) -> Any:
     try:
         return _decoder(kind).decode(body)
     except msgspec.ValidationError as error:
-        raise Refusal(problems.INVALID, f"{_sentence(str(error), kind)}. {Mount.prefix}{_RULES}") from None
+        raise Refusal(problems.INVALID, f"{error}. {Mount.prefix}{_RULES}") from None
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         detail = f"The body {fault_of(body, error)}." if body else "The request has no body."
         raise Refusal(problems.MALFORMED, detail) from None
@@ -127,36 +122,6 @@ def decoded(kind: Any, body: bytes | bytearray) -> Any:
 @cache
 def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(kind)
-
-
-def _sentence(message: str, kind: Any) -> str:
-    """Return a validation error of msgspec as a sentence about a body of this kind, in the words of JSON."""
-    what, _, place = message.partition(" - at `$")
-    where = place.removesuffix("`").lstrip(".") or "The body"
-    if where.endswith("[...]"):
-        where = f"A value of {where.removesuffix('[...]')}"
-    if found := _UNKNOWN.fullmatch(what):
-        return f"{where} has the unknown field {found[1][:_SHOWN]!r}"
-    if found := _MISSING.fullmatch(what):
-        return f"{where} has no {found[1]}"
-    if kinds := kinds_in(what):
-        return f"{where} must be {any_of(kinds[0])}, not {kinds[1]}"
-    name, item, _ = where.rpartition(".")[2].partition("[")
-    if what != _OUT_OF_RANGE and (rule := _rules(kind).get(name + item)):
-        return f"{where} must be {rule}"
-    return f"{where}: {_NUMBERS if what == _OUT_OF_RANGE else what}"
-
-
-@cache
-def _rules(kind: Any) -> dict[str, str]:
-    """Return the rules of the fields of a body and of its objects, by their names, and those of items by ``name[``."""
-    _, components = msgspec.json.schema_components([kind])
-    rules: dict[str, set[str]] = {}
-    for shape in components.values():
-        for name, field in shape.get("properties", {}).items():
-            rules.setdefault(name, set()).add(_rule(field, ""))
-            rules.setdefault(f"{name}[", set()).add(_rule(field.get("items", {}), ""))
-    return {name: " or ".join(sorted(some)) for name, some in rules.items()}
 
 
 # Queries.
@@ -211,8 +176,8 @@ def _fields(kind: Any) -> dict[str, tuple[msgspec.structs.FieldInfo, str]]:
     return {field.name: (field, _rule(shapes[field.name])) for field in msgspec.structs.fields(kind)}
 
 
-def _rule(shape: dict[str, Any], otherwise: str = "true or false") -> str:
+def _rule(shape: dict[str, Any]) -> str:
     shape = shape.get("anyOf", [shape])[0]  # the other one is null
     if "enum" in shape:
         return any_of(sorted(shape["enum"]))
-    return str(shape.get("description", otherwise))
+    return str(shape.get("description", "true or false"))
