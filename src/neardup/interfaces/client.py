@@ -7,7 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from math import inf, isinf, isnan
+from math import inf, isinf
 from ssl import SSLCertVerificationError
 from threading import Lock
 from typing import Any, Final, Self
@@ -38,7 +38,7 @@ from neardup.model.recipe import Hashing
 from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict, from_record
 from neardup.pipeline.crawl.filter import parted, require_urls
-from neardup.pipeline.index.fields import columns_of_time, field_table, moment_of, unknown_field
+from neardup.pipeline.index.fields import columns_of_time, field_table, moment_of
 from neardup.pipeline.index.inputs import as_strings, is_id, microseconds, require_ids
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses, is_utf8
@@ -52,7 +52,6 @@ _JSON: Final = "application/json"
 _OK: Final = 200
 _REDIRECTS: Final = range(300, 400)
 _DATA: Final = frozenset({400, 413, 414, 415, 422})
-_NO_BYTES: Final = "is a byte string, which JSON does not have; send a string"
 _LATER: Final = frozenset({429, 502, 503, 504})
 
 
@@ -137,10 +136,6 @@ class Client:
     def __repr__(self) -> str:
         return f"<Client of {self._url}>"
 
-    def __reduce__(self) -> str:
-        """Refuse to be copied or sent to another process, because a client has connections and a lock."""
-        raise TypeError(f"a Client cannot be pickled or copied; create one in each process: Client({self._url!r})")
-
     def __enter__(self) -> Self:
         return self
 
@@ -192,14 +187,14 @@ class Client:
         """Return a verdict for each text. Changes nothing."""
         contents, more = self._contents(documents)
         named = [{}] * len(contents) if ids is None else [{"id": name} for name in require_ids(ids, len(contents))]
-        records = _records(named, contents, self._table(fields, len(contents)))
+        records = _records(named, contents, field_table(fields, len(contents)))
         return self._verdicts("/v1/judge", "documents", records, more)
 
     def admit(self, ids: Sequence[str], documents: Any, fields: Any = None) -> list[Verdict]:
         """Admit texts; return what each repeats among those admitted before. The answer is the acknowledgement."""
         contents, more = self._contents(documents)
         named = [{"id": name} for name in require_ids(ids, len(contents))]
-        records = _records(named, contents, self._table(fields, len(contents)))
+        records = _records(named, contents, field_table(fields, len(contents)))
         return self._verdicts("/v1/admit", "documents", records, more)
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
@@ -287,16 +282,6 @@ class Client:
         return _records(named, contents, table), more
 
     # Requests.
-
-    def _table(self, fields: Any, number: int) -> Any:
-        """Return fields as a table. Without documents no request is sent, so their names are checked here."""
-        table = field_table(fields, number)
-        if table.num_columns and not number:
-            known = {*self.about["fields"], *self.about["signs"]}
-            for name in table.column_names:
-                if name not in known:
-                    raise unknown_field(name, known)
-        return table
 
     def _contents(self, documents: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return the texts or signatures of records, and what else their request has."""
@@ -455,18 +440,18 @@ def _records(
 ) -> Iterator[dict[str, Any]]:
     rows = fields.to_pylist() if fields.num_columns else [{}] * len(contents)
     for number, own in enumerate(rows):
-        for key, value in own.items():
-            if isinstance(value, float) and isinf(value):
-                rule = "is infinite, which JSON does not have; send a finite number, or None"
-                raise DataError(f"field {key!r} of document {number}", rule)
-            if isinstance(value, bytes | bytearray | memoryview):
-                raise DataError(f"field {key!r} of document {number}", _NO_BYTES)
+        _require_json(own, f"document {number}")
     for name, content, own in zip(named, contents, rows, strict=True):
-        yield {**name, **content, "fields": {key: None if _is_nan(value) else value for key, value in own.items()}}
+        yield {**name, **content, "fields": own}
 
 
-def _is_nan(value: Any) -> bool:
-    return isinstance(value, float) and isnan(value)
+def _require_json(fields: Mapping[Any, Any], where: str) -> None:
+    """Raise ``DataError`` for a value of which JSON would have another one; NaN becomes a missing value."""
+    for name, value in fields.items():
+        if isinstance(value, float) and isinf(value):
+            raise DataError(f"field {name!r} of {where}", "is infinite, which JSON does not have; send a finite number")
+        if isinstance(value, bytes | bytearray | memoryview):
+            raise DataError(f"field {name!r} of {where}", "is a byte string, which JSON does not have; send a string")
 
 
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[tuple[int, bytes]]:
@@ -493,9 +478,7 @@ def _hit(rank: int, hit: Any) -> Any:
         raise DataError(f"hit {rank}", f"must be an id or a record, not {kind_of(hit)}")
     record = dict(hit)
     fields = record.get("fields")
-    for name, value in (record | dict(fields) if isinstance(fields, Mapping) else record).items():
-        if isinstance(value, bytes | bytearray | memoryview):
-            raise DataError(f"field {name!r} of hit {rank}", _NO_BYTES)
+    _require_json(record | (dict(fields) if isinstance(fields, Mapping) else {}), f"hit {rank}")
     return record
 
 
