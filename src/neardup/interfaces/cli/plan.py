@@ -144,16 +144,7 @@ def _command(found: "Recommendation") -> str:
 
 
 def _drawing(made: "Plan") -> str:
-    braille = _can_print("⠿│└─")
     curves: list[Any] = [curve.probabilities for curve in made.curves]
     width = min(_WIDEST, shutil.get_terminal_size().columns)
-    lines = chart.draw(made.curves[0].values, curves, width=width, height=_ROWS, braille=braille)
-    return "\n".join([*lines, "", chart.legend([curve.name for curve in made.curves], braille=braille)])
-
-
-def _can_print(text: str) -> bool:
-    try:
-        text.encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
+    lines = chart.draw(made.curves[0].values, curves, width=width, height=_ROWS)
+    return "\n".join([*lines, "", chart.legend([curve.name for curve in made.curves])])
