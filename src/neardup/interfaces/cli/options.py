@@ -13,7 +13,7 @@ from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.wording import any_of
 from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
 from neardup.model.memory import LEAST_OF_RUN, OF_INDEX, OF_RUN
-from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
+from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option
 from neardup.model.presets import PRESETS
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _SIZES: Final = {"memory", "part_size", "max_bytes"}  # options whose value is a number of bytes
 _TYPES: dict[Any, Any] = {"whole": count, "number": share, "text": str}
-_OF_LENGTH: Final = {option.name for option in SHORT}
 _OF_FEATURES: Final = {"words", *(option.name for option in (THRESHOLD, SHINGLE, BAG, *ANALYSIS))}
 
 NEEDS_WORK: Final = "can only be used with a work folder (--work DIR)"
@@ -258,8 +257,8 @@ def addresses_of(arguments: argparse.Namespace) -> "Addresses | None":
 def add_scheme_options(parser: argparse.ArgumentParser, *, own_measure: str = "", with_common: bool = True) -> None:
     """Add the options that decide signatures and matches.
 
-    *own_measure* describes the option ``--measure`` of a verb that compares features, and refuses the options of
-    signatures; it has none for short documents. *with_common*: also the list of common shingles.
+    *own_measure* describes the option ``--measure`` of a verb that compares features: it has only the options of these.
+    *with_common*: also the list of common shingles.
     """
     from neardup.schemes.registry import kinds, measures
 
@@ -280,22 +279,9 @@ def add_scheme_options(parser: argparse.ArgumentParser, *, own_measure: str = ""
     for name, owners in known.items():
         if not own_measure or name in _OF_FEATURES:
             _add_option(group, owners)
-        elif name not in _OF_LENGTH:
-            group.add_argument(f"--{name.replace('_', '-')}", action=_Refused, help=argparse.SUPPRESS)
     add_usage(group.add_mutually_exclusive_group(), _SEED)
     if with_common:
         add_usage(group, COMMON)
-
-
-class _Refused(argparse.Action):
-    """An option of signatures, for a verb that does not use them; files of settings may have it."""
-
-    def __init__(self, **how: Any) -> None:
-        super().__init__(**how | {"dest": argparse.SUPPRESS, "nargs": "?"})
-
-    def __call__(self, *_: object) -> None:
-        rule = "is an option of signatures, which this verb does not use: all pairs are compared, so leave it out"
-        raise argparse.ArgumentError(None, f"{self.option_strings[0]} {rule}")
 
 
 def _owners() -> dict[str, dict[str, Option]]:
