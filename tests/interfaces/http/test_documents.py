@@ -242,12 +242,7 @@ PAGE = {"url": "http://n.example/", "text": "x"}
         (
             "collapse",
             {"hits": ["a", "b", {"id": "c"}]},
-            "Hit 2 is an object, but hit 0 is an id; send all as ids, or all as objects.",
-        ),
-        (
-            "collapse",
-            {"hits": [{"id": "a"}, "b"]},
-            "Hit 1 is an id, but hit 0 is an object; send all as ids, or all as objects.",
+            "Some hits are ids, and others are objects; send all as ids, or all as objects.",
         ),
         (
             "collapse",
@@ -269,14 +264,11 @@ def test_the_invalid_record_of_a_batch_is_named(serve, path, body, detail):
 
 
 @pytest.mark.parametrize(
-    ("method", "path", "names"),
-    [
-        ("GET", "/v1/documents/a", "text"),
-        ("GET", "/v1/groups/a", "page, size"),
-        ("DELETE", "/v1/documents/a", "no parameters"),
-    ],
+    ("method", "path"), [("GET", "/v1/documents/a"), ("GET", "/v1/groups/a"), ("DELETE", "/v1/documents/a")]
 )
-@pytest.mark.parametrize("name", ["x", "id"])
-def test_the_id_of_a_path_is_unknown_in_the_query(serve, method, path, names, name):
+@pytest.mark.parametrize(
+    ("name", "detail"), [("x", "Object contains unknown field `x`."), ("id", "'id' occurs twice.")]
+)
+def test_the_id_of_a_path_is_unknown_in_the_query(serve, method, path, name, detail):
     answer = serve()(method, path, params={name: "b"})
-    assert (answer.status_code, answer.json()["detail"]) == (422, f"{name!r} is unknown; use {names}.")
+    assert (answer.status_code, answer.json()["detail"]) == (422, detail)

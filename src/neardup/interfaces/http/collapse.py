@@ -150,9 +150,7 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
     if kinds == {RankedHit}:
         hits, rules, known = _records(service, given.hits, rules or [NearDuplicates()], given.recipe)
     elif not kinds <= {str}:
-        place = [isinstance(hit, str) for hit in hits].index(not isinstance(hits[0], str))
-        own, first = ("an id", "an object") if isinstance(hits[place], str) else ("an object", "an id")
-        raise Refusal(INVALID, f"Hit {place} is {own}, but hit 0 is {first}; send all as ids, or all as objects.")
+        raise Refusal(INVALID, "Some hits are ids, and others are objects; send all as ids, or all as objects.")
     elif given.recipe is not None and hits:
         raise Refusal(INVALID, "A recipe needs hits with signatures.")
     found = collapsed_hits(

@@ -4,7 +4,6 @@ import asyncio
 import re
 from collections.abc import Mapping
 from functools import cache
-from types import MappingProxyType
 from typing import Annotated, Any, Final
 from urllib.parse import parse_qsl, unquote_to_bytes
 
@@ -17,7 +16,6 @@ from neardup.interfaces.http.limits import BATCH, PAGE
 from neardup.interfaces.http.links import Mount
 from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.service import Service
-from neardup.interfaces.wording import any_of
 from neardup.sources.json_faults import fault_of
 
 JSON: Final = "application/json"
@@ -95,17 +93,11 @@ async def received(request: Request, service: Service) -> bytearray:
 def require_json(headers: Headers) -> None:
     """Raise a refusal unless the headers of a request announce JSON in UTF-8, which is not compressed."""
     media, _, parameters = ", ".join(headers.getlist("content-type")).partition(";")
-    if media.strip().lower() != JSON:
-        found = f"is {media[:_SHOWN]!r}" if media else "is missing"
-        raise Refusal(problems.NOT_JSON, f"The Content-Type {found}; send {JSON}.")
     charset = re.search(r"charset\s*=\s*\"?([^\";,\s]*)", parameters, re.IGNORECASE)
-    if charset and charset[1].lower() not in {"utf-8", "utf8"}:
-        rule = f"The charset of the Content-Type is {charset[1][:_SHOWN]!r}; send the body as UTF-8."
-        raise Refusal(problems.NOT_JSON, rule)
-    coding = headers.get("content-encoding", "identity")
-    if coding.lower() != "identity":
-        rule = f"The Content-Encoding is {coding[:_SHOWN]!r}; send the body uncompressed."
-        raise Refusal(problems.NOT_JSON, rule)
+    is_utf8 = charset is None or charset[1].lower() in {"utf-8", "utf8"}
+    is_plain = headers.get("content-encoding", "identity").lower() == "identity"
+    if not (media.strip().lower() == JSON and is_utf8 and is_plain):
+        raise Refusal(problems.NOT_JSON)
 
 
 def decoded(kind: Any, body: bytes | bytearray) -> Any:
@@ -137,47 +129,17 @@ def query_of(request: Request, kind: Any) -> Any:
         raise Refusal(problems.MALFORMED, "The URL is not percent-encoded UTF-8.") from None
     except ValueError:
         raise Refusal(problems.INVALID, f"The query has more than {_PARAMETERS} parameters.") from None
-    given: dict[str, str] = {}
+    given = dict(request.path_params)
     for name, value in pairs:
         if name in given:
             raise Refusal(problems.INVALID, f"{name[:_SHOWN]!r} occurs twice.")
         given[name] = value
-    return converted(kind, given, request.path_params)
+    return converted(kind, given)
 
 
-def converted(kind: Any, query: Mapping[str, str], path: Mapping[str, str] = MappingProxyType({})) -> Any:
-    """Convert strings to the fields of a struct, each on its own, so that an error names the field and its rule.
-
-    A parameter of the *path* is unknown in the *query*.
-    """
-    known = _fields(kind)
-    listed = [name for name in known if name not in path]
-    if unknown := query.keys() - listed:
-        names = ", ".join(listed) or "no parameters"
-        raise Refusal(problems.INVALID, f"{min(unknown)[:_SHOWN]!r} is unknown; use {names}.")
-    given = {**query, **path}
-    values: dict[str, Any] = {}
-    for name, (field, rule) in known.items():
-        if name not in given:
-            if field.required:
-                raise Refusal(problems.INVALID, f"{name} is missing.")
-            continue
-        try:
-            values[name] = msgspec.convert(given[name], field.type, strict=False)
-        except msgspec.ValidationError:
-            raise Refusal(problems.INVALID, f"{name} must be {rule}.") from None
-    return kind(**values)
-
-
-@cache
-def _fields(kind: Any) -> dict[str, tuple[msgspec.structs.FieldInfo, str]]:
-    (_,), components = msgspec.json.schema_components([kind])
-    shapes = components[kind.__name__]["properties"]
-    return {field.name: (field, _rule(shapes[field.name])) for field in msgspec.structs.fields(kind)}
-
-
-def _rule(shape: dict[str, Any]) -> str:
-    shape = shape.get("anyOf", [shape])[0]  # the other one is null
-    if "enum" in shape:
-        return any_of(sorted(shape["enum"]))
-    return str(shape.get("description", "true or false"))
+def converted(kind: Any, given: Mapping[str, str]) -> Any:
+    """Convert strings to a struct; raise a refusal for an unknown name and for an invalid or missing value."""
+    try:
+        return msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise Refusal(problems.INVALID, f"{error}.") from None
