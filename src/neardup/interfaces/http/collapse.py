@@ -7,7 +7,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from neardup.interfaces.http.problems import INVALID, Refusal
-from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch, characters, items, whole
+from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import require_no_signature, require_no_text, signatures_of
 from neardup.pipeline.index.inputs import types_of
@@ -45,9 +45,9 @@ class Same(Input, tag_field="rule", tag="same"):
     levels of its path, by default one.
     """
 
-    field: Annotated[str, characters(1, 1024)]
+    field: Annotated[str, msgspec.Meta(min_length=1, max_length=1024)]
     of: Literal["value", "host", "domain", "path"] = "value"
-    levels: Annotated[int, whole(1, 64)] | None = None
+    levels: Annotated[int, msgspec.Meta(ge=1, le=64)] | None = None
     keep: Number = 1
 
     def rule(self, _: Any, *, by_texts: bool) -> Rule:
@@ -81,7 +81,7 @@ class CollapseBody(Input):
     """
 
     hits: batch(Id | RankedHit, least=0)  # type: ignore[valid-type]
-    by: Annotated[list[Near | Same], items(1, 8)] | None = None
+    by: Annotated[list[Near | Same], msgspec.Meta(min_length=1, max_length=8)] | None = None
     enabled: bool = True
     top: Number | None = None
     page: Number = 1

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNWRITABLE, Refusal
-from neardup.interfaces.http.requests import Id, Input, Page, Size, batch, characters
+from neardup.interfaces.http.requests import Id, Input, Page, Size, batch
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
 from neardup.model.answers import written
@@ -136,8 +136,8 @@ class ExpireBody(Input):
     ``field.NAME`` if NAME is one of the other three.
     """
 
-    before: Annotated[str, characters(1, 64)]
-    by: Annotated[str, characters(1, 1024)] = "last_seen"
+    before: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
+    by: Annotated[str, msgspec.Meta(min_length=1, max_length=1024)] = "last_seen"
 
 
 class RemovedAnswer(msgspec.Struct):

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 from urllib.parse import parse_qsl, unquote_to_bytes
 
 import msgspec
+from msgspec import Meta
 from starlette.datastructures import Headers
 from starlette.requests import Request
 
@@ -28,37 +29,19 @@ class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A body or a query; an unknown name is an error."""
 
 
-def whole(least: int, most: int) -> msgspec.Meta:
-    """Limit an integer; the description states the rule."""
-    return msgspec.Meta(ge=least, le=most, description=f"a whole number from {least:,} to {most:,}")
-
-
-def characters(least: int, most: int) -> msgspec.Meta:
-    """Limit a string; the description states the rule."""
-    return msgspec.Meta(min_length=least, max_length=most, description=f"a string of {least:,} to {most:,} characters")
-
-
-def items(least: int, most: int) -> msgspec.Meta:
-    """Limit a list; the description states the rule."""
-    return msgspec.Meta(min_length=least, max_length=most, description=f"a list of {least:,} to {most:,} items")
-
-
 def batch(kind: Any, least: int = 1) -> Any:
     """Return the type of a list of *least* to ``BATCH`` values."""
-    return Annotated[list[kind], items(least, BATCH)]
+    return Annotated[list[kind], Meta(min_length=least, max_length=BATCH)]
 
 
-_ID: Final = "a string of 1 to 1,024 bytes of UTF-8"
-Id = Annotated[str, msgspec.Meta(min_length=1, max_length=1024, description=_ID)]
-Query = Annotated[str, characters(0, 1024)]
-Site = Annotated[str, characters(1, 255)]
-Size = Annotated[int, whole(1, PAGE)]
-Page = Annotated[int, whole(1, 1_000_000)]
-Number = Annotated[int, whole(1, BATCH)]
-Threshold = Annotated[float, msgspec.Meta(gt=0, le=1, description="a number above 0 and at most 1")]
-GroupId = Annotated[  # a string, because many programs cannot read such integers
-    str, msgspec.Meta(pattern="^[0-9]{1,19}$", description="the digits of a group id")
-]
+Id = Annotated[str, Meta(min_length=1, max_length=1024, description="a string of 1 to 1,024 bytes of UTF-8")]
+Query = Annotated[str, Meta(max_length=1024)]
+Site = Annotated[str, Meta(min_length=1, max_length=255)]
+Size = Annotated[int, Meta(ge=1, le=PAGE)]
+Page = Annotated[int, Meta(ge=1, le=1_000_000)]
+Number = Annotated[int, Meta(ge=1, le=BATCH)]
+Threshold = Annotated[float, Meta(gt=0, le=1)]
+GroupId = Annotated[str, Meta(pattern="^[0-9]{1,19}$")]  # a string, because many programs cannot read such integers
 
 
 class Nothing(Input):

@@ -6,7 +6,7 @@ import msgspec
 
 from neardup.interfaces.http.documents import Fields, VerdictsAnswer, changing, columns_of, verdicts_of
 from neardup.interfaces.http.problems import INVALID, Refusal
-from neardup.interfaces.http.requests import Id, Input, Threshold, batch, characters
+from neardup.interfaces.http.requests import Id, Input, Threshold, batch
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
 from neardup.model.arrays import Signatures
@@ -18,7 +18,7 @@ _OTHER_EXTRACTION: Final = (
     " Start it with the same ones, or send texts."
 )
 
-Url = Annotated[str, characters(1, 1 << 16)]
+Url = Annotated[str, msgspec.Meta(min_length=1, max_length=1 << 16)]
 
 
 class FetchedPage(Input):
