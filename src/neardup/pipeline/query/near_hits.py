@@ -43,13 +43,8 @@ _NO_FIELDS: Final = (
     "cannot be used with signatures or an index of the scheme {}; pass only records with the fields that this signs"
 )
 _NO_TEXT: Final = (
-    "needs the text of each hit that it compares, but the signed text of hit {} is missing; pass it, or omit the hit"
-)
-_TOO_LONG: Final = (
-    f"reads no text of {_LONGEST >> 20} MiB or more from an index, and the text of hit {{}} is that long; omit the hit"
-)
-_TOO_MANY: Final = (
-    f"needs the texts of all hits to compare, and reads at most {_BYTES >> 20} MiB from an index: examine fewer hits"
+    "needs the text of each hit that it compares, but that of hit {} is missing or, in an index, too long:"
+    f" {_LONGEST >> 20} MiB or more, or beyond {_BYTES >> 20} MiB of all hits; pass it, or omit the hit"
 )
 _TOO_MUCH: Final = f"compares at most {_FEATURES:,} features of texts: examine fewer hits"
 
@@ -279,7 +274,7 @@ class _ComparedParts:
         self._texts.read(ranks)
         if self._verify == "exact" and not known[ranks].all():
             rank = int(ranks[np.argmin(known[ranks])])
-            raise ParameterError("verify", self._verify, self._texts.why_unknown(rank).format(rank))
+            raise ParameterError("verify", self._verify, _NO_TEXT.format(rank))
         least: Shares = self._thresholds.of(later, better, sets.smaller(later, better))
         estimated = scheme.match_pairs(signed, later, better).astype(np.float64)
         if scheme.short is not None:  # documents of unknown lengths may be short
@@ -305,10 +300,6 @@ class _GivenTexts:
         """Make the sets of these hits distinct."""
         self.sets.make_distinct(ranks)
 
-    def why_unknown(self, _: int) -> str:
-        """Return why the text of a hit is not known, with a place for its rank."""
-        return _NO_TEXT
-
 
 class _KeptTexts:
     """The texts of hits of an index, which are read when they are needed, best ranks first, within the bounds.
@@ -321,7 +312,6 @@ class _KeptTexts:
         self._buffer = FeatureBuffer(0)
         self._buffer.append(Features(np.empty(0, np.uint64), np.zeros(2, np.int64)))  # of hits without a known text
         self._made, self._spent = 1, 0
-        self._sizes = np.full(len(places), -1)  # the bytes read of each text
         positions = np.zeros(len(places), np.int64)
         if new is not None:
             self._buffer.append(new)
@@ -347,7 +337,6 @@ class _KeptTexts:
             if self._spent > _BYTES:
                 break
             self._buffer.append(self._shingling.batch_features(texts))
-            self._sizes[some] = sizes
             self.known[some] = sizes < _LONGEST
             read += len(some)
         made = missing[:read]
@@ -355,8 +344,3 @@ class _KeptTexts:
         self._made += read
         self.known[made] &= self.sets.sizes[made] > 0
         self.sets.make_distinct(made[self.known[made]])
-
-    def why_unknown(self, rank: int) -> str:
-        """Return why the text of a hit is not known, with a place for its rank."""
-        size = self._sizes[rank]
-        return _TOO_MANY if size < 0 else _TOO_LONG if size == _LONGEST else _NO_TEXT
