@@ -4,13 +4,12 @@ from datetime import datetime
 from types import SimpleNamespace
 from typing import Final
 
-from neardup.interfaces.escaping import middle_shortened, parts, printable, shortened
+from neardup.interfaces.escaping import middle_shortened, parts, shortened
 from neardup.interfaces.http.links import DOCUMENT, elsewhere, linked
 from neardup.model.answers import Snippet
 
 _TITLE: Final = 300  # characters
 _ADDRESS: Final = 70
-_HEAD: Final = 270  # a scheme and the longest host
 _MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # in any locale
 
 
@@ -33,21 +32,9 @@ def entry(  # noqa: PLR0913 - all that is shown
         name=name,
         title=(parts(*snippet.title) if snippet else ()) or ((name, False),),
         href=elsewhere(address),
-        address=address_shortened(address, _ADDRESS),
+        address=middle_shortened(address, _ADDRESS),
         document=linked(DOCUMENT, back, id=id),
         stamp=moment.isoformat(timespec="seconds"),
         day=f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}",
         snippet=parts(*snippet.body) if snippet else (),
     )
-
-
-def address_shortened(address: str, most: int) -> str:
-    """Shorten a URL as ``middle_shortened`` does, but keep its whole host, which identifies the site.
-
-    >>> address_shortened("https://a-long-name.example/a-long-path/to-it", 20)
-    'https://a-long-name.example/…path/to-it'
-    """
-    head = address.find("/", address.find("//") + 2) + 1
-    if len(address) <= most or not most // 2 < head <= _HEAD:
-        return middle_shortened(address, most)
-    return printable(f"{address[:head]}…{address[max(head, len(address) - most // 2) :]}")
