@@ -100,14 +100,10 @@ def cluster_lines(summary: "Summary") -> list[str]:
 def pairs_not_compared(number: int) -> str:
     """Describe the pairs in oversized buckets that were not compared.
 
-    >>> pairs_not_compared(1)
-    'at most 1 pair not compared: its bucket was oversized (it may have been compared in another)'
+    >>> pairs_not_compared(1200)
+    'at most 1,200 pairs in oversized buckets not compared, unless in other buckets'
     """
-    if number == 1:
-        return "at most 1 pair not compared: its bucket was oversized (it may have been compared in another)"
-    return (
-        f"at most {number:,} pairs not compared: their buckets were oversized (they may have been compared in others)"
-    )
+    return f"at most {counted(number, 'pair')} in oversized buckets not compared, unless in other buckets"
 
 
 def template_hint(cluster: "LargeCluster | SpreadTemplate") -> str:
