@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.errors import NeardupError
-from neardup.interfaces.http.tokens import Tokens, add_token, is_exposed, new_token, presented
+from neardup.interfaces.http.tokens import Tokens, add_token, new_token, presented
 
 
 def test_a_file_of_tokens(tmp_path):
@@ -24,9 +24,6 @@ def test_a_file_of_tokens(tmp_path):
     ]
     assert not any(token in path.read_text() for token in (*made.values(), last))
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert not is_exposed(str(path))
-    path.chmod(0o640)
-    assert is_exposed(str(path))
 
 
 def test_lines_may_have_remarks():

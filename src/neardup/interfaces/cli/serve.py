@@ -5,6 +5,7 @@ import os
 import re
 import sys
 from contextlib import suppress
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -117,10 +118,8 @@ def _make_token(scope: str, token_file: str | None) -> int:
 
 
 def _warn_if_exposed(token_file: str) -> None:
-    from neardup.interfaces.http.tokens import is_exposed
-
     try:
-        if is_exposed(token_file):
+        if Path(token_file).stat().st_mode & 0o077:
             complain(f"{token_file}: others than its owner may read or write it; chmod 600 makes it private")
     except OSError as error:
         raise DataError.by(error, token_file, "the tokens") from error

@@ -96,11 +96,6 @@ def add_token(scope: Scope, name: str) -> str:
     return token
 
 
-def is_exposed(name: str) -> bool:
-    """Return whether other users than its owner may read or write a file."""
-    return bool(Path(name).stat().st_mode & 0o077)
-
-
 def presented(authorization: bytes, *, basic: bool) -> bytes | None:
     """Return the token in an Authorization header: a Bearer token or, with *basic*, the password of any user."""
     way, _, credentials = authorization.strip().partition(b" ")
