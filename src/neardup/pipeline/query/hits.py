@@ -36,8 +36,7 @@ class Hits:
 
     def __init__(self, hits: Any, id: str, index: Index | None) -> None:  # noqa: A002 - the field's name, as everywhere
         # A copy, because hits are read again when a page is requested.
-        copied, self._doubled = (hits.copy(), set[Any]()) if isinstance(hits, list) else _listed(hits, id)
-        listed, kinds = _typed(copied)
+        listed, kinds = _typed(hits.copy() if isinstance(hits, list) else _listed(hits, id))
         self.given: list[Any] = listed
         self._index = index
         self.records = not kinds <= _PLAIN
@@ -123,12 +122,9 @@ class Hits:
 
     def says(self, field: str) -> bool:
         """Return whether any record has a field."""
-        return self.records and (field in self._doubled or any(field in hit for hit in self.given))
+        return self.records and any(field in hit for hit in self.given)
 
     def _said(self, field: str, number: int) -> list[Any]:
-        if field in self._doubled:
-            rule = "occurs more than once, so no rule can use it; rename all but the first"
-            raise DataError(f"column {field!r}", rule)
         records = self.given if number == len(self.given) else self.given[:number]
         if self._plain:
             try:
@@ -170,33 +166,30 @@ def _typed(values: list[Any]) -> tuple[list[Any], set[type]]:
     return values, kinds
 
 
-def _listed(hits: Any, id: str) -> tuple[list[Any], set[Any]]:  # noqa: A002 - the field's name, as everywhere
-    """Return hits as a list, and the names of several columns of a table, which are not in its records."""
+def _listed(hits: Any, id: str) -> list[Any]:  # noqa: A002 - the field's name, as everywhere
     source = columns_or_column(hits, "hits")
     if isinstance(source, TableColumns):
         return _rows(source, id)
     if isinstance(source, pa.Array | pa.ChunkedArray):
         try:
-            return list(source.to_pylist()), set()
+            return list(source.to_pylist())
         except UnicodeDecodeError as error:
             raise DataError("hits", "have an id that is not valid UTF-8") from error
     if isinstance(source, np.ndarray):
         source = source.tolist()
     if isinstance(source, str | bytes | Mapping) or not isinstance(source, Iterable):
         raise DataError("hits", f"must be a sequence of ids or records, or a table, not {kind_of(hits)}")
-    return list(source), set()
+    return list(source)
 
 
-def _rows(table: TableColumns, id: str) -> tuple[list[Any], set[Any]]:  # noqa: A002 - the field's name, as everywhere
-    """Return the rows of a table as records, without columns of the same name, and the names of these."""
-    times = Counter(table.names)
-    columns = {
-        name: _values(column, name, is_id=name == id)
-        for name, column in zip(table.names, table.columns, strict=True)
-        if times[name] == 1
-    }
-    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-    return rows if columns else [{} for _ in range(table.rows)], {name for name in times if times[name] > 1}
+def _rows(table: TableColumns, id: str) -> list[Any]:  # noqa: A002 - the field's name, as everywhere
+    """Return the rows of a table as records; ``DataError`` for several columns of one name."""
+    for name, times in Counter(table.names).items():
+        if times > 1:
+            raise DataError(f"column {name!r}", "occurs more than once; rename all but the first")
+    columns = [_values(column, name, is_id=name == id) for name, column in zip(table.names, table.columns, strict=True)]
+    rows = zip(*columns, strict=True) if columns else [()] * table.rows
+    return [dict(zip(table.names, row, strict=True)) for row in rows]
 
 
 def _values(column: pa.ChunkedArray | list[Any], name: Any, *, is_id: bool) -> list[Any]:
