@@ -634,7 +634,7 @@ def test_items_of_any_kind_are_judged(pipeline):
         Page("http://a.example/#x", text),
         Page("http://d.example/", text.encode()),
     ):
-        with pytest.raises(DropItem, match=r"near duplicate of http://a\.example/ \(res|exact .* for http://a|known"):
+        with pytest.raises(DropItem, match=r"(near duplicate|exact duplicate|known): http://a\.example/ is kept"):
             process.process_item(repeat)
     assert crawler.counted == {
         "neardup/new": 1,
@@ -709,10 +709,10 @@ def test_a_service_must_have_the_same_templates(pipeline, templates, tmp_path):
     folder = tmp_path / "served"
     Index.create(folder, templates=extraction.templates).close()
     Index.create(tmp_path / "without").close()
-    with serving(tmp_path / "without") as url, pytest.raises(ParameterError, match="those of the serv"):
+    with serving(tmp_path / "without") as url, pytest.raises(ParameterError, match="as the service does"):
         pipeline(index=url, html=True, templates=path, refetch="never")
     with serving(folder, extraction=extraction) as url:
-        with pytest.raises(ParameterError, match="those of the service"):
+        with pytest.raises(ParameterError, match="as the service does"):
             pipeline(index=url, html=True, refetch="never")
         process, crawler = pipeline(index=url, html=True, templates=path, refetch="never")
         for page in pages:
@@ -828,9 +828,7 @@ def test_signatures_are_refused_by_a_service_with_templates():
     plain = Extraction()
     client = SimpleNamespace(about={"extraction": scrapy._with_templates(plain).identity})
     settings = scrapy.Settings(signatures=True)
-    with pytest.raises(
-        ParameterError, match="NEARDUP_SIGNATURES=True cannot be used with this service, which has templ"
-    ):
+    with pytest.raises(ParameterError, match="NEARDUP_HTML=False must read pages as the service does"):
         scrapy._require_same(client, plain, settings)
     client.about["extraction"] = plain.identity
     scrapy._require_same(client, plain, settings)

@@ -34,7 +34,7 @@ from neardup.model.errors import (
     require_kind,
     require_share,
 )
-from neardup.model.verdicts import Known, NearDuplicate, Verdict, as_record
+from neardup.model.verdicts import Known, Verdict, as_record
 from neardup.pipeline.crawl.filter import CrawlFilter, extracted_pages
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.files.ingestion import is_index
@@ -504,19 +504,15 @@ def _require_signatures(client: Client, settings: Settings) -> None:
 
 
 def _require_same(client: Client, extraction: Extraction | None, settings: Settings) -> None:
-    """Raise ``ParameterError`` if a service reads pages with other templates, or its pages were extracted otherwise."""
+    """Raise ``ParameterError`` if a service reads pages otherwise than this crawl."""
     known = client.about["extraction"]
     if extraction is None or known == extraction.identity or (known is None and extraction.templates is None):
         return
-    theirs = (known or {}).get("templates")
-    how = "start it with neardup serve --templates and the same file, before its first page"
-    how = how if theirs is None else "copy templates.arrow in the folder of its index"
-    why = "a signature does not show which pages are of one site"
-    rule = f"cannot be used with this service, which has templates: {why}"
-    settings.require(theirs is None or not settings.signatures, "signatures", rule)
-    same = theirs == extraction.identity.get("templates")
-    settings.require(same, "templates", f"must be those of the service; {how}")
-    raise ParameterError("NEARDUP_TEXT_VIEW", settings.view, f"must extract texts as the service does: {known}")
+    rule = (
+        f"must read pages as the service does: {known}; set NEARDUP_TEXT_VIEW, and NEARDUP_TEMPLATES to a copy of"
+        " templates.arrow in the folder of its index, or start it with neardup serve --templates and the same file"
+    )
+    settings.require(False, "html", rule)
 
 
 def _digest(name: bytes) -> bytes:
@@ -524,9 +520,4 @@ def _digest(name: bytes) -> bytes:
 
 
 def _reason(verdict: Verdict) -> str:
-    if isinstance(verdict, Known):
-        return "known, with another content that repeats " + str(verdict.representative) if verdict.changed else "known"
-    close = f" ({verdict.measure} {verdict.value:.2f})" if isinstance(verdict, NearDuplicate) else ""
-    same = isinstance(verdict, NearDuplicate) and verdict.of == verdict.representative
-    of = "" if same else f" for {verdict.representative}"
-    return f"{verdict.name} of {getattr(verdict, 'of', '')}{close}{of}"
+    return f"{verdict.name}: {verdict.representative} is kept"
