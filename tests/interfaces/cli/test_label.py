@@ -137,7 +137,11 @@ def test_rejected_records_are_reported(label, tmp_path):
         (["in.jsonl", "--out", "notes.jsonl"], 1, "notes.jsonl:1: it is not a labelled pair"),
         (["--like", "empty.jsonl", "--out", "out.jsonl"], 2, "it has no labels yet"),
         (["--like", "notes.jsonl", "--out", "notes.jsonl"], 2, "it is one of the inputs"),
-        (["one.jsonl", "--out", "out.jsonl"], 1, "one.jsonl: a pair needs two documents with words and different ids"),
+        (
+            ["one.jsonl", "--out", "out.jsonl"],
+            1,
+            "the documents: a pair needs two documents with words and different ids",
+        ),
         (["compare", "in.jsonl"], 2, "needs two files"),
         (["compare", "gone.jsonl", "empty.jsonl"], 2, "there is no such file"),
         (["compare", "empty.jsonl", "empty.jsonl"], 1, "no pair is in both"),

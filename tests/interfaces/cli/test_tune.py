@@ -69,9 +69,9 @@ def test_a_file_that_has_no_labels_is_explained(neardup, labels):
     assert "the field 'a' is missing; `neardup label` writes files of labels" in neardup("tune", labels, code=1).err
 
 
-def test_a_file_without_labels_is_named(neardup, tmp_path):
+def test_a_file_without_labels_is_explained(neardup, tmp_path):
     (tmp_path / "empty.jsonl").touch()
-    assert "empty.jsonl: no pair is labelled 'same' (0 'different')" in neardup("tune", "empty.jsonl", code=1).err
+    assert "the labels: no pair is labelled 'same' (0 'different')" in neardup("tune", "empty.jsonl", code=1).err
 
 
 def test_labels_of_one_kind_are_not_enough(neardup, labels):

@@ -11,7 +11,7 @@ from neardup.interfaces.cli.serve import loaded
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, place_of
 from neardup.interfaces.pieces import compared
-from neardup.model.errors import DataError, InputRefused, ParameterError, counted, require
+from neardup.model.errors import InputRefused, ParameterError, counted, require
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -145,17 +145,14 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
 
     with terminal.progress_bars() as bars:
         collection = options.read_inputs(arguments, bars)
-        try:
-            pool = draw_pairs(
-                pa.table({"id": collection.ids, "text": collection.texts}),
-                scheme=scheme,
-                sample=given.get("sample", _SAMPLE),
-                seed=options.drawn(arguments),
-                threads=given.get("threads"),
-                progress=bars,
-            )
-        except DataError as error:  # the library knows no files
-            raise DataError(", ".join(collection.names), error.rule, error.code) from error
+        pool = draw_pairs(
+            pa.table({"id": collection.ids, "text": collection.texts}),
+            scheme=scheme,
+            sample=given.get("sample", _SAMPLE),
+            seed=options.drawn(arguments),
+            threads=given.get("threads"),
+            progress=bars,
+        )
     sampled = f"{pool.sample:,} of {counted(pool.documents, 'document')} compared with all of them"
     left = len(collection) - pool.documents
     more = [f"{counted(left, 'document')} left out, with the id of an earlier document"] if left else []

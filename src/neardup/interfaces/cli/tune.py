@@ -10,7 +10,7 @@ from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.tunings import rule_rows, tuning_lines
-from neardup.model.errors import DataError, InputRefused
+from neardup.model.errors import InputRefused
 
 if TYPE_CHECKING:
     from neardup.pipeline.progress import Progress
@@ -62,12 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     labels = read_labels(arguments.labels)
     with progress_bars() as bars:
         texts, rejected = _texts(arguments, {name for one in labels for name in one.pair}, bars)
-        try:
-            found = tune(labels, texts, goal=arguments.goal, seed=seed, threads=given.get("threads"), progress=bars)
-        except DataError as error:
-            if error.code not in {"one kind", "one group", "nothing found"}:
-                raise
-            raise DataError(arguments.labels, error.rule, error.code) from error  # the library knows no file
+        found = tune(labels, texts, goal=arguments.goal, seed=seed, threads=given.get("threads"), progress=bars)
     settings = settings_text(found.chosen.settings)
     if "report" in given:
         from neardup.interfaces.pages.tuning import tuning_page
