@@ -57,11 +57,8 @@ class Goal(NamedTuple):
             value = float(share)
         except ValueError:
             raise ParameterError("goal", goal, rule) from None
-        if part == "precision" and 0 < value <= 1:
-            return cls("precision", value)
-        if part == "recall" and 0 < value <= 1:
-            return cls("recall", value)
-        raise ParameterError("goal", goal, rule)
+        require(part in {"precision", "recall"} and 0 < value <= 1, "goal", goal, rule)
+        return cls("precision" if part == "precision" else "recall", value)
 
     def score(self, found: "Counts") -> Values:
         """Return how well counts reach the goal; negative where they do not.

@@ -9,6 +9,7 @@ from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked, paging
 from neardup.interfaces.http.views.entries import entry
 from neardup.interfaces.http.views.results import PageQuery, RepeatView
 from neardup.interfaces.wording import decimals
+from neardup.model.errors import counted
 from neardup.model.seen import Document
 
 MOST: Final = 200_000  # characters of a text that are shown
@@ -80,11 +81,7 @@ def _status(others: int | None) -> str:
         return "It is a repeat. Its representative is"
     if not others:
         return "It repeats no other document, and none repeats it."
-    return (
-        "It represents another document, which repeats it."
-        if others == 1
-        else f"It represents {others:,} other documents, which repeat it."
-    )
+    return f"It represents {counted(others, 'other document')}, which repeat it."
 
 
 def _note(text: str | None) -> str:
