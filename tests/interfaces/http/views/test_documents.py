@@ -38,7 +38,7 @@ def test_every_link_leads_back_to_the_search():
     asked = PageQuery(q="ferry x", sort="newest", page=2)
     view = document_view(document(), 1, [(document("m"), 0.5)], 1, asked=asked)
     back = "back=q%3Dferry%2520x%26sort%3Dnewest%26page%3D2"
-    assert (view.search.typed, view.search.ways) == ("ferry x", {"sort": "newest"})
+    assert (view.search.q, view.search.ways) == ("ferry x", {"sort": "newest"})
     assert view.search.link() == "/?q=ferry%20x&sort=newest&page=2"
     assert view.others[0].compare == f"/compare?a=a&b=m&{back}"
     assert view.others[0].entry.document == f"/documents?id=m&{back}"

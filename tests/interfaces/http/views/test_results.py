@@ -146,7 +146,3 @@ def test_members_are_those_of_the_page():
 def test_marks_are_where_they_were_found():
     view = results_view(PageQuery(q="x"), answer(group(shown(hit(), body="a\u202eb c", spans=((1, 2), (4, 5))))), STEPS)
     assert view.results[0].entry.snippet == (("a", False), ("\\u202e", True), ("b ", False), ("c", True))
-
-
-def test_a_field_holds_no_ends_of_lines():
-    assert PageQuery(q="a\0b\nc\td \U0001f600\u200d\u202e").typed == "a b c d \U0001f600\u200d\u202e"

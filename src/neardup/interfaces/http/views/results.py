@@ -53,11 +53,6 @@ class PageQuery(Input):
         return self.link().partition("?")[2]
 
     @property
-    def typed(self) -> str:
-        """The query for a form field, without control characters."""
-        return "".join(letter if letter.isprintable() or ord(letter) > 0x9F else " " for letter in self.q)  # noqa: PLR2004
-
-    @property
     def ways(self) -> dict[str, str]:
         """The parameters of the URL that choose how repeats are handled, without defaults."""
         return {name: value for name in _HOW if (value := getattr(self, name)) != _DEFAULTS[name]}
