@@ -140,13 +140,6 @@ def test_verbs_that_read_no_files_do_not_name_their_options():
     assert "--max-bytes" not in advice(error, Namespace(verb="compare"))
 
 
-@pytest.mark.parametrize("option", ["config", "common", "labels", "like", "rules", "stop_words", "templates"])
-def test_files_with_a_cap_of_their_own_are_not_advised_to_raise_that_of_inputs(option):
-    given = Namespace(**vars(DEDUP), **{option: "a.json"})
-    error = DataError("a.json", "it is larger than 1,048,576 bytes", "too large")
-    assert advice(error, given).endswith("bytes; that is the most that is read here")
-
-
 def test_runs_in_pieces_are_not_advised_to_be_such():
     error = ParameterError("inputs", None, "must be of one format", "several formats")
     assert "--work" not in advice(error, Namespace(verb="dedup", work="w"))

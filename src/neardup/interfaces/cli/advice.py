@@ -88,7 +88,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         FULL: "make room, or name a path elsewhere, and run the same command again",
     },
     "reading": {  # verbs with options for reading files
-        "too large": "--max-bytes raises this cap",
+        "too large": "--max-bytes raises this cap of inputs",
         "open quote": "if quotation marks are plain text in this file, use --quoting none",
         "ending unknown": "use --format jsonl, csv, tsv or parquet; for single texts, name their folder",
         "json as table": "to read it as JSON lines, use --format jsonl",
@@ -193,8 +193,6 @@ _NEXT_FILES = {  # that do not exist, are others or have another format, by thei
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
     "stop_words": "to name words instead of a file, separate them by commas; write a single word with a comma: the,",
 }
-# options of files with caps of their own
-_OWN_CAPS = ("config", "common", "labels", "like", "out", "rules", "stop_words", "templates")
 
 
 def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
@@ -341,8 +339,7 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         "in memory" if _in_memory(arguments) else "in pieces": verb == "dedup",
         "standard input": error.where == "<stdin>",
         "output": isinstance(error, OutputError),
-        "reading": verb in _READING
-        and not (error.code == "too large" and error.where in [vars(arguments).get(name) for name in _OWN_CAPS]),
+        "reading": verb in _READING,
         "": True,
     }
     if isinstance(error, DataError) and (advised := _about_file(error, arguments) or folder_advice(error)):
