@@ -207,12 +207,12 @@ PAGE = {"url": "http://n.example/", "text": "x"}
         (
             "admit",
             {"documents": [OK, {**OK, "fields": {"zz": 1}}]},
-            "document 1: field 'zz' is unknown; this index has rank, site",
+            "field 'zz' is unknown; this index has rank, site",
         ),
         (
             "judge",
             {"documents": [{"text": "x"}, {"text": "y", "fields": {"zz": 1}}]},
-            "document 1: field 'zz' is unknown; this index has rank, site",
+            "field 'zz' is unknown; this index has rank, site",
         ),
         (
             "admit",
@@ -227,7 +227,7 @@ PAGE = {"url": "http://n.example/", "text": "x"}
         (
             "seen",
             {"pages": [PAGE, {**PAGE, "fields": {"zz": 1}}]},
-            "page 1: field 'zz' is unknown; this index has rank, site",
+            "field 'zz' is unknown; this index has rank, site",
         ),
         (
             "seen",

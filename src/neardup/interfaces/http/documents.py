@@ -11,10 +11,10 @@ from neardup.interfaces.http.requests import Id, Input, Page, Size, batch
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
 from neardup.model.answers import written
-from neardup.model.errors import DataError, StorageFailed
+from neardup.model.errors import StorageFailed
 from neardup.model.moments import moment_in
 from neardup.model.verdicts import Verdict, as_record
-from neardup.pipeline.index.fields import SITE, time_field, unknown_field
+from neardup.pipeline.index.fields import time_field
 from neardup.pipeline.index.index import Index
 
 Value = str | int | float | bool | None
@@ -156,7 +156,7 @@ def judge(service: Service, given: JudgeBody) -> VerdictsAnswer:
         rule = "send an id with every document, or leave out all ids"
         raise Refusal(INVALID, f"Document {names.index(None)} has no id; {rule}.")
     own = contents_of(service, documents, given.recipe, "document")
-    verdicts = service.index.judge(own, columns_of(service, documents, "document"), ids=named or None)
+    verdicts = service.index.judge(own, columns_of(documents), ids=named or None)
     return verdicts_of(service, "judge", names, verdicts)
 
 
@@ -169,7 +169,7 @@ def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
     documents: Sequence[AdmittedDocument] = given.documents
     own, ids = contents_of(service, documents, given.recipe, "document"), [document.id for document in documents]
     with changing(service) as index:
-        verdicts = index.admit(ids, own, columns_of(service, documents, "document"))
+        verdicts = index.admit(ids, own, columns_of(documents))
     return verdicts_of(service, "admit", ids, verdicts)
 
 
@@ -223,15 +223,9 @@ def changing(service: Service) -> Iterator[Index]:
     service.catch_up()
 
 
-def columns_of(service: Service, documents: Sequence[Any], name: str) -> dict[str, list[Value]] | None:
-    """Return the fields of documents as columns; a missing field is null. *name* is the word for a document."""
-    index = service.index
-    known = {*index.fields, *index.scheme.columns}
+def columns_of(documents: Sequence[Any]) -> dict[str, list[Value]] | None:
+    """Return the fields of documents as columns; a missing field is null."""
     fields = dict.fromkeys(field for document in documents for field in document.fields)
-    for field in fields:
-        if field not in known and field != SITE:
-            place = next(place for place, document in enumerate(documents) if field in document.fields)
-            raise DataError(f"{name} {place}", str(unknown_field(field, known)))
     return {field: [document.fields.get(field) for document in documents] for field in fields} or None
 
 
