@@ -26,14 +26,14 @@ def test_warming_what_is_warm_says_so(capsys, monkeypatch):
     monkeypatch.setattr(warm_up, "warm", lambda: None)
     assert main(["warm"]) == 0
     shown = capsys.readouterr()
-    assert shown.out.startswith("Checking the kernels")
+    assert shown.out.startswith("Compiling the kernels that are missing")
     assert "Ready after" in shown.out
     assert shown.err == ""
 
 
 def test_warming_says_what_it_does(capsys, cold):
     assert main(["warm"]) == 0
-    assert capsys.readouterr().out.startswith("Compiling the kernels for this machine")
+    assert capsys.readouterr().out.startswith("Compiling the kernels that are missing")
 
 
 def test_a_cold_start_is_announced_on_standard_error_when_compiling_begins(capsys, cold, begun):

@@ -15,13 +15,10 @@ def run(_: argparse.Namespace) -> int:
     from neardup.pipeline.kernel_cache import is_warm
     from neardup.pipeline.warm_up import warm
 
-    warmed = is_warm()
-    if warmed:
-        print("Checking the kernels, and compiling those that are missing.", flush=True)
-    elif warmed is None:
+    if is_warm() is None:
         print(f"The kernels are compiled, but not for later commands: {_NO_FOLDER}", flush=True)
     else:
-        print("Compiling the kernels for this machine (once, a minute or two).", flush=True)
+        print("Compiling the kernels that are missing (once for this machine, a minute or two).", flush=True)
     started = time.monotonic()
     warm()
     print(f"Ready after {time.monotonic() - started:.1f} s.")
