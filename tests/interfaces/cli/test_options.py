@@ -455,11 +455,3 @@ def test_an_option_that_would_have_no_effect_is_refused(neardup, command, messag
 @pytest.mark.usefixtures("inputs")
 def test_options_with_an_effect_are_used(neardup, command):
     neardup(*command.split())
-
-
-@pytest.mark.parametrize(
-    ("verb", "uses"), [("dedup", 1), ("audit", 1), ("index", 1), ("tune", 0), ("contamination", 0)]
-)
-def test_only_verbs_with_a_state_or_an_index_use_its_templates(neardup, verb, uses):
-    shown = " ".join(neardup(verb, "--help").out.split())
-    assert shown.count("(default: the templates of the state or index in use)") == uses

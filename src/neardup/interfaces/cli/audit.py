@@ -20,7 +20,7 @@ USAGE = f"""
 --sample N=2000: the documents to draw at random
 --until SHARE: draw more documents until the recall is known within SHARE, such as 0.5%% or 0.005
 --draw N=1: another number draws other documents
-{options.KEEP_IF_GIVEN}
+{options.KEEP}
 {options.THREADS}
 [outputs]
 --report PATH: a page to look at (.html), or JSON (.json)

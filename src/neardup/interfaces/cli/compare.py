@@ -4,7 +4,7 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.options import SCHEME, VIEW_IF_GIVEN, describes_scheme, scheme_of
+from neardup.interfaces.cli.options import SCHEME, VIEW, describes_scheme, scheme_of
 from neardup.interfaces.cli.terminal import complain, console, name_standard_output, show_side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
@@ -37,7 +37,7 @@ b TEXT_B: the text to compare it with, given in the same way
 --html PATH: write the comparison as a page, too; - is standard output
 --force: replace a page that exists
 --context N: characters shown at each end of a shared passage (default: {_CONTEXT}, on a page 2,000)
-{VIEW_IF_GIVEN}
+{VIEW}
 {SCHEME}
 """
 EXAMPLE = "Example: neardup compare draft.txt published.html --html difference.html"

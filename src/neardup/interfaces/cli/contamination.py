@@ -4,7 +4,7 @@ import argparse
 import os
 from dataclasses import asdict
 
-from neardup.interfaces.cli.options import INPUTS, JSON, READING_OF_FILES, THREADS, chosen, reading_of
+from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
 from neardup.interfaces.cli.terminal import Row, complain, name_standard_output, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import without_text
@@ -24,7 +24,7 @@ USAGE = f"""
 --documents PATH: the training documents with items (.parquet, .jsonl)
 --force: replace outputs that exist
 {JSON}
-{READING_OF_FILES}
+{READING}
 """
 
 

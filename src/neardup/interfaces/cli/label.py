@@ -44,7 +44,7 @@ USAGE = f"""
 --sample N: the most documents that are compared with all others to find pairs (default: {_SAMPLE:,})
 --draw N: another number draws other pairs (default: 1)
 {options.THREADS}
-{options.READING_OF_FILES}
+{options.READING}
 {options.PLAIN}
 {options.SCHEME}
 """

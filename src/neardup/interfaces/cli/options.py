@@ -52,16 +52,15 @@ FORMAT: Final = """
 --format jsonl|csv|tsv|parquet: format of the inputs (default: by their names; standard input is jsonl)
 """
 VIEW: Final = """
---text-view auto|main|visible=auto: the text of an HTML page. main: the main text, without navigation and
+--text-view auto|main|visible: the text of an HTML page. main: the main text, without navigation and
   advertisements. visible: all visible text. auto: the main text, or all visible text if the main text is short
+  (default: auto)
 """
-VIEW_IF_GIVEN: Final = VIEW.replace("=auto", "", 1).rstrip() + " (default: auto)\n"
-VIEW_OF_INDEX: Final = VIEW_IF_GIVEN.replace("auto)\n", "that of the pages of the index; without pages, auto)\n")
+VIEW_OF_INDEX: Final = VIEW.replace("default: auto", "default: that of the pages of the index; without pages, auto")
 TEMPLATES: Final = """
 --templates FILE: of web pages: do not count the lines of these templates of hosts. FILE is written by `neardup
-  templates learn`, or is the folder of a state or an index (default: the templates of the state or index in use)
+  templates learn`, or is the folder of a state or an index (default: those of the state or index in use, if any)
 """
-_ONES_IN_USE: Final = " (default: the templates of the state or index in use)"
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
   these are read; FILE need not exist
@@ -88,14 +87,12 @@ _READING: Final = f"""
   archives, each record is limited instead: to 64 MiB. HTML is read up to 16 MiB of a page
 """
 READING: Final = _READING % "with --html: the field of the URL, for templates of hosts (default with --templates: url)"
-READING_OF_FILES: Final = READING.replace(_ONES_IN_USE, "")  # for verbs without a state or an index
 READING_OF_PAGES: Final = _READING % "the field with the URL; its normal form is the id (default for archives: url)"
 KEEP: Final = """
---keep WHICH=first: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
+--keep WHICH: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
   is a URL also canonical (the address that most documents name in their field canonical), https or shortest-id;
-  several, separated by commas, in order of importance
+  several, separated by commas, in order of importance (default: first)
 """
-KEEP_IF_GIVEN: Final = KEEP.replace("=first", "", 1)
 SCHEME: Final = "\n[what counts as the same]\n"  # the place of the options of schemes
 CONFIG: Final = """
 --config FILE: settings from a file such as neardup.toml; other options replace them
@@ -184,7 +181,7 @@ def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] 
     plain = argparse.ArgumentParser()
     add_usage(plain, READING + LEARN + PLAIN)
     given, defaults = vars(arguments), vars(plain.parse_args([]))
-    names = ("html", "url", "templates", "format", "glob", "max_bytes", *defaults)
+    names = ("html", "url", "templates", "text_view", "format", "glob", "max_bytes", *defaults)
     changed = [name for name in names if given.get(name, defaults.get(name)) != defaults.get(name)]
     refuse(given, [name for name in changed if name not in but], rule)
 

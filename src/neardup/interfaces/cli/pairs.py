@@ -27,7 +27,7 @@ right [B]: another collection, of other files: the pairs are of a document of A 
 --clusters: add the cluster of each pair: connected documents
 --force: replace an output that exists
 {options.JSON}
-{options.READING_OF_FILES}
+{options.READING}
 {options.PLAIN}
 {options.SCHEME}
 [how it runs]

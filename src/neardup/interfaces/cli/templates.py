@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli.options import FORMAT, VIEW_IF_GIVEN, refuse
+from neardup.interfaces.cli.options import FORMAT, VIEW, refuse
 from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
 from neardup.model.errors import InputRefused, ParameterError, counted, plural
 
@@ -38,7 +38,7 @@ inputs [INPUT ...]: learn, relearn: archives, folders of pages, or .jsonl .csv .
   index, whose next run must then have --templates PATH
 --html FIELD: the field with HTML (default: html)
 --url FIELD: the field with the URL (default: url)
-{VIEW_IF_GIVEN.replace(": of", ": learn: of", 1)}
+{VIEW}
 {FORMAT}
 --force: replace an output that exists
 """

@@ -29,7 +29,7 @@ inputs [INPUT ...]: the documents, if texts were left out of the labels
 --report PATH: a page to look at (.html), or JSON (.json)
 --force: replace an output that exists
 --json: print the tuning as JSON
-{options.READING_OF_FILES}
+{options.READING}
 {options.PLAIN}
 """
 EXAMPLE = (
