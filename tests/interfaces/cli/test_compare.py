@@ -45,7 +45,7 @@ def test_it_shows_measures_schemes_and_both_texts(run):
     assert "match: estimated" in shown.plain
     assert "checksum no match different different checksums equal bytes of body" in shown.plain
     for size in range(1, 6):
-        assert f"{size} {neardup.resemblance(STORM, EDITED, shingle=size):.4f} 1.0000" in shown.plain
+        assert f"{size} sets {neardup.resemblance(STORM, EDITED, shingle=size):.4f} 1.0000" in shown.plain
     marked = "Marked words are in no run of 3 words that both texts have: 0 stretches of A, 2 of B."
     assert f"Shared passages: 1, of 18 words. {marked}" in shown.plain
     assert "*Breaking*: The storm" in shown.plain
@@ -222,7 +222,7 @@ def test_a_narrow_terminal_shows_every_number(run, monkeypatch):
     assert "scheme minhash dedup decides match because" in shown.plain
     for bag in (False, True):
         found = neardup.resemblance(STORM, EDITED, shingle=3, bag=bag)
-        assert f"3 {found:.4f} 1.0000" in shown.plain
+        assert f"3 {'bags' if bag else 'sets'} {found:.4f} 1.0000" in shown.plain
 
 
 def test_colour_marks_where_there_is_colour(run, monkeypatch):

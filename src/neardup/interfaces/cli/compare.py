@@ -23,9 +23,7 @@ if TYPE_CHECKING:
 _MOST = 64 << 20  # bytes of a text; comparing two needs about thirty times as much memory
 _CONTEXT = 80
 _PIECES = 120  # pieces of a text on the terminal; a page has all
-_NARROW = 72  # columns, below which tables are not side by side
 _NARROW_FOR_SCHEMES = 100
-_NUMBER = 6  # columns of a share
 _STDIN = "-"
 
 USAGE = f"""
@@ -99,10 +97,7 @@ def _about(source: "NamedText") -> dict[str, str | int]:
 
 def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Comparison", context: int) -> None:
     screen.print(_schemes(found, narrow=screen.width < _NARROW_FOR_SCHEMES))
-    sets, bags = ([each for each in found.measures if each.bag == bag] for bag in (False, True))
-    both = {"sets": sets, "bags": bags}
-    for kinds in [{"sets": sets}, {"bags": bags}] if screen.width < _NARROW else [both]:
-        screen.print(_measures(kinds))
+    screen.print(_measures(found.measures))
     screen.print(passages_of(found), markup=False)
     a, b = (side if name == side else f"{side}: {name}" for side, name in (("A", one.name), ("B", other.name)))
     shown = excerpts(found, one.text, other.text, context, most=_PIECES)
@@ -131,16 +126,14 @@ def _schemes(found: "Comparison", *, narrow: bool) -> "Table":
     return table
 
 
-def _measures(kinds: "dict[str, list[Measure]]") -> "Table":
+def _measures(measures: "tuple[Measure, ...]") -> "Table":
     from rich import box
     from rich.table import Table
 
     table = Table(box=box.SIMPLE, padding=(0, 1, 0, 0))
-    table.add_column("shingles\nof words", justify="right", overflow="fold")
-    for kind in kinds:
-        for heading in (f"{kind}\nresemblance", "\nA in B", "\nB in A"):
-            table.add_column(heading, justify="right", min_width=_NUMBER, overflow="fold")
-    for together in zip(*kinds.values(), strict=True):
-        numbers = [decimals(part, 4) for one in together for part in (one.resemblance, one.a_in_b, one.b_in_a)]
-        table.add_row(str(together[0].shingle), *numbers)
+    for heading in ("words", "as", "resemblance", "A in B", "B in A"):
+        table.add_column(heading, justify="right", overflow="fold")
+    for one in measures:
+        numbers = (decimals(part, 4) for part in (one.resemblance, one.a_in_b, one.b_in_a))
+        table.add_row(str(one.shingle), "bags" if one.bag else "sets", *numbers)
     return table
