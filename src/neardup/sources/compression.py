@@ -28,8 +28,6 @@ _RATED: Final = 1 << 22  # expanded bytes that show how far a file expands
 _LONGEST_WINDOW: Final = 1 << 31  # the window of `zstd --long=31`; the default limit is 128 MiB
 _ZSTD_LEVEL: Final = 3
 _GZIP_LEVEL: Final = 6
-_MOST_AT_ONCE: Final = 1 << 30  # Linux reads at most 2 GiB at once, macOS refuses more
-_MOST_OPEN: Final = 64  # open files: the limit of a process may be as low as 256
 _ENDS: Final = 1 << 16  # bytes at each end of a file that are digested
 HEAD: Final = 64  # bytes that show the format of a file
 ZSTD_FRAME: Final = b"\x28\xb5\x2f\xfd"
@@ -100,10 +98,7 @@ class Contents:
         return self.read(0, len(self))
 
     def read(self, first: int, last: int) -> memoryview:
-        """Return the bytes from *first* to *last*; ``DataError`` if the file was changed since it was opened.
-
-        Replacing or removing the file has no effect, except if very many files are read.
-        """
+        """Return the bytes from *first* to *last*; ``DataError`` if the file was changed since it was first read."""
         if isinstance(self._data, memoryview):
             return self._data[first:last]
         with readable(self.source):
@@ -111,50 +106,30 @@ class Contents:
 
 
 class _File:
-    """A file in the state in which it was opened. Of very many files, all but the first are closed between reads."""
+    """A file in a known state. It is closed between reads, because there may be more files than can be open."""
 
-    _kept_open = 0
-
-    def __init__(self, source: str, path: str, descriptor: int) -> None:
-        self._source, self._path = source, path
-        self._then = os.fstat(descriptor)
-        self._descriptor = None
-        if _File._kept_open < _MOST_OPEN:
-            self._descriptor = os.dup(descriptor)
-            _File._kept_open += 1
+    def __init__(self, source: str, path: str, then: os.stat_result) -> None:
+        self._source, self._path, self._then = source, path, then
 
     def __len__(self) -> int:
         return self._then.st_size
 
-    def __del__(self) -> None:
-        if self._descriptor is not None:
-            os.close(self._descriptor)
-            _File._kept_open -= 1
-
     def read(self, first: int, last: int) -> bytes:
         """Return the bytes from *first* to *last*; ``DataError`` if the file has changed."""
-        if self._descriptor is not None:
-            return self._read(self._descriptor, first, last)
         try:
             with Path(self._path).open("rb") as file:
-                return self._read(file.fileno(), first, last)
+                then, now = self._then, os.fstat(file.fileno())
+                if (now.st_dev, now.st_ino) != (then.st_dev, then.st_ino):
+                    raise self._changed("replaced")
+                if (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
+                    raise self._changed("changed")
+                file.seek(first)
+                data = file.read(last - first)
         except FileNotFoundError:
             raise self._changed("removed") from None
-
-    def _read(self, descriptor: int, first: int, last: int) -> bytes:
-        then, now = self._then, os.fstat(descriptor)
-        if (now.st_dev, now.st_ino) != (then.st_dev, then.st_ino):
-            raise self._changed("replaced")
-        if (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
-            raise self._changed("changed")
-        pieces = []
-        while first < last:
-            piece = os.pread(descriptor, min(last - first, _MOST_AT_ONCE), first)
-            if not piece:
-                raise self._changed("cut short")
-            pieces.append(piece)
-            first += len(piece)
-        return b"".join(pieces)
+        if len(data) < last - first:
+            raise self._changed("cut short")
+        return data
 
     def _changed(self, how: str) -> DataError:
         return DataError(self._source, f"it was {how} while it was read", "changed")
@@ -220,7 +195,7 @@ def load(path: str, compression: str | None, max_bytes: int, *, page: bool = Fal
             return _held(source, _expansion(source, file, compression), max_bytes, page=page)
         if stat.S_ISREG(about.st_mode) and about.st_size:
             check_plain(source, file.read(HEAD), page=page)
-            return Contents(source, _File(source, path, file.fileno()))
+            return Contents(source, _File(source, path, about))
         return _held(source, available(file), max_bytes, page=page)
 
 
