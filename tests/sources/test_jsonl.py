@@ -223,7 +223,7 @@ def test_a_last_line_without_a_newline_is_a_line_and_gets_one(tmp_path, cut):
     (tmp_path / "x.jsonl").write_bytes(b'{"text": "a"}\r\n{"text": "b"}' + cut)
     got = read([tmp_path / "x.jsonl"])
     got.write(tmp_path / "out.jsonl", np.array([1]))
-    assert (tmp_path / "out.jsonl").read_bytes() == b'{"text": "b"}\r\n'
+    assert (tmp_path / "out.jsonl").read_bytes() == b'{"text": "b"}' + cut + b"\n"
 
 
 def test_lines_are_written_back_byte_by_byte(collection, tmp_path):

@@ -78,16 +78,10 @@ class Writable(Protocol):
 
 
 class Contents:
-    """All bytes of one input, or some of its lines: in memory, or in a file that is read on demand.
+    """All bytes of one input, or some of its lines from the number *first* on: in memory, or in a file."""
 
-    *first* is the number of the first line. *newline* is added to a last line that has no end; the default is the end
-    of the first line.
-    """
-
-    def __init__(
-        self, source: str, data: "memoryview | _File", *, first: int = 1, newline: bytes | None = None
-    ) -> None:
-        self.source, self.first, self.newline, self._data = source, first, newline, data
+    def __init__(self, source: str, data: "memoryview | _File", *, first: int = 1) -> None:
+        self.source, self.first, self._data = source, first, data
 
     def __len__(self) -> int:
         return len(self._data)

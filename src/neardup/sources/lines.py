@@ -1,6 +1,6 @@
 """The lines of a text file as spans of bytes: their places, their validity, and how chosen ones are written."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -133,7 +133,7 @@ class Spans:
                 yield data[start:stop]
 
     def write(self, file: Writable) -> None:
-        """Copy the records unchanged; a last line without a newline gets one, as in the rest of the file."""
+        """Copy the records unchanged; a last line without a newline gets one."""
         self.contents.read(0, 0)  # even if no record was chosen, the file must be unchanged
         for which, begin, data in self.blocks():
             chosen = runs(self.start[which] - begin, self.stop[which] - begin)
@@ -144,10 +144,7 @@ class Spans:
 
     def closing(self, last: int) -> bytes:
         """Return what is missing at the end of a line whose last byte is not a newline."""
-        if last == _RETURN:
-            return b"" if self.lone_returns else b"\n"
-        blocks = (bytes(data) for _, data, _ in blocks_of_lines(self.contents, _SCAN))
-        return self.contents.newline or newline(blocks)
+        return b"" if last == _RETURN and self.lone_returns else b"\n"
 
 
 def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:
@@ -162,13 +159,3 @@ def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:
     firsts = start[np.concatenate([[0], breaks + 1])]
     lasts = stop[np.concatenate([breaks, [start.size - 1]])]
     yield from zip(firsts.tolist(), lasts.tolist(), strict=True)
-
-
-def newline(blocks: Iterable[bytes]) -> bytes:
-    r"""Return the ending of the first line of a text in blocks: ``\r\n`` or, also if there is none, ``\n``."""
-    last = b""
-    for block in blocks:
-        if end := block.find(b"\n") + 1:
-            return b"\r\n" if (last + block[:end]).endswith(b"\r\n") else b"\n"
-        last = block[-1:]
-    return b"\n"

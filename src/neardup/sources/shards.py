@@ -48,7 +48,7 @@ from neardup.sources.formats import (
     require_once,
     require_one_standard_input,
 )
-from neardup.sources.lines import blocks_of_lines, newline
+from neardup.sources.lines import blocks_of_lines
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.pages import extracting
 from neardup.text.extraction import Extraction
@@ -416,7 +416,7 @@ class Shards:
         source = display(path)
         if found.compression is None:
             lines = load(path, None, self.request.max_bytes).read(shard.begin, shard.end)
-            yield Contents(source, lines, first=shard.first, newline=self._closing(path, found, lines))
+            yield Contents(source, lines, first=shard.first)
             return
         first, held = shard.first, [b""]
         for block in self._expanded(path, found.compression, shard):
@@ -428,14 +428,7 @@ class Shards:
             held.append(block[cut:])
         rest = b"".join(held)
         if rest or first == 1:  # even an empty file is a piece
-            lines = memoryview(rest)
-            yield Contents(source, lines, first=first, newline=self._closing(path, found, lines))
-
-    def _closing(self, path: str, found: Kind, lines: memoryview) -> bytes | None:
-        """Return what ends the first line of a file; ``None`` if these lines of it need no end."""
-        if bytes(lines[-1:]) in {b"", _NEWLINE}:
-            return None
-        return newline(stream(path, found.compression, self.request.max_bytes, _HEAD))
+            yield Contents(source, memoryview(rest), first=first)
 
     def _expanded(self, path: str, compression: str, shard: Shard) -> Iterator[bytes]:
         """Yield the lines that begin in a shard of a compressed file, some bytes at a time."""
