@@ -38,7 +38,7 @@ _NEW: Final = f"{NAME}.new"  # a copy that is not in place yet
 FORMAT: Final = 5
 TITLE_WEIGHT: Final = 4.0
 BODY_WEIGHT: Final = 1.0
-MOST_KNOWN: Final = 200_000  # hits of past queries that are remembered until the table changes, of 16 bytes each
+MOST_KNOWN: Final = 200  # results of past queries that are remembered until the table changes
 REBUILD: Final = "rebuild it"
 
 PREFIX: Final = 1  # length of the prefixes with an index of their own: the dearest ones to gather
@@ -50,7 +50,6 @@ _STEPS: Final = 1_000  # steps of SQLite's virtual machine between two checks of
 _BUFFER: Final = 1 << 24  # bytes of new postings that are gathered before they are written
 _CACHE: Final = 1 << 16  # KiB of pages that a connection holds
 _MAPPED: Final = 1 << 31  # bytes of the file that are mapped into memory, as files of an index are
-_QUERY_COST, _TERM_COST = 32, 8  # hits that take as much memory as a query, and as each term without its letters
 _DAMAGED: Final = frozenset(
     {
         sqlite3.SQLITE_CORRUPT,
@@ -178,7 +177,6 @@ class FullText:
         self._pool = threading.Lock()  # held while a connection is taken or returned
         self._closed = False
         self._known: dict[_Asked, RankedMatches] = {}  # results of queries, the latest last
-        self._remembered = 0  # remembered hits, including other memory converted to hits
         with self._connected():
             pass
 
@@ -260,15 +258,12 @@ class FullText:
         return found
 
     def _remember(self, asked: _Asked, found: RankedMatches) -> None:
-        """Remember a result, replacing the oldest ones."""
+        """Remember a result, in place of the oldest one if they are many."""
         with self._pool:
-            for old in filter(None, [self._known.pop(asked, None)]):
-                self._remembered -= _cost(asked[0], old)
+            self._known.pop(asked, None)
             self._known[asked] = found
-            self._remembered += _cost(asked[0], found)
-            while self._remembered > MOST_KNOWN:
-                oldest = next(iter(self._known))
-                self._remembered -= _cost(oldest[0], self._known.pop(oldest))
+            if len(self._known) > MOST_KNOWN:
+                del self._known[next(iter(self._known))]
 
     def matching(self, terms: tuple[Term, ...], limit: TimeLimit) -> Positions:
         """Return the ordinals of all documents that ``find`` counts, ascending."""
@@ -463,11 +458,6 @@ def _translated(path: Path, limit: TimeLimit | None = None) -> Iterator[None]:
         if isinstance(error, NeardupError):
             raise
         raise StorageFailed.by(error, path, "opened") from error
-
-
-def _cost(terms: tuple[Term, ...], found: RankedMatches) -> int:
-    """Return the number of hits that take as much memory as a query and its result."""
-    return len(found.ordinals) + _QUERY_COST + sum(_TERM_COST + len(term.text) // 4 for term in terms)
 
 
 def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception:
