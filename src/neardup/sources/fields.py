@@ -47,7 +47,7 @@ def joined(
     found = [*columns]
     for piece, (begin, end) in zip(pieces, pairwise(edges), strict=True):
         found[piece] = pa.chunked_array([values[begin:end]])
-    found = _with_equal_orders(name, found, lambda piece: place(piece, 0)[0])
+    _require_equal_categories(name, found, lambda piece: place(piece, 0)[0])
     whole = concatenated([column for column in found if len(column)])
     ends = [*accumulate(map(len, found))]
     return with_one_order(name, whole, lambda row: place(bisect_right(ends, row), 0)[0])
@@ -75,35 +75,17 @@ def with_one_order(name: str, column: pa.ChunkedArray, where: Callable[[int], st
     return pa.chunked_array(chunks, column.type)
 
 
-def _with_equal_orders(name: str, columns: list[pa.ChunkedArray], where: Callable[[int], str]) -> list[pa.ChunkedArray]:
-    """Return columns whose ordered categories, if some have them, are of one type, so that no column loses its order.
+def _require_equal_categories(name: str, columns: Sequence[pa.ChunkedArray], where: Callable[[int], str]) -> None:
+    """Raise ``DataError`` for the first column with values that lacks the ordered categories that other columns have.
 
-    Raises ``DataError`` for the first column with values that have no order: *where* returns the file of a column.
+    *where* returns the file of a column.
     """
     valued = [place for place, column in enumerate(columns) if column.null_count < len(column)]
-    kinds = {columns[place].type for place in valued if _is_ordered(columns[place])}
+    kinds = [columns[place].type for place in valued if _is_ordered(columns[place])]
     for place in valued if kinds else ():
-        if not _is_ordered(columns[place]):
-            rule = "has no ordered categories, but other files have them"
+        if columns[place].type != kinds[0]:
+            rule = "has no ordered categories of the type that other files have"
             raise DataError(where(place), f"its {name!r} {rule}; {_SAME_ORDER}", "categories")
-    if len(kinds) <= 1:
-        return columns
-    names = pa.large_binary() if any(map(_of_bytes, kinds)) else pa.large_string()
-    return [_as_categories(column, names) if _is_ordered(column) else column for column in columns]
-
-
-def _of_bytes(kind: pa.DataType) -> bool:
-    return is_one_of(kind.value_type, BYTES)
-
-
-def _as_categories(column: pa.ChunkedArray, names: pa.DataType) -> pa.ChunkedArray:
-    """Return ordered categories, whose positions and names may have any type, as those of one type."""
-    places = pa.int32()
-    chunks = [
-        pa.DictionaryArray.from_arrays(one.indices.cast(places), one.dictionary.cast(names), ordered=True)
-        for one in column.chunks
-    ]
-    return pa.chunked_array(chunks, pa.dictionary(places, names, ordered=True))
 
 
 def _is_ordered(column: pa.ChunkedArray) -> bool:
