@@ -1,5 +1,6 @@
 import datetime as dt
 import io
+import re
 from decimal import Decimal
 
 import pyarrow as pa
@@ -33,22 +34,20 @@ def test_the_types_of_decoded_records_hold_all_values():
 
 
 @pytest.mark.parametrize(
-    ("values", "reason"),
+    ("values", "shown"),
     [
-        ([1, None, "a", 2], "has values of several types, which only JSON lines can represent"),
-        ([True, 1], "has values of several types"),
-        ([{"a": 1}, 2], "has values of several types"),
-        ([1 << 70], "has a number beyond 64 bits, which only JSON lines can represent"),
-        (
-            [0.5, None, (1 << 53) + 1],
-            "has, up to here, both fractions and whole numbers beyond 2.53, which only JSON",
-        ),
-        ([{"a": 0.5}, {"a": (1 << 53) + 1}], "has, up to here, both fractions and whole numbers beyond 2.53"),
+        ([1, None, "a", 2], "'a'"),
+        ([True, 1], "1"),
+        ([{"a": 1}, 2], "2"),
+        ([1 << 70], "1180591620717411303424"),
+        ([0.5, None, (1 << 53) + 1], "9007199254740993"),
+        ([{"a": 0.5}, {"a": (1 << 53) + 1}], "{'a': 9007199254740993}"),
     ],
 )
-def test_values_without_a_common_type_are_refused(values, reason):
+def test_values_without_a_common_type_are_refused(values, shown):
     first = next(row for row, value in enumerate(values) if row == len(values) - 1 or value == "a")
-    with pytest.raises(DataError, match=f"^x:{first}: its 'f' {reason}"):
+    rule = f"its 'f' is too large, or of another type than the values before it ({shown}), which only JSON lines can"
+    with pytest.raises(DataError, match=re.escape(f"x:{first}: {rule}")):
         table_of("x:{}".format, [{"f": value} for value in values])
 
 

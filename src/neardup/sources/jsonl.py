@@ -39,7 +39,7 @@ from neardup.sources.ids import id_of
 from neardup.sources.lines import BOM, Spans, blocks_of_lines, invalid_utf8, start_of_text
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
-from neardup.sources.records import decoder, field_names, field_out_of_range, literal_of, reason_of
+from neardup.sources.records import decoder, field_names, literal_of, reason_of
 from neardup.sources.tables import ONLY_LINES, table_of
 
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
@@ -149,8 +149,7 @@ class JsonLines(InputPiece):
             try:
                 return decode(line)
             except msgspec.ValidationError:
-                name = field_out_of_range(line)
-                rule = f"its {name!r} has a number beyond 64 bits, {ONLY_LINES}"
+                rule = f"it has a number beyond 64 bits, {ONLY_LINES}"
                 raise DataError(self._place(row), rule, "unrepresentable") from None
 
         lines = enumerate(self._spans.each())

@@ -77,16 +77,6 @@ def field_names(line: memoryview, prefix: str = "") -> Iterator[str]:
             yield prefix + name
 
 
-def field_out_of_range(line: memoryview) -> str:
-    """Return the first field of a record with a number beyond all types, such as 1e400; empty if there is none."""
-    for name, token in msgspec.json.decode(line, type=dict[str, msgspec.Raw]).items():
-        try:
-            msgspec.json.decode(token)
-        except msgspec.ValidationError:
-            return name
-    return ""
-
-
 def literal_of(token: bytes) -> str | None:
     """Return a string, or a number as written; ``None`` for null and missing; ``TypeError`` for other kinds."""
     if not token or token == b"null":

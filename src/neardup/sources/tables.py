@@ -32,9 +32,7 @@ ONLY_LINES: Final = (
 )
 
 _LEVELS: Final = 98  # of objects and lists in each other: readers of Parquet accept 100, with the record and the value
-_INEXACT: Final = (
-    "range exactly representable"  # in the error of Arrow for a whole number that is not exact as a double
-)
+_SHOWN: Final = 40  # characters of a value in a message
 
 
 def slices(table: pa.Table) -> Iterator[pa.Table]:
@@ -46,7 +44,7 @@ def slices(table: pa.Table) -> Iterator[pa.Table]:
 def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> pa.Table:
     """Return decoded JSON objects as a table; ``DataError`` at the place of the first one that does not fit.
 
-    Its values are of other types than those of the objects before it, or beyond 64 bits.
+    It has a value of another type than those before it, a number beyond 64 bits, or one beyond 2^53 after fractions.
     """
     names = [*dict.fromkeys(name for record in records for name in record)]
     columns: list[pa.Array] = []
@@ -54,14 +52,11 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
         values = [record.get(name) for record in records]
         try:
             columns.append(pa.array(values))
-        except OverflowError:
-            rule = f"its {name!r} has a number beyond 64 bits, {ONLY_LINES}"
-            raise DataError(place(_first_misfit(values)), rule, "unrepresentable") from None
-        except pa.ArrowException as error:
-            if _INEXACT in str(error):
-                rule = f"its {name!r} has, up to here, both fractions and whole numbers beyond 2^53, {ONLY_LINES}"
-                raise DataError(place(_first_misfit(values)), rule, "unrepresentable") from None
-            raise _several_types(place(_first_misfit(values)), name) from None
+        except (OverflowError, pa.ArrowException):
+            row = _first_misfit(values)
+            rule = f"its {name!r} is too large, or of another type than the values before it"
+            shown = repr(values[row])[:_SHOWN]
+            raise DataError(place(row), f"{rule} ({shown}), {ONLY_LINES}", "unrepresentable") from None
     return pa.table(columns, names)
 
 
