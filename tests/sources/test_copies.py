@@ -43,7 +43,7 @@ def test_a_copy_of_a_pipe_has_its_bytes_and_its_name(tmp_path, pipe):
 
 
 def test_a_folder_that_cannot_be_written_and_a_pipe_that_cannot_be_read(tmp_path, pipe, monkeypatch):
-    monkeypatch.setattr("neardup.sources.copies.available", lambda _: iter([LINES]))
+    monkeypatch.setattr("neardup.sources.standard_input.available", lambda _: iter([LINES]))
     with pytest.raises(StorageFailed, match="cannot be written"):
         copied({str(pipe): "jsonl"}, "/proc/none")
     (tmp_path / "copies").mkdir()

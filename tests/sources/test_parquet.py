@@ -386,7 +386,7 @@ def test_a_pipe_may_hold_a_table(tmp_path, monkeypatch):
     got.write(tmp_path / "out.parquet", np.array([0, 2]))
     assert pq.read_table(tmp_path / "out.parquet").to_pylist() == [{"text": "a", "id": 1}, {"text": "b", "id": 3}]
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-    with pytest.raises(DataError, match="<stdin>: it has more than 100 bytes"):
+    with pytest.raises(DataError, match="<stdin>: it expands to more than 100 bytes"):
         read(["-"], format="parquet", max_bytes=100)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
     with pytest.raises(FieldMissing, match="<stdin>: there is no field 'body'"):

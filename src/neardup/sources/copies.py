@@ -1,13 +1,13 @@
 """Local copies of inputs that can be read only once, or are elsewhere: standard input, other pipes, files at URLs."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from neardup.sources import remote
-from neardup.sources.formats import PIPED, SPOOLED, STDIN, is_url, readable
+from neardup.sources.formats import PIPED, SPOOLED, STDIN, is_url
 from neardup.sources.output import temporary_files
-from neardup.sources.standard_input import available, standard_input
+from neardup.sources.standard_input import piped
 
 
 def is_pipe(path: str) -> bool:
@@ -36,10 +36,5 @@ def copied(formats: Mapping[str, str], folder: str) -> dict[str, Path]:
         with temporary_files(folder):
             copies[path].parent.mkdir(parents=True, exist_ok=True)
             with copies[path].open("wb") as file:
-                file.writelines(standard_input() if path == STDIN else _bytes_of(path))
+                file.writelines(piped(path))
     return copies
-
-
-def _bytes_of(path: str) -> Iterator[bytes]:
-    with readable(path), Path(path).open("rb") as file:
-        yield from available(file)

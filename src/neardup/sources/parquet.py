@@ -10,12 +10,10 @@ columns of a file may have the same name.
 
 import io
 import os
-import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import numpy as np
@@ -27,13 +25,14 @@ from neardup.model.arrays import Flags, not_utf8
 from neardup.model.arrow_types import BINARY, STRINGS, is_one_of
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Rejected, Request, named, silent
-from neardup.sources.compression import check_size, sniff
+from neardup.sources.compression import check_size, joined, sniff
 from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, is_special
 from neardup.sources.plain_columns import written_times
+from neardup.sources.standard_input import piped
 from neardup.sources.tables import filtered, slices, without_rows
 
 _MAGIC: Final = b"PAR1"
@@ -267,7 +266,11 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
     in_memory = max_bytes is not None and (path == STDIN or is_special(path))
     then = None if in_memory else _state_of(path)
     try:
-        with pa.BufferReader(_piped(path, max_bytes or 0)) if in_memory else pa.OSFile(os.fsencode(path)) as source:
+        with (
+            pa.BufferReader(joined(display(path), piped(path), max_bytes or 0))
+            if in_memory
+            else pa.OSFile(os.fsencode(path)) as source
+        ):
             head = source.read(8)
             if not head.startswith(_MAGIC):
                 if head[:1] in {b"{", b"["}:
@@ -338,19 +341,6 @@ def _sizes(metadata: pq.FileMetaData) -> tuple[list[int], list[int]]:
     """Return the number of rows, and of bytes, of each row group."""
     groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
     return [group.num_rows for group in groups], [group.total_byte_size for group in groups]
-
-
-def _piped(path: str, max_bytes: int) -> bytes:
-    if path != STDIN:
-        with Path(path).open("rb") as file:
-            data = file.read(max_bytes + 1)
-    elif sys.stdin is None:
-        raise DataError(display(path), "it is closed")
-    else:
-        data = sys.stdin.buffer.read(max_bytes + 1)
-    if len(data) > max_bytes:
-        raise DataError(display(path), f"it has more than {max_bytes:,} bytes", "too large")
-    return data
 
 
 def _storage(metadata: pq.FileMetaData) -> tuple[dict[str, str] | str, int]:

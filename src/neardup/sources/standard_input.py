@@ -27,6 +27,15 @@ def standard_input() -> Iterator[bytes]:
         yield from available(sys.stdin.buffer)
 
 
+def piped(path: str) -> Iterator[bytes]:
+    """Yield the bytes of standard input, for ``-``, or of another pipe as they arrive."""
+    if path == STDIN:
+        yield from standard_input()
+        return
+    with readable(display(path)), Path(path).open("rb") as file:
+        yield from available(file)
+
+
 def available(file: Any) -> Iterator[bytes]:
     """Yield the bytes of a buffered file as they arrive, and notice Ctrl-C while there are none.
 
