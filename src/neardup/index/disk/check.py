@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.index.disk.arrays import StoredArrays, understood
-from neardup.index.disk.columns import Columns
+from neardup.index.disk.arrays import StoredArrays, expect, understood
+from neardup.index.disk.columns import Columns, strings_of
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
@@ -105,7 +105,7 @@ def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | N
             problems += found
             if kind == SEGMENT and not found:
                 with understood(path):
-                    problems += _segment_problems(arrays, manifest, last)
+                    _require_agreement(arrays, manifest, last)
                     documents += arrays.meta["documents"]
                     last = arrays.meta["last"] + 1
         except FileNotFoundError:
@@ -128,25 +128,21 @@ def _advance(progress: Progress, before: int, total: int, verified: int) -> None
     progress(before + verified, total)
 
 
-def _segment_problems(arrays: StoredArrays, manifest: Manifest, last: int) -> Iterator[str]:
-    """Return where the columns of a segment contradict each other."""
-    where = str(arrays.path)
+def _require_agreement(arrays: Any, manifest: Manifest, last: int) -> None:
+    """Check that the columns of a segment do not contradict each other; for use in ``understood``."""
     row_kind, row_width = manifest.terms.get("row", ["|u1", 0])
     fields: Any = manifest.terms.get("fields", [])
     columns = Columns(row_kind, row_width, tuple(map(tuple, fields)), manifest.terms.get("texts", False))
-    documents = arrays.meta["documents"]
-    ordinals = arrays["ordinal"]
-    ascending = len(ordinals) == documents and bool((np.diff(ordinals) > 0).all())
+    documents, ordinals = arrays.meta["documents"], arrays["ordinal"]
     ends = (arrays.meta["first"], arrays.meta["last"])
-    if not ascending or (documents and (int(ordinals[0]), int(ordinals[-1])) != ends) or ends[0] < last:
-        yield f"{where}: its documents are not in the order of their admission"
+    ascending = len(ordinals) == documents and bool((np.diff(ordinals) > 0).all()) and ends[0] >= last
+    own = (int(ordinals[0]), int(ordinals[-1])) if documents else ends
+    expect(ascending and own == ends, "its documents are not in the order of their admission")
     for name in columns.strings:
-        offsets, data = arrays[f"{name}.offsets"], arrays[f"{name}.data"]
-        if len(offsets) != documents + 1 or offsets[0] != 0 or offsets[-1] != len(data) or (np.diff(offsets) < 0).any():
-            yield f"{where}: the column {name!r} is not cut as it should be"
-    for name in arrays.names:
-        if name.endswith(".entries") and not all((np.diff(row) >= 0).all() for row in arrays[name].view(np.uint64)):
-            yield f"{where}: the list {name!r} is not sorted"
+        strings_of(name, arrays, documents)
+    for name in (name for name in arrays.names if name.endswith(".entries")):
+        is_sorted = all((np.diff(row) >= 0).all() for row in arrays[name].view(np.uint64))
+        expect(is_sorted, f"the list {name!r} is not sorted")
 
 
 def _torn(disk: Disk, folder: Path, manifest: Manifest, problems: list[str]) -> int:

@@ -138,12 +138,10 @@ class Manifest:
         with understood(path):
             given = json.loads(content)
             version = counted(given.pop("format"))
-            if version > FORMAT:
-                newer = f"is of format {version}, newer than the {FORMAT} that this neardup reads"
-                raise StorageRefused(str(path), newer, "newer format")
-            if version < FORMAT:
-                older = f"is of format {version}, older than the {FORMAT} that this neardup reads"
-                raise StorageRefused(str(path), older, "older format")
+            if version != FORMAT:
+                age = "newer" if version > FORMAT else "older"
+                rule = f"is of format {version}, {age} than the {FORMAT} that this neardup reads"
+                raise StorageRefused(str(path), rule, f"{age} format")
             unknown = sorted(set(given["flags"]) - FLAGS)
             if unknown:
                 raise StorageRefused(str(path), f"needs {', '.join(unknown)}, which this neardup does not know")

@@ -300,7 +300,7 @@ def _in_pieces(
             settings = replace(_reading(settings, own.extraction), templates=own.known.identity)
             check_run(inputs, settings, state)
             settings = _reading(settings, _learned(own, settings, everything, progress))
-            indexes = tuple(index.reopened() for index in settings.earlier.indexes)  # they may have grown
+            indexes = tuple(type(index)(index.path) for index in settings.earlier.indexes)  # they may have grown
             settings = replace(settings, earlier=replace(settings.earlier, indexes=indexes))
         done = _stored(dedup_in_pieces(inputs, settings, state, engine, progress))
     return replace(done, hosts_learned=0 if own is None else own.learned(settings.request.extraction))

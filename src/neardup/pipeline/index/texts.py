@@ -38,10 +38,6 @@ class IndexTexts:
             self.identity, self._fields = _identity(store), {name for name, _ in store.columns.fields}
             self._extraction = store.manifest.terms.get("extraction")
 
-    def reopened(self) -> "IndexTexts":
-        """Return the documents that the index has now."""
-        return IndexTexts(self.path)
-
     @property
     def extraction(self) -> Extraction | None:
         """How its pages became texts, with the templates that it keeps; ``None`` if there were no pages.
