@@ -137,7 +137,7 @@ def test_what_cannot_be_reached_is_an_error(monkeypatch, tmp_path):
     for scheme, package in (("s3", "s3fs"), ("sftp", "paramiko")):
         with monkeypatch.context() as without:
             without.setitem(sys.modules, package, None)
-            with pytest.raises(InputRefused, match=rf"{scheme}://x/y.jsonl: .*{package}.*; pip install {package}$"):
+            with pytest.raises(InputRefused, match=rf"{scheme}://x/y.jsonl: it cannot be reached: .*{package}"):
                 read([f"{scheme}://x/y.jsonl"])
     monkeypatch.setattr("fsspec.url_to_fs", lambda _: open("x" * 999))  # noqa: SIM115, PTH123 - too long a name
     with pytest.raises(InputRefused, match=r"it cannot be reached: .{300}\.\.\.$"):

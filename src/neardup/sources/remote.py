@@ -133,13 +133,4 @@ def _reached(url: str) -> Iterator[tuple[Any, str]]:
         raise
     except Exception as error:
         reason = str(error) if len(str(error)) <= _LONGEST else f"{str(error)[:_LONGEST]}..."
-        raise InputRefused(url, f"it cannot be reached: {reason}{_missing(error)}") from error
-
-
-def _missing(error: Exception) -> str:
-    """Return how to install the package that a file system needs, as the end of a message; empty for other errors."""
-    cause = error.__cause__
-    if not isinstance(error, ImportError) or not isinstance(cause, ModuleNotFoundError):
-        return ""
-    name = (cause.name or "").partition(".")[0]
-    return f"; pip install {name}" if name and name in str(error) else ""
+        raise InputRefused(url, f"it cannot be reached: {reason}") from error
