@@ -421,6 +421,11 @@ def _encoded(values: Any) -> bytes:
 def _write(folder: Path, header: Header) -> None:
     with replacing(folder / _TERMS, folder / f"{_TERMS}.partial") as file:
         file.write(_encoded(msgspec.to_builtins(header)))
+    sync_folder(folder)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make the names of new files last."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)

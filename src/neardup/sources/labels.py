@@ -16,6 +16,7 @@ from typing import Any, Final
 
 import msgspec
 
+from neardup.engines.journal import sync_folder
 from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, require_path
 from neardup.model.labels import LabelledPair
 from neardup.sources.compression import load
@@ -63,7 +64,7 @@ class LabelFile(AbstractContextManager["LabelFile"]):
         self._file = self._opened()
         try:
             self.answers = self._repaired()
-            _sync_folder(Path(self._name).absolute().parent)
+            sync_folder(Path(self._name).absolute().parent)
         except BaseException:
             os.close(self._file)
             raise
@@ -197,12 +198,3 @@ def _line(answer: LabelledPair) -> bytes:
         if values[field] is not None and len(values[field].encode("utf-8", "replace")) > LONGEST_TEXT:
             values[field] = None
     return msgspec.json.encode(values) + b"\n"
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make the name of a new file last."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

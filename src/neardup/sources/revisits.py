@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from neardup.sources.http_response import head_size
+from neardup.sources.http_response import head_size, media_type
 from neardup.sources.warc import Record
 
 REFERS_TO: Final = "warc_refers_to"
@@ -28,7 +28,7 @@ _REFERRED: Final = {
     "WARC-Refers-To-Date": "WARC-Date",
 }
 _DIGEST: Final = "WARC-Payload-Digest"
-_RESOURCE, _TYPE = "resource", "content-type"
+_RESOURCE: Final = "resource"
 
 
 def revisit(record: Record, original: Record) -> bytes | None:
@@ -41,7 +41,8 @@ def revisit(record: Record, original: Record) -> bytes | None:
     kind, other = (one.headers.get("warc-type", "").lower() for one in (record, original))
     if kind != other or kind not in {"response", _RESOURCE}:
         return None
-    if kind == _RESOURCE and _media_type(record) != _media_type(original):
+    types = {media_type(one.headers.get("content-type", ""))[0] for one in (record, original)}
+    if kind == _RESOURCE and len(types) > 1:
         return None
     size, begin = (0 if kind == _RESOURCE else head_size(one.block) for one in (record, original))
     payload = record.block[size:]
@@ -61,7 +62,3 @@ def revisit(record: Record, original: Record) -> bytes | None:
     ]
     lines = ["WARC/1.1", "WARC-Type: revisit", *(f"{name}: {value}" for name, value in fields if value)]
     return "\r\n".join([*lines, "", ""]).encode() + record.block[:size] + b"\r\n\r\n"
-
-
-def _media_type(record: Record) -> str:
-    return record.headers.get(_TYPE, "").partition(";")[0].strip().lower()
