@@ -501,6 +501,6 @@ def test_a_file_that_is_cut_short_while_it_is_read_says_so(tmp_path, monkeypatch
     path.write_bytes(whole)
     monkeypatch.setattr(parquet, "_BUFFER", 1024)
     monkeypatch.setattr(pq.ParquetFile, "iter_batches", cutting)
-    with pytest.raises(DataError, match="it was cut short while it was read") as caught:
+    with pytest.raises(DataError, match="it was changed or removed while it was read") as caught:
         read([path])
     assert caught.value.code == "changed"

@@ -21,11 +21,11 @@ from typing import BinaryIO, Final
 import pyarrow as pa
 
 from neardup.model.arrays import Flags
-from neardup.model.errors import DataError
 from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, Advance, Append, InputPiece, Rejected, Request, silent
+from neardup.sources.compression import changed
 from neardup.sources.formats import WARC, compression_of, display
 from neardup.sources.http_response import Response, media_type, response
-from neardup.sources.members import CHANGED, CUT, Members, packed
+from neardup.sources.members import CUT, Members, packed
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, Batch, extracted, host_of, without_empty
@@ -480,7 +480,7 @@ def _record(capture: _Capture, members: Members) -> Record:
         return read_record(capture.path, members.read(capture.path, capture.offset, capture.span))
     found = next(records(capture.path, capture.offset, capture.offset + 1), None)
     if not isinstance(found, Record):
-        raise DataError(display(capture.path), CHANGED, "changed")
+        raise changed(display(capture.path))
     return found
 
 
@@ -520,7 +520,7 @@ def _copied(capture: _Capture, members: Members, compression: str | None) -> byt
         else:
             data = members.whole(capture.path, capture.offset)
     except OSError as error:
-        raise DataError(display(capture.path), f"{CHANGED} ({error})", "changed") from error
+        raise changed(display(capture.path)) from error
     return packed(data + capture.missing, compression)
 
 

@@ -112,21 +112,23 @@ class _File:
         """Return the bytes from *first* to *last*; ``DataError`` if the file has changed."""
         try:
             with Path(self._path).open("rb") as file:
-                then, now = self._then, os.fstat(file.fileno())
-                if (now.st_dev, now.st_ino) != (then.st_dev, then.st_ino):
-                    raise self._changed("replaced")
-                if (now.st_size, now.st_mtime_ns) != (then.st_size, then.st_mtime_ns):
-                    raise self._changed("changed")
                 file.seek(first)
                 data = file.read(last - first)
+                now = os.fstat(file.fileno())
         except FileNotFoundError:
-            raise self._changed("removed") from None
-        if len(data) < last - first:
-            raise self._changed("cut short")
+            raise changed(self._source) from None
+        if _state(now) != _state(self._then) or len(data) < last - first:
+            raise changed(self._source)
         return data
 
-    def _changed(self, how: str) -> DataError:
-        return DataError(self._source, f"it was {how} while it was read", "changed")
+
+def _state(about: os.stat_result) -> tuple[int, int, int, int]:
+    return about.st_dev, about.st_ino, about.st_size, about.st_mtime_ns
+
+
+def changed(source: str) -> DataError:
+    """Return the error about a file that another process changes."""
+    return DataError(source, "it was changed or removed while it was read", "changed")
 
 
 def check_size(source: str, size: int, most: int) -> None:

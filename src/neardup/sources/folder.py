@@ -30,7 +30,7 @@ import pyarrow as pa
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError, counted, reason, require
 from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, Advance, Append, InputPiece, Rejected, Request, silent
-from neardup.sources.compression import HEAD, MARKED, encoding_code, sniff
+from neardup.sources.compression import HEAD, MARKED, changed, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, kind, matches
 from neardup.sources.lines import BOM
@@ -293,9 +293,9 @@ def _copy(document: _Document, target: Path) -> None:
     try:
         now = document.path.stat()
     except OSError as error:
-        raise DataError(str(document.path), "it was removed while being read") from error
+        raise changed(str(document.path)) from error
     if (now.st_size, now.st_mtime_ns) != (document.size, document.modified):
-        raise DataError(str(document.path), "it was changed while being read")
+        raise changed(str(document.path))
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(document.path, target)
 

@@ -7,14 +7,12 @@ from typing import IO, BinaryIO, Final, Protocol, cast
 
 import zstandard
 
-from neardup.model.errors import DataError
-from neardup.sources.compression import ZSTD_FRAME, Expander, GzipError, inflater, is_skippable
+from neardup.sources.compression import ZSTD_FRAME, Expander, GzipError, changed, inflater, is_skippable
 from neardup.sources.formats import compression_of, display
 from neardup.sources.streams import lz4_frame, lz4_reader
 
 LARGEST: Final = 1 << 26  # bytes of a record
 CUT: Final = "the file ends in the middle of a record"
-CHANGED: Final = "it was changed while it was read"
 
 _READ: Final = 1 << 18
 _BEGINNING: Final = 16  # expanded bytes that show what a member begins with
@@ -371,7 +369,7 @@ class Members:
         data = self._held.read(begin, end)
         self._held.forget(begin)
         if len(data) < end - begin:
-            raise DataError(display(path), CHANGED, "changed")
+            raise changed(display(path))
         return data
 
     def whole(self, path: str, offset: int) -> bytes:
@@ -379,7 +377,7 @@ class Members:
         member = PackedMember(*self._opened(path), offset)
         pieces = member.first()
         if member.end is None:
-            raise DataError(display(path), CHANGED, "changed")
+            raise changed(display(path))
         return b"".join(pieces)
 
     def _opened(self, path: str) -> tuple[Packing, FileBytes]:
@@ -388,5 +386,5 @@ class Members:
         try:
             packing = packing_of(self._file, compression_of(path) or "gzip")
         except (EOFError, zstandard.ZstdError) as error:
-            raise DataError(display(path), CHANGED, "changed") from error
+            raise changed(display(path)) from error
         return packing, FileBytes(self._file)

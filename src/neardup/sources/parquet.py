@@ -25,7 +25,7 @@ from neardup.model.arrays import Flags, not_utf8
 from neardup.model.arrow_types import BINARY, STRINGS, is_one_of
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Rejected, Request, named, silent
-from neardup.sources.compression import check_size, joined, sniff
+from neardup.sources.compression import changed, check_size, joined, sniff
 from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
@@ -293,9 +293,8 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
     except MemoryError:  # one of Arrow is of its exceptions, too
         raise
     except (pa.ArrowException, OSError) as error:
-        if then is not None and then != (now := _state_of(path)):
-            how = "cut short" if now[0] < then[0] else "changed"
-            raise DataError(display(path), f"it was {how} while it was read", "changed") from error
+        if then is not None and then != _state_of(path):
+            raise changed(display(path)) from error
         code = getattr(error, "errno", None)
         reason = os.strerror(code) if code else error
         raise DataError(display(path), f"it cannot be read as Parquet: {reason}") from error

@@ -20,9 +20,9 @@ from typing import BinaryIO, Final, NamedTuple
 import zstandard
 
 from neardup.model.errors import DataError
+from neardup.sources.compression import changed
 from neardup.sources.formats import compression_of, display, readable
 from neardup.sources.members import (
-    CHANGED,
     CUT,
     LARGEST,
     Damage,
@@ -195,7 +195,7 @@ def read_record(path: str, data: bytes) -> Record:
     """Return a record that was read again; ``DataError`` if its bytes have changed."""
     found, _ = _record(display(path), HeldBytes(data, iter(())), 0)
     if isinstance(found, Gap):
-        raise DataError(display(path), CHANGED, "changed")
+        raise changed(display(path))
     return found
 
 
