@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from neardup import CommonShingles
-from neardup.interfaces.wording import cluster_lines, common_words, evidence_of, page_totals, percentage, rule_of
+from neardup.interfaces.wording import cluster_lines, common_rows, evidence_of, page_totals, percentage, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.results import Policy, Summary
@@ -117,9 +117,8 @@ def test_a_template_of_many_clusters_in_words():
 
 def test_common_shingles_in_words():
     common = CommonShingles(shingling="x", terms=np.arange(5, dtype=np.uint64), share=0.002, documents=1206)
-    assert common_words(summary(common=common)) == (
-        f"shingles did not count: they are in more than 0.2 % of 1,206 different documents (list {common.identity})"
-    )
+    words = f"shingles did not count: they are in more than 0.2 % of 1,206 different documents (list {common.identity})"
+    assert common_rows(summary(common=common)) == [(5, words)]
 
 
 def test_percentages():

@@ -60,19 +60,16 @@ def threshold_words(summary: "Summary | Audit") -> str:
     return f"{summary.threshold:g}, or {summary.short_threshold:g} if one of the two has fewer than {fewer}"
 
 
-def common_words(summary: "Summary") -> str:
-    """Return which shingles did not count in a run.
+def common_rows(summary: "Summary") -> list[tuple[int, str]]:
+    """Return the number of the shingles that did not count in a run, with their description, if it had such a list.
 
     Example: ``shingles did not count: they are in more than 10 % of 1,206 different documents (list 63cf...)``.
     """
     common = summary.common
     if common is None:
-        return "shingles did not count"
-    share = f"{100 * common.share:g} %"
-    return (
-        f"shingles did not count: they are in more than {share} of {common.documents:,} different documents"
-        f" (list {common.identity})"
-    )
+        return []
+    where = f"more than {100 * common.share:g} % of {common.documents:,} different documents"
+    return [(len(common), f"shingles did not count: they are in {where} (list {common.identity})")]
 
 
 def cluster_lines(summary: "Summary") -> list[str]:
@@ -172,7 +169,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
         (lost, f"exact {plural(lost, 'duplicate')} without a revisit record: the kept page is only known from {where}"),
         *unsigned,
         (repeated, f"{plural(repeated, 'document')} with the id of an earlier document"),
-        (0 if summary.common is None else len(summary.common), common_words(summary)),
+        *common_rows(summary),
         *rejected_rows(done.rejected, ", in no output"),
         (lines, f"{plural(lines, 'record')} with line ends inside quotation marks"),
         (read.ignored, f"other {plural(read.ignored, 'file')} ignored"),
