@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from neardup import Index, State, dedup_files, pair_files
-from neardup.model.errors import InputRefused, OutputRefused, StorageRefused
+from neardup.model.errors import OutputRefused
 from neardup.pipeline.index.rescue import rescue
 from neardup.sources.output_places import InputPaths, require_outside
 
@@ -111,25 +111,3 @@ def test_an_output_is_not_inside_the_state_of_its_run(tmp_path, monkeypatch, sta
     Path("there").mkdir()
     with pytest.raises(OutputRefused, match="it must not be inside the state; name a path elsewhere"):
         dedup_files(["a.jsonl"], state=state, out=f"{state}/kept.jsonl")
-
-
-def test_relative_paths_need_a_current_folder_that_exists(tmp_path, monkeypatch):
-    (tmp_path / "a.jsonl").write_text(LINE)
-    (tmp_path / "removed").mkdir()
-    monkeypatch.chdir(tmp_path / "removed")
-    (tmp_path / "removed").rmdir()
-    whole, rule = tmp_path / "a.jsonl", "it is relative, and the current folder does not exist any more"
-    for name, call in {
-        "out.jsonl": lambda path: dedup_files([whole], path),
-        "why.html": lambda path: dedup_files([whole], report=path),
-        "pairs.jsonl": lambda path: pair_files([whole], out=path, work=tmp_path / "p"),
-        "work": lambda path: dedup_files([whole], tmp_path / "o.jsonl", work=path),
-        "state": lambda path: dedup_files([whole], tmp_path / "o.jsonl", state=path),
-        ".": lambda path: dedup_files([path], tmp_path / "o.jsonl"),
-        "a.jsonl": lambda path: dedup_files([path], tmp_path / "o.jsonl"),
-        "index": Index.create,
-    }.items():
-        with pytest.raises((OutputRefused, StorageRefused, InputRefused), match=f"^{re.escape(name)}: {rule}"):
-            call(name)
-    dedup_files([whole], tmp_path / "o.jsonl")
-    assert (tmp_path / "o.jsonl").read_text() == LINE

@@ -27,7 +27,6 @@ from neardup.model.errors import (
 STDIN: Final = "-"
 FETCHED: Final = ".neardup-inputs"  # the folder of copies of remote files
 SPOOLED: Final = ".neardup-stdin"  # the name of a copy of standard input, with the ending of its format
-LOST: Final = "it is relative, and the current folder does not exist any more; change to another folder"
 PIPED: Final = ".neardup-pipes"  # the folder of copies of other pipes
 FOLDER: Final = "folder"
 COMPRESSIONS: Final = {".gz": "gzip", ".zst": "zstd", ".bz2": "bzip2", ".xz": "xz"}
@@ -110,8 +109,6 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
             from neardup.sources.remote import found
 
             paths.extend(found(path))
-        elif path != STDIN and is_lost(path):
-            raise InputRefused(path, LOST)
         elif path == STDIN or os.path.lexists(path):
             paths.append(path)
         elif glob.has_magic(path):
@@ -219,17 +216,6 @@ def local(path: str | os.PathLike[str]) -> str:
     return os.fspath(path).removeprefix("file://").removeprefix("local://")
 
 
-def is_lost(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path is relative to a current folder that does not exist any more."""
-    if os.path.isabs(path) or is_url(os.fspath(path)):  # noqa: PTH117 - a string
-        return False
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        return True
-    return False
-
-
 def local_folder(name: str, path: str | os.PathLike[str]) -> Path:
     """Return the path of a folder of this machine, also of a ``file://`` URL; ``StorageRefused`` for other URLs.
 
@@ -239,8 +225,6 @@ def local_folder(name: str, path: str | os.PathLike[str]) -> Path:
     own = local(path)
     if is_url(own):
         raise StorageRefused(own, "it is a URL, and must be a folder of this machine")
-    if is_lost(own):
-        raise StorageRefused(own, LOST)
     return Path(own)
 
 

@@ -27,7 +27,7 @@ from neardup.model.errors import (
     require,
 )
 from neardup.sources.formats import FOLDER, KNOWN, WARC, Kind, expand, is_document, is_url, kind, local, matches
-from neardup.sources.output_places import InputPaths, require_outside, require_place
+from neardup.sources.output_places import InputPaths, require_outside
 from neardup.sources.remote import exists, send
 from neardup.sources.screens import opened_screen
 from neardup.sources.streams import lz4_frame
@@ -315,7 +315,6 @@ def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: s
 def _require_name(path: str, name: str) -> None:
     if not path:
         raise OutputRefused(name, "the path is empty")
-    require_place(path)
 
 
 def _is_same(path: Path, other: Path) -> bool:

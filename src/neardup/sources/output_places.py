@@ -7,7 +7,7 @@ from typing import Final
 
 from neardup.model.errors import OutputRefused
 from neardup.model.folders import INDEX, RUN, STATE, WORK
-from neardup.sources.formats import LOST, STDIN, is_lost, is_url, real_path
+from neardup.sources.formats import STDIN, is_url, real_path
 
 _INPUTS: Final = "one of the inputs"
 _NEXT: Final = "name a path elsewhere"
@@ -24,7 +24,7 @@ class InputPaths:
         self._folders: dict[str, str] = {}
         self._above: dict[str, str] = {}
         for path in inputs:
-            if path == STDIN or is_lost(path):
+            if path == STDIN:
                 continue
             real = real_path(path)
             self._places.add(real)
@@ -56,9 +56,8 @@ def require_outside(path: str | os.PathLike[str], index: str | os.PathLike[str] 
     """Raise ``OutputRefused`` for a path inside an index, a state or a work folder, but for the work folder of a state.
 
     A folder that only has a file with one of their names, such as a ``manifest.json``, is another program's; *index*
-    is a folder that is an index, even if it is damaged. A path must also have a place; see ``require_place``.
+    is a folder that is an index, even if it is damaged.
     """
-    require_place(path)
     real = Path(os.path.realpath(path))
     damaged = None if index is None else Path(os.path.realpath(index))
     for folder in real.parents:
@@ -66,12 +65,6 @@ def require_outside(path: str | os.PathLike[str], index: str | os.PathLike[str] 
         if kind and not (kind == "state" and real == folder / WORK):
             rule = f"it is inside the {kind} {folder}, which is for its own files; {_NEXT}"
             raise OutputRefused(os.fspath(path), rule)
-
-
-def require_place(path: str | os.PathLike[str]) -> None:
-    """Raise ``OutputRefused`` for a path that is relative to a current folder that does not exist any more."""
-    if is_lost(path):
-        raise OutputRefused(os.fspath(path), LOST)
 
 
 def _numbers(path: str) -> set[tuple[int, int]]:

@@ -88,8 +88,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _failure(error: OSError) -> StorageError:
     """Return an error of the system in words: of a named file, of temporary files, or of standard output."""
-    if error.filename is None and isinstance(error, FileNotFoundError):  # ``tempfile`` has tried several folders
-        rule = "cannot be written: no folder allows this, or the current one was removed; name one: TMPDIR=DIR neardup"
+    if error.filename is None and isinstance(error, FileNotFoundError):
+        try:
+            os.getcwd()  # noqa: PTH109 - it may have been removed
+        except FileNotFoundError:
+            return StorageFailed("the current folder", "it does not exist any more; change to another folder")
+        # ``tempfile`` has tried several folders
+        rule = "cannot be written: there is no folder where this is allowed; name one: TMPDIR=DIR neardup ..."
         return StorageFailed("temporary files", rule)
     where, doing = (error.filename, "used") if error.filename else ("standard output", "written")
     return StorageFailed.by(error, where, doing)
