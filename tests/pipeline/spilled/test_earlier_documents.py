@@ -242,7 +242,7 @@ def test_runs_are_read_as_they_were_recorded(runs):
 
 def test_each_template_is_recorded_once(runs):
     given = [*RecordedRuns().recorded(runs)]
-    recorded = [RunInputs(Shards.from_dict(one["shards"]), np.array([0]), None).templates for one in given]
+    recorded = [RunInputs(Shards.from_dict(one["shards"]), np.array([0]), "first").templates for one in given]
     assert [None if one is None else len(one) for one in recorded] == [None, 0, 40, None, 20, 0, 1, 1]
 
 

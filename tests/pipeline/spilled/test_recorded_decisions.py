@@ -35,10 +35,8 @@ from neardup.errors import (
     StorageDamaged,
     StorageRefused,
 )
-from neardup.pipeline.spilled import addition
 from neardup.pipeline.spilled import files as module
 from neardup.pipeline.spilled import run as stages
-from neardup.pipeline.spilled.earlier_documents import RunInputs
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.workers import work_on
 
@@ -88,15 +86,6 @@ def test_all_runs_of_a_state_are_audited_together(with_equals, tmp_path):
     assert audit_files(with_equals, state, sample=150) == expected
     with pytest.raises(DataError, match=r"have read; also name '.*b.jsonl', '.*c.jsonl' as inputs"):
         audit_files(with_equals[:1], state)
-
-
-def test_a_state_knows_its_ranks_unless_an_earlier_version_wrote_it(files, tmp_path, monkeypatch):
-    report, state = tmp_path / "why.parquet", tmp_path / "state"
-    monkeypatch.setattr(addition, "RunInputs", lambda shards, edges, _: RunInputs(shards, edges))
-    dedup_files(files, report=report, state=state, scheme=LEAKY, keep="last")
-    with pytest.raises(ParameterError, match="is not that of the run"):
-        audit_files(files, state)
-    assert audit_files(files, state, keep="last") == audit_files(files, report, scheme=LEAKY, keep="last")
 
 
 def test_other_inputs_and_schemes_than_those_of_a_state_are_refused(files, tmp_path):

@@ -83,9 +83,8 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     its outputs, or that was kept. Then *inputs* must be those of the run; everything else is as for a state.
 
     *of* may also be a state: then all its runs are audited, and *inputs* must be those of all of them. The scheme, how
-    the inputs are read and which copy was kept are those of the state; it needs *key* if its scheme has one, *scheme*
-    if that has a list of common shingles or a table of weights, and *keep* if an earlier version wrote it. Parameters
-    for reading have no effect then.
+    the inputs are read and which copy was kept are those of the state; it needs *key* if its scheme has one, and
+    *scheme* if that has a list of common shingles or a table of weights. Parameters for reading have no effect then.
 
     Raises the errors of ``dedup_files`` and ``audit``, ``DataError`` for a report of other inputs or for inputs that
     were changed, and ``StorageRefused`` for a state or a work folder of another scheme, and for a work folder without

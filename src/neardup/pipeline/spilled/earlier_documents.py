@@ -58,12 +58,12 @@ def mapped_table(path: Path) -> pa.Table:
 class RunInputs(NamedTuple):
     """The inputs of one run; the documents of shard *i* have the positions from ``edges[i]`` to ``edges[i + 1]``.
 
-    *keep* is the rule that ranked them (see ``Policy``); ``None`` if a version wrote the state that did not record it.
+    *keep* is the rule that ranked them (see ``Policy``).
     """
 
     shards: Shards
     edges: Positions
-    keep: str | None = None
+    keep: str
 
     @property
     def templates(self) -> HostTemplates | None:
@@ -105,11 +105,11 @@ class RecordedRuns:
     def read(self, given: Sequence[dict[str, Any]]) -> Iterator[RunInputs]:
         """Yield the following runs from what ``recorded`` yielded."""
         for one in given:
-            run = RunInputs(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64), one.get("keep"))
+            run = RunInputs(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64), one["keep"])
             fit = run.edges.shape == (len(run.shards.shards) + 1,) and run.edges[0] >= 0
             expect(bool(fit and (np.diff(run.edges) >= 0).all()), "documents of other shards")
             own, before = run.templates, self._before
-            if one.get("adds_templates") and own is not None and before is not None:
+            if one["adds_templates"] and own is not None and before is not None:
                 run = run.with_templates(own.added_to(before))
             self._before = before if own is None else run.templates
             yield run

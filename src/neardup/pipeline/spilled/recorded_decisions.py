@@ -50,7 +50,7 @@ class StateDecisions:
     """
 
     def __init__(self, state: State, scheme: Scheme, keep: str | None) -> None:
-        """Read a state; its documents were ranked by *keep* where it does not record how.
+        """Read a state; *keep* is the rule that ranked its documents, if it is known.
 
         Raises ``StorageRefused`` if its documents were added with another scheme or key, ``ParameterError`` if they
         were ranked in another way, and the errors of ``State.earlier``.
@@ -64,7 +64,7 @@ class StateDecisions:
         self._salt: Words = np.frombuffer(bytes.fromhex(state.header.salt), np.uint64)
         earlier = state.earlier()
         edges = accumulate((len(texts.shards.shards) for texts in earlier.texts), initial=0)
-        keeps = [texts.keep or keep or Policy().keep for texts in earlier.texts]
+        keeps = [texts.keep for texts in earlier.texts]
         self.runs = [(range(*part), rule) for part, rule in zip(pairwise(edges), keeps, strict=True)]
         for kept in keeps:
             rule = f"is not that of the runs of the state {_quoted(self._name)}, which has recorded {kept!r}"
