@@ -1,6 +1,5 @@
 """Checking an index for every kind of damage."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
