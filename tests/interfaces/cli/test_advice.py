@@ -68,6 +68,10 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
             "begun in the folder /data; the same command with --restart begins again",
         ),
         (
+            RunChanged("work", [Change("time", "a b.jsonl", 1_000_000_007, 5)]),
+            "if its content is the same, restore its time: touch -d @1.000000007 'a b.jsonl'",
+        ),
+        (
             ParameterError("inputs", None, "must be of one format", "several formats"),
             "must be of one format; with --work DIR, one run reads inputs of several formats",
         ),

@@ -229,7 +229,11 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
 def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:
     """Return an error that is worded from its fields, or an empty string for all others."""
     if isinstance(error, RunChanged):
-        return f"{error.words(_option)}; the same command with --restart begins again"
+        touched = [change for change in error.changes if change.kind == "time"]
+        nanoseconds, name = (touched[0].before, touched[0].name) if touched else (0, "")
+        restored = f"touch -d @{nanoseconds // 10**9}.{nanoseconds % 10**9:09} {shlex.quote(name)}"
+        way_out = f"; if its content is the same, restore its time: {restored}" if touched else ""
+        return f"{error.words(_option)}; the same command with --restart begins again{way_out}"
     if isinstance(error, OutputsOverlap):
         return error.words(lambda name: _option(name) if name in vars(arguments) else name)
     if isinstance(error, ExtraMissing) and error.library == "resiliparse":
