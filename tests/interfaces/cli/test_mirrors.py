@@ -50,7 +50,7 @@ def test_a_page_on_the_crawl_is_written(neardup, tmp_path):
     command = ("mirrors", "why.jsonl", "--out", "m.jsonl")
     neardup(*command, "--report", "crawl.html", "--templates", "t.arrow")
     shown = (tmp_path / "crawl.html").read_text()
-    assert "<td>a.example</td><td>12</td><td>1</td><td>92%</td>" in shown
+    assert "<td>a.example</td><td>12</td><td>1</td><td>92 %</td>" in shown
     assert "Largest templates" in shown
     for wrong, message in (
         (("--templates", "t.arrow"), "needs --report"),
