@@ -319,6 +319,11 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
 
     apply_preset(arguments)
     given = _of_scheme(arguments)
+    alone = {"short", "short_threshold"} & given.keys()
+    if len(alone) == 1:
+        other = "--short-threshold T" if "short" in alone else "--short N"
+        rule = f"needs {other}: --short-threshold is the threshold of pairs with a document of fewer than N shingles"
+        raise ParameterError(min(alone), given[min(alone)], rule)
     scheme = scheme_name(given)
     for name, owners in _owners().items():
         if name in given and scheme not in owners:
