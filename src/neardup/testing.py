@@ -49,14 +49,18 @@ _OTHERS: Final[dict[type, Callable[[Any], tuple[Any, ...]]]] = {  # other values
 def check_scheme(scheme: Any, *, golden: str | None = None) -> str:
     """Check the promises of a scheme on texts; return the digest of its signatures of ``SAMPLE``.
 
-    Checked are: shapes and dtypes; copies and unrelated texts; empty and short input; that batches, order and threads
-    change no bit; that pairs, rows and ranked hits get the same answers; keys and estimates that decide; the recipe;
-    that the scheme can be serialised and read again, which requires a registered kind
-    (``neardup.schemes.registry.register``); that no number or flag among its parameters, which may be ``None``, changes
-    bits of texts of up to 4,096 words without the recipe; that at least half of the matching pairs share a key, unless
-    its ``curves`` have a law of candidates. For a scheme that measures resemblance, matches must follow its law,
-    ``probability``, and candidates theirs, or be fewer if it has a ``law_limit``; and if it also verifies that, its
-    ``floor`` must be below the estimates of matching documents.
+    The promises:
+
+    - Signatures have the shapes and dtypes of the protocol, also those of empty and short input. Copies match, and
+      unrelated texts do not.
+    - Batches, order and threads change no bit. Pairs, rows and ranked hits get the same answers.
+    - Keys and estimates decide as the scheme states. At least half of the matching pairs share a key, unless its
+      ``curves`` have a law of candidates.
+    - The scheme can be serialised and read again, which requires a registered kind
+      (``neardup.schemes.registry.register``). No number or flag among its parameters, which may be ``None``, changes
+      bits of texts of up to 4,096 words without the recipe.
+    - If it measures resemblance, matches follow its law, ``probability``, and candidates theirs, or are fewer if it has
+      a ``law_limit``. If it also verifies that, its ``floor`` is below the estimates of matching documents.
 
     *golden* is the digest of an earlier version: the bits must be the same. Raises ``AssertionError`` with the promise
     that is broken. A scheme that signs columns is checked on a column of texts (``Checksum.for_texts()``).

@@ -188,9 +188,10 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
         that show no sign of life for *lease* seconds lose their tasks.
 
         Raises ``StorageBusy`` if another process coordinates the run, ``StorageRefused`` if the folder has files that
-        no run makes, ``RunComplete`` if the same run was complete and was interrupted while its folder was removed,
-        which is done now, ``OtherTerms`` if it has a run of other terms or of another version, ``StorageDamaged`` if
-        the terms of its run are damaged, unless it is removed, and ``StorageFailed`` if the system refuses.
+        no run makes, and ``OtherTerms`` if it has a run of other terms or of another version. ``RunComplete`` is raised
+        if the same run was complete and was interrupted while its folder was removed, which is done now;
+        ``StorageDamaged`` if the terms of its run are damaged, unless it is removed; and ``StorageFailed`` if the
+        system refuses.
         """
         wanted: dict[str, Any] = json.loads(_encoded(terms))
         with naming(folder):

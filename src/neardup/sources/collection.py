@@ -45,12 +45,16 @@ SITE: Final = "neardup_site"  # the field of texts of pages that were stored, wi
 class Rejected:
     """A record that could not be read: it is in no output, and is counted.
 
-    *code* is a stable name of the kind of error, for programs: ``encoding`` (invalid UTF-8), ``utf-16`` (a file in
-    this encoding; so ``utf-16le``, ``utf-32`` and others), ``json`` (invalid JSON), ``type`` (a value of a wrong type),
-    ``fields`` (more or fewer than the header has), ``quotes are text`` (the same, with quotation marks that were
-    read as text), ``torn quotes``, ``too large`` (a file above the cap), ``too long`` (a record), ``unreadable`` (a
-    file), ``damaged`` (a part of an archive), ``endless`` (an archive without the line ends after its last record: this
-    is read, but the file may be cut off); in an index also ``id too long``, ``no id`` and ``value``.
+    *code* is a stable name of the kind of error, for programs:
+
+    - ``encoding``: invalid UTF-8; ``utf-16``, ``utf-16le``, ``utf-32`` and others: a file in this encoding.
+    - ``json``: invalid JSON; ``type``: a value of a wrong type.
+    - ``fields``: more or fewer fields than the header has; ``quotes are text``: the same, with quotation marks that
+      were read as text; ``torn quotes``.
+    - ``too large``: a file above the cap; ``too long``: a record; ``unreadable``: a file.
+    - ``damaged``: a part of an archive; ``endless``: an archive without the line ends after its last record, which is
+      read, but the file may be cut off.
+    - in an index also ``id too long``, ``no id`` and ``value``.
     """
 
     source: str  # the file, or "<stdin>"

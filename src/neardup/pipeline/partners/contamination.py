@@ -35,12 +35,22 @@ _ANY: Final = 1e-12  # the least share of an item: one run that both have
 class Contamination:
     """The result of ``contamination``.
 
-    ``items``: one row per item of the test set: ``id``; ``position`` (int64); ``words`` (int64); ``share``: the largest
-    share of its runs of words that one training document has, and ``document`` and ``document_position``, which one
-    that is, null without any; ``documents``: how many have at least the threshold; ``anywhere``: the share of its runs
-    that any training document has; ``contaminated``: whether ``share`` reaches the threshold; ``passage``: if so, the
-    longest run of words that it shares with the first 200,000 characters of the document, null without any. These are
-    words of the default ``Analysis``, at least three, or all of an item that has fewer.
+    ``items`` has one row per item of the test set:
+
+    ``id``, ``position``, ``words``
+        the item, its place (int64), and the number of its words (int64).
+    ``share``, ``document``, ``document_position``
+        the largest share of its runs of words that one training document has, and which document; null without any.
+    ``documents``
+        how many training documents have at least the threshold.
+    ``anywhere``
+        the share of its runs that any training document has.
+    ``contaminated``
+        whether ``share`` reaches the threshold.
+    ``passage``
+        if it is contaminated, the longest run of words that it shares with the first 200,000 characters of the
+        document; null without any. These are words of the default ``Analysis``, at least three, or all of an item that
+        has fewer.
 
     ``documents``: one row per training document with at least the threshold of some item, which may be dropped: ``id``,
     ``position``, ``items`` (how many) and ``share`` (the largest). *read* documents were compared; *rejected* are the
