@@ -18,11 +18,10 @@ import shutil
 import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path, PurePath
-from threading import Lock
 from typing import Final
 
 import pyarrow as pa
@@ -35,14 +34,13 @@ from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, kind, matches
 from neardup.sources.lines import BOM
 from neardup.sources.missing_fields import missing_field
-from neardup.sources.output import locked, remove_leftovers, replaced, temporary, writable
+from neardup.sources.output import new_folder, replaced, writable
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, field_of
 from neardup.sources.tables import slices
 from neardup.text.html import LARGEST_PAGE, capped
 
 _FIELDS: Final = ("size", "modified")
 _SHOWN: Final = 5  # endings that a message names
-_BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,24 +148,16 @@ class Folder(InputPiece):
     def writer(cls, path: str) -> Iterator[Append]:
         """Copy files to a new folder; they have no fields that marks could be added to."""
         target = Path(os.path.realpath(path))
-        partial_folder = temporary(target)
+        with writable(path), new_folder(target) as made:
 
-        def append(piece: Folder, mask: Flags, marks: pa.Table | None) -> None:
-            del marks
-            for document, wanted in zip(piece._documents, mask.tolist(), strict=True):
-                if wanted:
-                    _copy(document, partial_folder / document.relative)
+            def append(piece: Folder, mask: Flags, marks: pa.Table | None) -> None:
+                del marks
+                for document, wanted in zip(piece._documents, mask.tolist(), strict=True):
+                    if wanted:
+                        _copy(document, made / document.relative)
 
-        try:
-            with writable(path), ExitStack() as held:
-                with _BEGINNING:
-                    remove_leftovers(target.parent)
-                    partial_folder.mkdir()
-                    held.enter_context(locked(partial_folder))
-                yield append
-                _put(partial_folder, target)
-        finally:
-            shutil.rmtree(partial_folder, ignore_errors=True)
+            yield append
+            _put(made, target)
 
 
 def require_other_names(folders: Sequence[str]) -> None:

@@ -7,10 +7,11 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain, combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import BinaryIO, Final
 
 import pyarrow as pa
@@ -46,6 +47,7 @@ _LEFTOVERS: Final = ".neardup-" + "[0-9a-f]" * 16 + ".partial"
 _REPLACED: Final = ".replaced-by-neardup"  # the end of the name of a folder while another one takes its place
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
+_BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
 
 
 def check_target(path: AnyPath, inputs: InputPaths, wanted: str, *, force: bool, glob: Sequence[str] = ()) -> None:
@@ -225,6 +227,24 @@ def locked(path: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Yield a new folder beside *target*, to be moved there when it is complete; otherwise it is removed.
+
+    That of a killed run is removed by the next one that makes a file or folder there.
+    """
+    partial = temporary(target)
+    try:
+        with ExitStack() as held:
+            with _BEGINNING:
+                remove_leftovers(target.parent)
+                partial.mkdir()
+                held.enter_context(locked(partial))
+            yield partial
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -282,8 +282,7 @@ def test_an_interrupted_rescue_leaves_no_index_and_is_repeated(tmp_path, monkeyp
         if not (to / "manifest.json").exists():
             with pytest.raises(StorageRefused, match="not an index"):
                 Index.open(to)
-            if not dead:
-                assert {path.name for path in to.iterdir()} <= {"writer.lock"}
+            assert not [*to.iterdir()]
             rescue(tmp_path / "seen", to)
         assert state(to) == expected
         shutil.rmtree(to)
@@ -293,9 +292,23 @@ def test_an_interrupted_rescue_leaves_no_index_and_is_repeated(tmp_path, monkeyp
         "manifest.json",
         *Manifest.read(Disk(), to).files,
     }
-    (to / ".unfinished").mkdir()
-    with pytest.raises(StorageRefused, match="is not empty"):
-        rescue(tmp_path / "seen", to)
+    assert {path.name for path in tmp_path.iterdir()} == {"seen", "new"}
+
+
+def test_a_killed_rescue_is_removed_by_the_next_one(tmp_path):
+    make(tmp_path / "seen", number=20)
+    left = tmp_path / f".neardup-{'0' * 16}.partial"
+    (left / "new").mkdir(parents=True)
+    rescue(tmp_path / "seen", tmp_path / "new")
+    assert not left.exists()
+
+
+def test_only_a_folder_that_can_be_replaced_is_rescued_to(tmp_path, monkeypatch):
+    make(tmp_path / "seen", number=20)
+    (tmp_path / "new").mkdir()
+    monkeypatch.chdir(tmp_path / "new")
+    with pytest.raises(StorageRefused, match="is a mount point or the current folder"):
+        rescue(tmp_path / "seen", ".")
 
 
 def test_what_cannot_be_rescued_is_refused(tmp_path):

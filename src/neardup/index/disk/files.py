@@ -136,13 +136,6 @@ class Disk:
             name, folder = self._reached(path)
             os.unlink(name, dir_fd=folder)
 
-    def remove_folder(self, path: Path) -> None:
-        """Remove a folder and its files if it exists."""
-        with _named(path, "removed"), suppress(FileNotFoundError):
-            for name in self.names(path):
-                self.remove(path / name)
-            path.rmdir()
-
     def make_folder(self, path: Path) -> None:
         """Make a folder, unless it exists."""
         with _named(path, "created"):

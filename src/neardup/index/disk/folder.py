@@ -2,27 +2,17 @@
 
 import secrets
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 from neardup.index.disk.columns import Terms
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
-from neardup.index.disk.manifest import (
-    FIRST_LOG,
-    INNER,
-    MANIFEST,
-    NAMES,
-    SECOND,
-    UNFINISHED,
-    UNFINISHED_SECOND,
-    Manifest,
-)
+from neardup.index.disk.manifest import FIRST_LOG, UNFINISHED, Manifest
 from neardup.index.disk.reader import TRIES
 from neardup.index.disk.store import Store, Ways
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
-from neardup.model.folders import TEMPLATES
 
 ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
 _UNFINISHED: Final = frozenset({LOCK, FIRST_LOG, ATTACHED, UNFINISHED})  # left if creating it is interrupted
@@ -60,59 +50,6 @@ def create(  # noqa: PLR0913 - what an index is made of
             disk.write(folder / ATTACHED, attached)
         manifest = Manifest(mark=mark.hex(), log=FIRST_LOG, sealed=log.size, terms=stated, next_file=2)
         return Store(folder, manifest.commit(disk, folder), terms, ways, lock)
-
-
-@contextmanager
-def made_whole(folder: Path, disk: Disk) -> Iterator[Path]:
-    """Yield a path inside a folder for a new index, which becomes the index of the folder at the end of the block.
-
-    Until then the folder has no index; after an exception, or the end of the process, the next call begins again.
-    """
-    disk.make_folder(folder)
-    _require_unmade(folder, disk)
-    folder = folder.absolute()
-    inner = folder / INNER
-    with _lock(folder, disk, wanted=True):
-        _require_unmade(folder, disk)
-        _clear(folder, disk)
-        try:
-            yield inner
-            for name in set(disk.names(inner)) - {LOCK, MANIFEST, SECOND}:
-                disk.rename(inner / name, folder / name)
-            disk.sync_folder(folder)  # the files that the manifest names must be on the disk before it is
-            disk.rename(inner / MANIFEST, folder / MANIFEST)
-        except BaseException:
-            with suppress(StorageFailed):
-                _clear(folder, disk)
-            raise
-        disk.sync_folder(folder)
-        if SECOND in disk.names(inner):
-            disk.rename(inner / SECOND, folder / SECOND)
-        disk.remove_folder(inner)
-    disk.unlock(folder)
-
-
-def _require_unmade(folder: Path, disk: Disk) -> None:
-    """Raise ``StorageRefused`` for a folder that is neither empty nor left by an interruption of ``made_whole``."""
-    names = set(disk.names(folder))
-    if INNER in names:
-        inside = set(disk.names(folder / INNER)) - {MANIFEST, SECOND, UNFINISHED, UNFINISHED_SECOND}
-        if all(map(_is_moved, (names | inside) - {LOCK, INNER})):
-            return
-    _require_empty(folder, disk)
-
-
-def _is_moved(name: str) -> bool:
-    """Return whether ``made_whole`` moves a file of this name out of the inner folder, before the manifests."""
-    return name in {ATTACHED, TEMPLATES} or NAMES.fullmatch(name) is not None
-
-
-def _clear(folder: Path, disk: Disk) -> None:
-    """Remove what an interruption of ``made_whole`` has left, the inner folder last."""
-    for name in disk.names(folder):
-        if _is_moved(name):
-            disk.remove(folder / name)
-    disk.remove_folder(folder / INNER)
 
 
 def open_(folder: Path, terms_of: Callable[[Manifest], Terms], ways: Ways, *, writes: bool) -> Store:

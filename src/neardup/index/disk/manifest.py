@@ -31,7 +31,6 @@ SESSIONS: Final = 256  # the latest ones that are remembered; a search table tha
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
 
 FIRST_LOG: Final = "log-00000001"
-INNER: Final = ".unfinished"  # inside a folder: an index that is not complete yet
 RESTORE: Final = "restore one of them from an older copy of the index, or make the index again from its documents"
 
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
@@ -177,10 +176,10 @@ def _require_sense(manifest: Manifest) -> None:
 def _has_documents(disk: Disk, folder: Path) -> bool:
     """Return whether a folder has files of an index, and not because making it was interrupted."""
     with suppress(FileNotFoundError):
-        names = [name for name in disk.names(folder) if NAMES.fullmatch(name) or name == INNER]
+        names = [name for name in disk.names(folder) if NAMES.fullmatch(name)]
         logs = [folder / name for name in names if name.startswith("log-") and is_log(disk, folder / name)]
         others = {*names} - {FIRST_LOG}
-        return INNER not in names and bool(logs) and (bool(others) or disk.size(folder / FIRST_LOG) > HEADER_BYTES)
+        return bool(logs) and (bool(others) or disk.size(folder / FIRST_LOG) > HEADER_BYTES)
     return False
 
 

@@ -9,16 +9,17 @@ from typing import Any, cast
 
 import numpy as np
 
+from neardup.engines.journal import naming
 from neardup.index.disk.buffers import taken
 from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded
 from neardup.index.disk.files import Disk, Progress
-from neardup.index.disk.folder import create, made_whole
+from neardup.index.disk.folder import create
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.rescue import Loss, Salvage, manifest_of
 from neardup.index.disk.store import Store, Ways
 from neardup.model.arrays import Signatures, TextBatch
-from neardup.model.errors import StorageDamaged
+from neardup.model.errors import StorageDamaged, StorageRefused
 from neardup.model.folders import TEMPLATES
 from neardup.model.memory import OF_INDEX
 from neardup.model.recipe import RecipeId
@@ -29,6 +30,7 @@ from neardup.pipeline.index.inputs import TOGETHER
 from neardup.pipeline.index.page_terms import templates_in
 from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
+from neardup.sources.output import new_folder
 from neardup.sources.output_places import require_outside
 from neardup.text.sites import NO_SITES
 
@@ -61,8 +63,9 @@ def rescue(
     documents of a representative that is lost are judged again. *key* and *scheme* are as in ``Index.open``. The new
     index appears whole or not at all; after an interruption, the same call begins again.
 
-    Raises ``StorageRefused`` if there is no index, or *to* is not empty, ``StorageDamaged`` if both manifests, or the
-    list of common shingles, are lost, and ``StorageFailed`` for files that the user may not read.
+    Raises ``StorageRefused`` if there is no index, or *to* is not empty or cannot be replaced by a new folder,
+    ``StorageDamaged`` if both manifests, or the list of common shingles, are lost, and ``StorageFailed`` for files that
+    the user may not read.
     """
     source, disk = Path(folder), Disk()
     require_outside(to, source)
@@ -71,9 +74,17 @@ def rescue(
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
     own = terms.terms_of(source, manifest)
     common = common_of(chosen)
-    with made_whole(Path(to), disk) as folder_of_new:
+    target = Path(os.path.realpath(to))
+    disk.make_folder(target)
+    if disk.names(target):
+        raise StorageRefused(str(target), "is not empty: an index needs a folder of its own", "not empty")
+    if target.is_mount() or target.samefile(os.curdir):
+        raise StorageRefused(
+            str(target), "is a mount point or the current folder, and cannot be replaced; name another"
+        )
+    with naming(target.parent), new_folder(target) as made:
         store = create(
-            folder_of_new,
+            made / target.name,
             own,
             manifest.terms,
             Ways("bulk", OF_INDEX, disk),
@@ -89,6 +100,8 @@ def rescue(
                     one, other = _admit(store, judge, batch, begin, chosen.recipe)
                     repeated, promoted = repeated + one, promoted + other
             documents = len(store)
+        disk.rename(made / target.name, target)
+        disk.sync_folder(target.parent)
     return Rescued(documents=documents, promoted=promoted, repeated=repeated, losses=losses + salvage.losses)
 
 
