@@ -59,8 +59,6 @@ _DAMAGED: Final = frozenset(
         sqlite3.SQLITE_MISMATCH,
     }
 )
-_WRITING: Final = frozenset(f"SQLITE_IOERR_{what}" for what in ("WRITE", "TRUNCATE", "FSYNC", "SHMSIZE"))
-_NOT_WRITTEN: Final = "the disk has a fault, or the system allows no file of this size: check `ulimit -f`"
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 _FOUND: Final = "FROM documents WHERE documents MATCH ?"
@@ -446,8 +444,7 @@ def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception
     if code == sqlite3.SQLITE_FULL:
         return StorageFailed(str(path), f"cannot be written: {error}", FULL)
     doing = {sqlite3.SQLITE_CANTOPEN: "opened", sqlite3.SQLITE_READONLY: "written"}.get(code, "used")
-    why = f"; {_NOT_WRITTEN}" if getattr(error, "sqlite_errorname", "") in _WRITING else ""
-    return StorageFailed(str(path), f"cannot be {doing}: {error}{why}", PERMISSION if doing == "written" else "")
+    return StorageFailed(str(path), f"cannot be {doing}: {error}", PERMISSION if doing == "written" else "")
 
 
 def _access_error(path: Path) -> StorageError | None:
