@@ -231,7 +231,7 @@ def locked(path: Path) -> Iterator[None]:
 
 @contextmanager
 def new_folder(target: Path) -> Iterator[Path]:
-    """Yield a new folder beside *target*, to be moved there when it is complete; otherwise it is removed.
+    """Yield a new folder next to *target*, to be moved there when it is complete; otherwise it is removed.
 
     That of a killed run is removed by the next one that makes a file or folder there.
     """
