@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from ipaddress import ip_address, ip_network
 from typing import Final
 
@@ -67,7 +66,6 @@ class Hosts:
         return name is not None and (name in self._names or (self._numbers and _is_number(name)))
 
 
-@lru_cache(maxsize=64)
 def _name(authority: str) -> str | None:
     found = _AUTHORITY.fullmatch(authority.lower())
     return found[1].rstrip(".") if found else None

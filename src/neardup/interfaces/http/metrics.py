@@ -9,7 +9,6 @@ import struct
 import time
 from collections import Counter as Counted
 from collections.abc import Iterable, Sequence
-from functools import cache
 from typing import Final, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, disable_created_metrics, generate_latest
@@ -55,13 +54,10 @@ class Metrics:
         self.ready = gauge("neardup_ready", "1 if the index can be read.", mode="livemin")
         self.writes = gauge("neardup_writes", "1 if the index can be written.")
 
-        self._of = cache(lambda route, status: (self.requests.labels(route, status), self.seconds.labels(route)))
-
     def observe(self, route: str, status: int, seconds: float) -> None:
         """Count an answered request."""
-        requests, times = self._of(route, status)
-        requests.inc()
-        times.observe(seconds)
+        self.requests.labels(route, status).inc()
+        self.seconds.labels(route).observe(seconds)
 
     def count_verdicts(self, route: str, verdicts: Iterable[Verdict]) -> None:
         """Count verdicts that a route returns."""
