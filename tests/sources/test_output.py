@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.model.errors import DataError, ExtraMissing, OutputError, ParameterError
+from neardup.model.errors import DataError, ExtraMissing, OutputError, OutputRefused, ParameterError
 from neardup.sources import output
 from neardup.sources.formats import common_format, expand
 from neardup.sources.output import (
@@ -428,8 +428,14 @@ def test_names_may_be_as_long_as_the_file_system_allows(tmp_path, source):
     most = os.pathconf(tmp_path, "PC_NAME_MAX")
     check_output(tmp_path / f"{'x' * (most - 6)}.jsonl", [source], force=False)
     for name in (f"{'x' * (most - 5)}.jsonl", f"{'é' * (most // 2)}.jsonl"):
-        with pytest.raises(OutputError, match="its name is too long for the file system; choose a shorter one"):
+        with pytest.raises(OutputRefused, match=f"it has a name of more than {most} bytes; choose a shorter one"):
             check_output(tmp_path / name, [source], force=False)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.txt").touch()
+    longest = most - len(".replaced-by-neardup")  # which a folder has while another one takes its place
+    check_output(tmp_path / ("x" * longest), [tmp_path / "in"], force=False)
+    with pytest.raises(OutputRefused, match=f"it has a name of more than {longest} bytes; choose a shorter one"):
+        check_output(tmp_path / ("x" * (longest + 1)), [tmp_path / "in"], force=False)
 
 
 def test_a_folder_that_was_being_replaced_is_named(tmp_path, source):

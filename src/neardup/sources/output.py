@@ -347,8 +347,7 @@ def _is_same(path: Path, other: Path) -> bool:
 
 def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = ()) -> None:
     if not is_url(path):
-        with writable(path):  # such as a name that is too long
-            _check_local(path, folder=folder, force=force, glob=glob)
+        _check_local(path, folder=folder, force=force, glob=glob)
     elif not force and exists(path):
         raise OutputRefused(path, "it exists already", "exists")
 
@@ -359,6 +358,7 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str]) -
         raise OutputRefused(path, f"its folder does not exist: {parent}")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(path, "its folder is not writable", PERMISSION)
+    require_names(path, parent, room=len(_REPLACED) if folder else 0)
     require_outside(path)
     if not Path(path).exists():
         if folder and os.path.lexists(old := replaced(Path(os.path.realpath(path)))):
@@ -373,6 +373,16 @@ def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str]) -
         raise OutputRefused(path, "it exists already", "exists")
     if folder:
         _check_only_documents(path, glob)
+
+
+def require_names(path: AnyPath, folder: AnyPath, *, room: int = 0) -> None:
+    """Refuse a path with a longer name than the file system of a *folder* can have; the last one leaves *room*."""
+    most = os.pathconf(folder, "PC_NAME_MAX")
+    names = Path(path).parts
+    for place, name in enumerate(names, start=1):
+        limit = most - room if place == len(names) else most
+        if len(os.fsencode(name)) > limit:
+            raise OutputRefused(os.fspath(path), f"it has a name of more than {limit} bytes; choose a shorter one")
 
 
 def _is_folder(path: AnyPath, output: str) -> bool:

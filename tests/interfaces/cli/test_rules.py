@@ -69,6 +69,7 @@ def test_the_folder_for_nutch_is_made_once_all_outputs_can_be_written(neardup, r
         ("rules.txt/nutch", "rules.txt: it is a file; name a folder for the files for Nutch"),
         ("link", "link: it is a link to nothing; name a folder for the files for Nutch"),
         ("", "--nutch"),
+        ("new/" + "x" * 300, "it has a name of more than"),
     ]
     for folder, message in wrong:
         shown = neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", folder, code=2)

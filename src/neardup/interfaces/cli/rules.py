@@ -31,7 +31,7 @@ EXAMPLE = (
 def run(arguments: argparse.Namespace) -> int:
     """Find the rules and write them; return 1 if records were rejected."""
     name_standard_output(arguments, "out")
-    from neardup.sources.output import check_file, check_separate, write_file
+    from neardup.sources.output import check_file, check_separate, require_names, write_file
 
     force, folder = arguments.force, vars(arguments).get("nutch")
     if folder is not None:
@@ -46,6 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
             raise OutputRefused(str(above), f"it is a {kind}; name a folder for the files for Nutch")
         if not os.access(above, os.W_OK | os.X_OK):
             raise OutputError(str(above), "nothing can be written into it", PERMISSION)
+        require_names(folder, above)
     for path in nutch if folder is not None and above == Path(folder) else []:
         check_file(path, _ENDINGS, arguments.inputs, force=force)
     pages = crawled_of(arguments)
