@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _MOST = 64 << 20  # bytes of a text; comparing two needs about thirty times as much memory
 _CONTEXT = 80
 _PIECES = 120  # pieces of a text on the terminal; a page has all
-_NARROW_FOR_SCHEMES = 100
 _STDIN = "-"
 
 USAGE = f"""
@@ -96,7 +95,7 @@ def _about(source: "NamedText") -> dict[str, str | int]:
 
 
 def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Comparison", context: int) -> None:
-    screen.print(_schemes(found, narrow=screen.width < _NARROW_FOR_SCHEMES))
+    screen.print(_schemes(found))
     screen.print(_measures(found.measures))
     screen.print(passages_of(found), markup=False)
     a, b = (side if name == side else f"{side}: {name}" for side, name in (("A", one.name), ("B", other.name)))
@@ -104,25 +103,19 @@ def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Compa
     show_side_by_side(screen, (a, b), shown, more="--html PATH shows all")
 
 
-def _schemes(found: "Comparison", *, narrow: bool) -> "Table":
+def _schemes(found: "Comparison") -> "Table":
     from rich import box
     from rich.table import Table
     from rich.text import Text
 
-    headings = ("scheme", "dedup decides", "because", "signatures alone", "rule")
-    table = Table.grid(padding=(0, 1)) if narrow else Table(box=box.SIMPLE)
-    for heading in ("", "") if narrow else headings:
+    table = Table(box=box.SIMPLE)
+    for heading in ("scheme", "dedup decides", "because"):
         table.add_column(heading, overflow="fold")
     for decision in found.schemes:
         decided = Text(decided_of(decision), "bold green" if decision.matches else "bold")
-        reasons = (value_of(decision), estimate_of(decision.estimate), decision.rule)
-        cells = (Text(decision.scheme), decided, *(Text(printable(one)) for one in reasons))
-        if not narrow:
-            table.add_row(*cells)
-            continue
-        for heading, cell in zip(headings, cells, strict=True):
-            table.add_row(heading, cell)
-        table.add_row()
+        signatures = f"signatures alone: {estimate_of(decision.estimate)}"
+        reasons = (value_of(decision), signatures, f"rule: {decision.rule}")
+        table.add_row(Text(decision.scheme), decided, Text("\n".join(map(printable, reasons))))
     return table
 
 
