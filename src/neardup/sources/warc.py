@@ -144,11 +144,11 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
             if (cut := (yield from _placed(source, whole, at, member.end, packing))) is not None:
                 member.end = yield from _continued(source, data, packing, at, cut, member.end, damage)
         elif member.fault is None:  # a long one: a whole archive, or a large record
-            yield from _streamed(source, chain(pieces, member.more), at, member)
+            yield from _streamed(source, chain(_emptied(pieces), member.more), at, member)
             for _ in member.more:  # to its end
                 pass
         else:  # of a single record nothing counts; of a whole archive, what precedes the damage
-            for one, after in _with_next(_in_order(source, HeldBytes(b"", iter(pieces)))):
+            for one, after in _with_next(_in_order(source, HeldBytes(b"", _emptied(pieces)))):
                 if after and one.offset != after[-1].offset:
                     yield _without_place(one, at)
         resumed = member.end
@@ -197,6 +197,13 @@ def read_record(path: str, data: bytes) -> Record:
     if isinstance(found, Gap):
         raise changed(display(path))
     return found
+
+
+def _emptied(pieces: list[bytes]) -> Iterator[bytes]:
+    """Yield the elements of a list, which is emptied, so that they are not held."""
+    pieces.reverse()
+    while pieces:
+        yield pieces.pop()
 
 
 def _with_next(found: Iterator[Record | Gap]) -> Iterator[tuple[Record | Gap, list[Record | Gap]]]:
