@@ -68,6 +68,37 @@ def test_brotli_is_decoded():
     assert response(http(body, headers=["Content-Encoding: br"])).body == b"text of a page"
 
 
+def test_brotli_that_is_cut_keeps_what_came():
+    found = response(http(b"\x8b\x06\x80text of a page", headers=["Content-Encoding: br"]))
+    assert (found.body, found.fault) == (b"text of a page", "damaged br coding")
+
+
+NOISE = random.Random(4).randbytes(3000)  # noqa: S311 - no secret
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "fault"),
+    [
+        (["Content-Encoding: br"], NOISE, "unreadable br coding"),
+        (["Content-Encoding: zstd"], zstandard.compress(NOISE.hex().encode())[:-10], "unreadable zstd coding"),
+        (["Content-Encoding: gzip"], gzip.compress(NOISE, mtime=0)[:12], "unreadable gzip coding"),
+        (["Content-Encoding: compress"], b"\x1f\x9d" + NOISE, "unknown coding"),
+        (["Content-Encoding: gzip, gzip, gzip, gzip, gzip, gzip"], NOISE, "more than 5 codings"),
+        (["Content-Encoding: br", "Transfer-Encoding: chunked"], chunked(NOISE)[:-5], "damaged chunked coding"),
+    ],
+)
+def test_bytes_that_a_coding_leaves_are_no_text(headers, body, fault):
+    found = response(http(body, headers=headers))
+    assert (found.body, found.fault) == (b"", fault)
+
+
+@pytest.mark.parametrize(
+    "text", [TEXT, b"<p>\0\x1b$B%F\x1b(B\t\f", TEXT.decode().encode("utf-16"), "<p>это".encode("utf-16")]
+)
+def test_text_that_was_decoded_before_it_was_stored_is_kept(text):
+    assert response(http(text, headers=["Content-Encoding: br"])).body == text
+
+
 def test_a_body_that_breaks_off_keeps_what_came():
     found = response(http(gzip.compress(TEXT, mtime=0)[:-10], headers=["Content-Encoding: gzip"]))
     assert found.body == TEXT[: len(found.body)]

@@ -1,7 +1,8 @@
 """An HTTP response in a record: its status, headers and body, decoded under caps.
 
 A body is decoded alone: a coding that yields nothing leaves the bytes as they are, and one that breaks in the middle
-leaves what came before. Both are faults, of a few kinds that can be counted.
+leaves what came before. Both are faults, of a few kinds that can be counted. Bytes that a coding has left, and that are
+not text, are no content.
 """
 
 import re
@@ -42,6 +43,9 @@ _AGENT: Final = re.compile(r"\s*(?!unavailable_after|max-)[\w*-]+\s*:")  # the c
 _CODINGS: Final = 5  # more are an attack
 _TOO_MANY: Final = f"more than {_CODINGS} codings"
 _UNKNOWN: Final = "unknown coding"
+_BINARY: Final = re.compile(
+    rb"(?!\xff\xfe|\xfe\xff).{0,511}?[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]", re.DOTALL
+)  # not in text
 _ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
 _ZSTD: Final = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")  # a frame, or one that is skipped
 _HEAD: Final = 1 << 18  # bytes of headers that are read: browsers accept no more
@@ -73,13 +77,17 @@ def response(block: bytes) -> Response:
     status = _STATUS.match(block)
     size = head_size(block)
     headers = _fields(block[: min(size, _HEAD)])
-    body, fault = block[size:], _LONG_HEAD if size > _HEAD else ""
+    body, fault, is_coded = block[size:], _LONG_HEAD if size > _HEAD else "", False
     codings = [*_listed(headers.get("content-encoding", "")), *_listed(headers.get("transfer-encoding", ""))]
     for coding in reversed(codings[-_CODINGS:]):
-        body, found = _decoded(body, coding)
+        before = body
+        body, found = _decoded(before, coding)
+        is_coded = is_coded or (bool(found) and body is before)
         fault = fault or found
     if len(codings) > _CODINGS:
-        fault = _TOO_MANY
+        fault, is_coded = _TOO_MANY, True
+    if is_coded and _BINARY.match(body):
+        body = b""
     body, long = capped(body)
     fault = fault or long
     kind, charset = media_type(headers.get("content-type", ""))

@@ -8,12 +8,42 @@ from typing import Any, BinaryIO, Final
 from neardup.model.errors import ExtraMissing
 
 _STEP: Final = 1 << 16
+_SHORTER: Final = 1 << 8  # times shorter steps, to find damage in a step
+_CAREFUL: Final = 1 << 6  # compressed bytes that are read at a time, to find damage
 
 
 def brotli(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield what a brotli stream holds, some at a time; ``OSError`` if it is damaged, ``ExtraMissing``."""
-    opened = _opened("BrotliReader", stream)
-    return iter(lambda: opened.read(_STEP), b"")
+    """Yield what a brotli stream holds, some at a time; ``OSError`` if it is damaged, ``ExtraMissing``.
+
+    Everything before the damage is yielded, up to ``_CAREFUL`` bytes before it. For that, the *stream* is read again.
+    """
+    opened, at, step = _opened("BrotliReader", stream), 0, _STEP
+    while True:
+        try:
+            piece = opened.read(step)
+        except OSError:  # the library drops what it has expanded of this step
+            if step == 1:
+                raise
+            step //= _SHORTER
+            stream.seek(0)
+            opened = _opened("BrotliReader", _InSteps(stream))
+            for begin in range(0, at, _STEP):
+                opened.read(min(_STEP, at - begin))
+            continue
+        if not piece:
+            return
+        yield piece
+        at += len(piece)
+
+
+class _InSteps:
+    """A stream of which a few bytes are read at a time: the library drops what it has expanded of damaged ones."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self.tell = stream, stream.tell
+
+    def read(self, size: int) -> bytes:
+        return self._stream.read(min(size, _CAREFUL))
 
 
 def lz4_reader(stream: Any) -> BinaryIO:
