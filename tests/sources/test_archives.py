@@ -326,6 +326,20 @@ def test_pages_and_headers_may_ask_not_to_index(tmp_path, headers, page, expecte
     assert read([path]).column("noindex").to_pylist() == [expected]
 
 
+@pytest.mark.parametrize("shared", [[0, 3], [1, 3], [0, 1, 2, 3]])
+def test_pages_without_an_address_have_different_ids(tmp_path, shared):
+    made = [record(kind, uri=None, block=http(b"<p>a")) for kind in ("response", "response", "revisit")]
+    members = [b"".join(made[begin:end]) for begin, end in pairwise(shared)]
+    path = tmp_path / "a.warc.gz"
+    path.write_bytes(b"".join(gzip.compress(member, mtime=0) for member in members))
+    got = read([path])
+    ids = got.ids.to_pylist() + got.revisits["id"].to_pylist()
+    assert len(set(ids)) == len(ids) == shared[-1] - shared[0]
+    if shared == [0, 3]:
+        sizes = [len(one) for one in made]
+        assert ids == [f"{path}:0", f"{path}:0:{sizes[0]}", f"{path}:0:{sum(sizes[:2])}"]
+
+
 @pytest.fixture
 def faulty(tmp_path, monkeypatch):
     """An archive whose HTTP bodies have faults, except for the last one."""

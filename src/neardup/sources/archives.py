@@ -181,7 +181,7 @@ class Archives(InputPiece):
         named = self._columns[_IDS.get(request.id, request.id)].cast(pa.large_string())
         if not named.null_count:
             return named
-        places = [f"{source}:{one.offset}" for one in self._pages.captures]
+        places = [f"{source}:{_position(one)}" for one in self._pages.captures]
         return pa.compute.coalesce(named, pa.array(places, pa.large_string()))
 
     @property
@@ -381,7 +381,7 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     if isinstance(found, str):
         pages.skipped[found] += 1
         if kind_ == "revisit":
-            named = places.get(_IDS.get(request.id, request.id)) or f"{request.name_of(pages.path)}:{one.offset}"
+            named = places.get(_IDS.get(request.id, request.id)) or f"{request.name_of(pages.path)}:{_position(one)}"
             referred = {name: _bare(headers.get(name.replace("_", "-"), "")) or None for name in REFERENCES}
             pages.revisits.append({"id": str(named)} | places | referred)
         return
@@ -394,9 +394,14 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     is_page = is_html or _is_text_of_page(headers)
     pages.templated = pages.templated or is_page
     host = host_of(address) if is_page and request.extraction.templates is not None and not markup else None
-    pages.contents.add(content, f"{pages.shown}:{one.offset}", page.charset, host)
+    pages.contents.add(content, f"{pages.shown}:{_position(one)}", page.charset, host)
     pages.captures.append(capture)
     pages.fields.append(places | fields)
+
+
+def _position(one: Record | _Capture) -> str:
+    """Return the byte of the file that a record, or the member that it shares, begins at, and that in the member."""
+    return f"{one.offset}:{one.span[0]}" if one.span[0] else str(one.offset)
 
 
 def _rejection(path: str, one: Gap) -> Rejected:
