@@ -15,8 +15,9 @@ from neardup.sources.warc import Record
 
 REFERS_TO: Final = "warc_refers_to"
 REFERS_TO_URL: Final = "warc_refers_to_target_uri"
-REFERENCES: Final = {REFERS_TO: pa.string(), REFERS_TO_URL: pa.large_string()}
-"""What a revisit record refers to: the id of a record, and an address. Its headers are named alike."""
+REFERS_TO_DATE: Final = "warc_refers_to_date"
+REFERENCES: Final = {REFERS_TO: pa.string(), REFERS_TO_URL: pa.large_string(), REFERS_TO_DATE: pa.string()}
+"""What a revisit record refers to: the id of a record, an address, and its date. Its headers are named alike."""
 
 PROFILE: Final = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
 
@@ -35,8 +36,9 @@ def revisit(record: Record, original: Record) -> bytes | None:
     """Return the revisit record for a response or resource, or ``None`` if its payload differs from that of *original*.
 
     It keeps the id, address and date of the record, and the HTTP headers of a response. A record without one of these
-    three has none, as a revisit record without them is invalid, and some readers end there. Both must be responses, or
-    resources of one media type. A resource has no HTTP headers, so its revisit record has an empty block.
+    three has none, as a revisit record without them is invalid, and some readers end there. The digest is computed, as
+    that in the record may be wrong. Both must be responses, or resources of one media type. A resource has no HTTP
+    headers, so its revisit record has an empty block.
     """
     kind, other = (one.headers.get("warc-type", "").lower() for one in (record, original))
     if kind != other or kind not in {"response", _RESOURCE}:
@@ -55,7 +57,7 @@ def revisit(record: Record, original: Record) -> bytes | None:
     fields += [
         ("WARC-Profile", PROFILE),
         *((name, original.headers.get(of.lower())) for name, of in _REFERRED.items()),
-        (_DIGEST, record.headers.get(_DIGEST.lower(), f"sha1:{digest}")),
+        (_DIGEST, f"sha1:{digest}"),
         ("WARC-Truncated", "length"),
         ("Content-Type", "" if kind == _RESOURCE else "application/http; msgtype=response"),
         ("Content-Length", str(size)),

@@ -125,6 +125,40 @@ def test_the_first_page_with_an_address_counts(tmp_path, archive):
     assert revisit_rows(None, got.places(), got.ids, [], pa.schema([])) == []
 
 
+REFERRED = {  # the headers of a revisit record, and the page that they name
+    "WARC-Refers-To-Target-URI: http://u.example/, WARC-Refers-To-Date: 2026-02-01T00:00:00Z": "http://z.example/",
+    "WARC-Refers-To-Target-URI: http://u.example/, WARC-Refers-To-Date: 2026-02-01T00:00:00.5Z": "http://z.example/",
+    "WARC-Refers-To-Target-URI: http://u.example/, WARC-Refers-To-Date: 2026-01-01T00:00:00Z": "http://u.example/",
+    "WARC-Refers-To-Target-URI: HTTP://U.example, WARC-Refers-To-Date: 2026-02-01T00:00:00Z": "http://z.example/",
+    "WARC-Refers-To-Target-URI: HTTP://U.example": "http://u.example/",
+    "WARC-Refers-To-Target-URI: http://u.example/, WARC-Refers-To-Date: 2026-03-01T00:00:00Z": "http://u.example/",
+    "WARC-Refers-To-Target-URI: http://u.example/?utm_source=x": "http://u.example/?utm_source=x",
+    "WARC-Refers-To-Target-URI: http://z.example:80/": "http://z.example/",
+    "WARC-Refers-To-Date: 2026-02-01T00:00:00Z": None,
+    "WARC-Refers-To-Target-URI: mailto:a": None,
+}
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+def test_revisits_name_a_capture_by_its_address_and_date(tmp_path, pieces):
+    def capture(number, month, uri, text):
+        return page(number, text, uri=uri).replace(b"2026-11-23", b"2026-%02d-01" % month).replace(b"Page 3", b"Page 1")
+
+    path = tmp_path / "crawl.warc.gz"
+    captures = [
+        capture(1, 1, "http://z.example/", SAME),
+        capture(2, 1, "http://u.example/", NEW),
+        capture(3, 2, "http://u.example/", SAME),
+        capture(4, 1, "http://u.example/?utm_source=x", "Something else again, about bees that stayed at home."),
+    ]
+    revisits = [revisited(10 + row, "http://v.example/", *one.split(", ")) for row, one in enumerate(REFERRED)]
+    path.write_bytes(packed([*captures, *revisits]))
+    own = {"work": tmp_path / "work"} if pieces else {}
+    dedup_files([path], report=tmp_path / "why.parquet", learn_templates=False, **own)
+    rows = pq.read_table(tmp_path / "why.parquet").to_pylist()[4:]
+    assert [row["representative"] for row in rows] == [*REFERRED.values()]
+
+
 @pytest.mark.parametrize("pieces", [False, True])
 @pytest.mark.parametrize("ending", [".warc.gz", ".warc"])
 def test_equal_payloads_are_written_as_revisits(tmp_path, pieces, ending):

@@ -18,6 +18,7 @@ from neardup.sources.output import AnyPath, write_table
 
 RULE: Final = "revisit"  # of the rows of captures that an archive does not store again
 _KEY: Final = b"neardup.run"
+_SECONDS: Final = 19  # characters of a date and time such as 2026-11-23T00:00:00
 
 
 def reading_terms(request: Request, pages: Mapping[str, str | None] | None) -> dict[str, Any]:
@@ -81,15 +82,20 @@ def revisit_rows(
     *ids*, *places* and *representatives* are those of the documents.
 
     Each is a dropped capture of the rule ``revisit``. Its representative is the kept document of the page that it
-    refers to, by the id of the record or else by the address; null if no document is that page. It has no position.
+    refers to: by the id of the record, or else by the address with the date, or by the address alone, which may be
+    that of several captures: the first one counts. Null if no document is that page. It has no position.
     """
     if revisits is None or places is None or not len(revisits):
         return []
-    from neardup.sources.revisits import REFERENCES, REFERS_TO, REFERS_TO_URL  # most runs read no archives
+    from neardup.sources.revisits import REFERENCES, REFERS_TO, REFERS_TO_DATE, REFERS_TO_URL  # few runs read archives
 
     found = _positions(revisits.column(REFERS_TO), places.column("record_id"))
-    by_url = _positions(revisits.column(REFERS_TO_URL), places.column("url"))
-    found = np.where(found < 0, by_url, found)
+    urls, known_urls = revisits.column(REFERS_TO_URL), places.column("url")
+    spellings = [(urls, known_urls), _normal_forms(urls, known_urls)]
+    dates, known_dates = revisits.column(REFERS_TO_DATE), places.column("date")
+    captures = [(_dated(one, dates), _dated(other, known_dates)) for one, other in spellings]
+    for wanted, column in (*captures, *spellings):
+        found = np.where(found < 0, _positions(wanted, column), found)
     own = np.asarray(representatives)[np.maximum(found, 0)] if len(representatives) else found
     positions = pa.array(np.where(own >= 0, own, found), mask=found < 0)
     number = len(revisits)
@@ -103,6 +109,28 @@ def revisit_rows(
     }
     columns = [known[field.name] if field.name in known else pa.nulls(number, field.type) for field in schema]
     return [pa.table([one.cast(field.type) for one, field in zip(columns, schema, strict=True)], schema=schema)]
+
+
+def _dated(urls: pa.ChunkedArray, dates: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return each address with its date, to the second; null without one of them."""
+    seconds = pc.utf8_slice_codeunits(dates, 0, _SECONDS).cast(pa.large_string())
+    return pc.binary_join_element_wise(urls.cast(pa.large_string()), seconds, pa.scalar("\n", pa.large_string()))
+
+
+def _normal_forms(wanted: pa.ChunkedArray, urls: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
+    """Return the normal forms of addresses, and those of other ones that are among these; null for the rest."""
+    from neardup.sources.addresses import Addresses
+
+    normal = Addresses().normal
+    forms = [None if url is None else normal(url) for url in wanted.to_pylist()]
+    among = {*forms} - {None}
+
+    def found(chunk: pa.Array) -> pa.Array:
+        own = (None if url is None else normal(url) for url in chunk.to_pylist())
+        return pa.array([form if form in among else None for form in own], pa.large_string())
+
+    chunks = [found(chunk) for chunk in urls.chunks] if among else [pa.nulls(len(urls), pa.large_string())]
+    return pa.chunked_array([pa.array(forms, pa.large_string())]), pa.chunked_array(chunks, pa.large_string())
 
 
 def _positions(wanted: pa.ChunkedArray, column: pa.ChunkedArray) -> Positions:
