@@ -284,6 +284,16 @@ def test_a_dictionary_that_is_cut_is_reported_at_every_byte(tmp_path, pack):
         assert bool(gaps) == (size not in ends)
 
 
+def test_a_dictionary_that_is_missing_is_reported(tmp_path):
+    dictionary = zstandard.train_dictionary(1 << 10, [page(number) for number in range(300)])
+    packer = zstandard.ZstdCompressor(dict_data=dictionary)
+    frames = [packer.compress(PAGES[0]), PACK["zstd"](PAGES[1]), packer.compress(PAGES[2])]
+    own, gaps = split(found(tmp_path, b"".join(frames), "zstd"))
+    assert blocks(own) == EXPECTED[1:2]
+    reason = "its zstd frame names a dictionary that is not at the beginning of the file"
+    assert [gap.reason for gap in gaps] == [reason] * 2
+
+
 @pytest.mark.parametrize("compression", ["zstd", "lz4"])
 def test_a_block_digest_is_checked_in_streams(tmp_path, compression):
     made = [

@@ -26,6 +26,8 @@ _WINDOW: Final = 1 << 31  # bytes of the largest window of a zstd frame
 _ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _LZ4_FRAME: Final = b"\x04\x22\x4d\x18"
 _LZ4_BLOCK_SIZE: Final = (1 << 31) - 1  # the bit above it marks a block that is not compressed
+NO_DICTIONARY: Final = "its zstd frame names a dictionary that is not at the beginning of the file"
+_MISMATCH: Final = "Dictionary mismatch"  # the error of zstd
 _FAULTS: Final = (GzipError, zstandard.ZstdError, OSError)
 
 Pieces = Generator[bytes, None, int]
@@ -278,7 +280,7 @@ class PackedMember:
         except _FAULTS as error:
             if isinstance(error, OSError) and error.errno is not None:  # of the file
                 raise
-            self.fault = f"its {packing.name} is damaged"
+            self.fault = NO_DICTIONARY if _MISMATCH in str(error) else f"its {packing.name} is damaged"
 
     def first(self) -> list[bytes]:
         """Return the pieces of the whole member, or of the beginning of a long one."""

@@ -25,6 +25,7 @@ from neardup.sources.formats import compression_of, display, readable
 from neardup.sources.members import (
     CUT,
     LARGEST,
+    NO_DICTIONARY,
     Damage,
     FileBytes,
     HeldBytes,
@@ -157,6 +158,7 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
             begins = packing.magic.startswith(data.read(at, at + len(packing.magic)))
             cut = member.fault == CUT and resumed == data.size and (begins or not packing.checked)
             reason = CUT if cut else (_DAMAGED if begins else _NO_MEMBER).format(packing.name)
+            reason = NO_DICTIONARY if member.fault == NO_DICTIONARY else reason
             yield Gap(at, resumed, reason, reach=damage.end)
         at = resumed
 
