@@ -84,6 +84,9 @@ def test_shorter_queries_that_find_something(search):
     assert search.shorter("storm baker") == [("storm", "baker", 1), ("baker", "storm", 1)]
     assert search.shorter("storm baker", site="b.example") == [("storm", "baker", 1)]
     assert search.shorter("storm") == search.shorter("") == []
+    assert search.shorter("storm zebra yak") == [("zebra yak", "storm", 1)]
+    assert search.shorter('baker "no such words" yak', site="b.example") == [('"no such words" yak', "baker", 1)]
+    assert search.shorter("zebra yak") == search.shorter("zebra") == []
 
 
 def test_snippets(search):

@@ -311,16 +311,21 @@ class Search(AbstractContextManager["Search"]):
     def shorter(self, query: str, seconds: float = SECONDS, *, site: str | None = None) -> list[tuple[str, str, int]]:
         """Return shorter queries that find something: an omitted term, the others, and the number of documents.
 
-        Each of the first ``MOST_OMITTED`` terms is omitted. The numbers are those of the table: see ``catch_up``.
-        Raises ``QueryTimeout``.
+        Each of the first ``MOST_OMITTED`` terms is omitted. If no such query finds something, those that find nothing
+        alone are omitted together. The numbers are those of the table: see ``catch_up``. Raises ``QueryTimeout``.
         """
         limit, terms = _limit(query, seconds), terms_of(query)
-        found = list[tuple[str, str, int]]()
-        for term in terms[:MOST_OMITTED]:
-            rest = written([other for other in terms if other != term])
-            number = len(self._table.matching(_terms(rest, site), limit))
-            if number:
-                found.append((written([term]), rest, number))
+
+        def number_of(rest: str) -> int:
+            return len(self._table.matching(_terms(rest, site), limit))
+
+        def without(*omitted: Term) -> tuple[str, str, int]:
+            rest = written([term for term in terms if term not in omitted])
+            return written(omitted), rest, number_of(rest)
+
+        found = [one for term in terms[:MOST_OMITTED] if (one := without(term))[2]]
+        if not found and (unknown := [term for term in terms[:MOST_OMITTED] if not number_of(written([term]))]):
+            found = [one for one in (without(*unknown),) if one[2]]
         return found
 
     def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
