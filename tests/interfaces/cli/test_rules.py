@@ -44,9 +44,12 @@ def test_mirrors_that_nutch_does_not_replace_are_counted(neardup, tmp_path):
 
 @pytest.mark.parametrize("verb", ["rules", "mirrors"])
 def test_records_without_a_url_of_the_web_are_counted(neardup, report, verb):
-    with (report / "why.jsonl").open("a") as file:
-        file.writelines(f'\n{{"id": "{url}", "representative": null}}' for url in ("mailto:a@a.example", "http://[x/"))
     out = "rules.json" if verb == "rules" else "mirrors.jsonl"
+    with (report / "why.jsonl").open("a") as file:
+        file.write('\n{"id": "mailto:a@a.example", "representative": null}')
+    assert " 1  record without a URL of the web, ignored" in neardup(verb, "why.jsonl", "--out", f"1-{out}").out
+    with (report / "why.jsonl").open("a") as file:
+        file.write('\n{"id": "http://[x/", "representative": null}')
     shown = neardup(verb, "why.jsonl", "--out", out).out
     assert "24  pages" in shown
     assert " 2  records without a URL of the web, ignored" in shown

@@ -3,7 +3,7 @@
 import argparse
 from collections import Counter
 
-from neardup.interfaces.cli.options import CRAWLED, JSON, WITHOUT_URL, crawled_of
+from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of, without_url
 from neardup.interfaces.cli.terminal import Row, name_standard_output, summarise
 from neardup.model.errors import plural, require
 
@@ -52,8 +52,11 @@ def run(arguments: argparse.Namespace) -> int:
         (kinds["mostly"], f"{plural(kinds['mostly'], 'mirror')}, less than 90 %", True),
         (kinds["below a prefix"], f"{plural(kinds['below a prefix'], 'mirror')} in a folder", True),
         (kinds["same paths"], _TRANSLATED),
-        (found.contents_left_out, "contents on more than 50 hosts, by which hosts are not compared"),
-        (pages.ignored, WITHOUT_URL),
+        (
+            found.contents_left_out,
+            f"{plural(found.contents_left_out, 'content')} on more than 50 hosts, by which hosts are not compared",
+        ),
+        without_url(pages.ignored),
     ]
     counts = {"hosts": found.hosts, "pages": found.pages, "contents_left_out": found.contents_left_out}
     record = {**counts, "ignored": pages.ignored, "kinds": kinds}

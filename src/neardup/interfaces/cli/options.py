@@ -11,7 +11,7 @@ from neardup.interfaces.cli.amounts import count, share, size_words
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.wording import any_of
-from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
+from neardup.model.errors import InputRefused, ParameterError, counted, plural, require, require_whole
 from neardup.model.memory import LEAST_OF_RUN, OF_INDEX, OF_RUN
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option
 from neardup.model.presets import PRESETS
@@ -143,7 +143,9 @@ def chosen(arguments: argparse.Namespace, names: str) -> dict[str, Any]:
     return {name: vars(arguments)[name] for name in names.split() if name in vars(arguments)}
 
 
-WITHOUT_URL: Final = "records without a URL of the web, ignored"
+def without_url(number: int) -> tuple[int, str]:
+    """Return the row of a summary for the records of a crawl without a URL of the web."""
+    return number, f"{plural(number, 'record')} without a URL of the web, ignored"
 
 
 def crawled_of(arguments: argparse.Namespace) -> Any:

@@ -4,7 +4,7 @@ import argparse
 import os
 from pathlib import Path
 
-from neardup.interfaces.cli.options import CRAWLED, JSON, WITHOUT_URL, crawled_of
+from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of, without_url
 from neardup.interfaces.cli.terminal import Row, name_standard_output, summarise
 from neardup.model.errors import PERMISSION, OutputError, OutputRefused, plural, require_path
 
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
         (len(found), f"{plural(len(found), 'rule')} for {hosts:,} {plural(hosts, 'host')}", True),
         *((each, f"of these: {kind.replace('_', ' ')}") for kind, each in counts.items()),
         *shown,
-        (pages.ignored, WITHOUT_URL),
+        without_url(pages.ignored),
     ]
     record = {"pages": number, "hosts": hosts, **counts, "ignored": pages.ignored, "id": found.id, **more}
     lines = [f"id of the rules: {found.id}"]
