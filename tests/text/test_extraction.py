@@ -177,10 +177,23 @@ def test_characters_that_a_page_has_itself_are_not_damage(monkeypatch):
     assert one(page)[0] == "\ufffd\ufffd"
 
 
-@pytest.mark.parametrize(("charset", "text"), [("cp1252", GERMAN), ("cp1251", "Привет, как ваши дела в гавани? ")])
+@pytest.mark.parametrize(
+    ("charset", "text"),
+    [
+        ("cp1252", GERMAN),
+        ("cp1251", "Привет, как ваши дела в гавани? "),
+        ("cp949", "시민들은 버스와 지하철(地下鐵)을 더 쉽게 이용할 수 있게 되었다. "),
+    ],
+)
 def test_pages_and_texts_in_an_encoding_that_nothing_declares(charset, text):
     assert one(b"<p>" + (text * 20).encode(charset))[0] == (text * 20).strip()
     assert Extraction().decoded((text * 20).encode(charset), markup=False) == text * 20
+
+
+@pytest.mark.parametrize("text", [GERMAN, "Ärzte, Ärzte! ", "ÀB ÄB ÁB ", "À BIENTÔT À L'ÉCOLE ", "ÄÖÜ "])
+def test_letters_with_accents_are_not_korean(text, monkeypatch):
+    monkeypatch.setattr(extraction, "detected", lambda _: "utf-8")
+    assert one(b"<p>" + (text * 20).encode("cp1252"))[0] == (text * 20).strip()
 
 
 def test_a_text_in_utf_8_that_is_declared_otherwise():

@@ -1,5 +1,6 @@
 """The text of web pages: their main text, or all that is visible."""
 
+import re
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
@@ -31,6 +32,7 @@ View = Literal["auto", "main", "visible"]
 
 _LEAST: Final = 5  # letters of visible text for each of main text, at most
 _UNKNOWN: Final = "\ufffd"
+_HANGUL: Final = re.compile("[가-힣]{2,}")
 
 LONG_LINES: Final = {"words": 5, "least": 50}
 """The words of a line of a text that is not short, and those of all such lines of a text that are enough.
@@ -284,10 +286,20 @@ def _closest(page: bytes, text: str) -> str:
         other = decoded_as(page, charset)
         if other.count(_UNKNOWN) < unknown:
             return other
-        charset = "cp1252"  # that of most pages without a charset
+        charset = "cp949" if _is_korean(page) else "cp1252"  # that of most pages without a charset
     if 2 * unknown < len(text) - len(text.encode("ascii", "ignore")):
         return text
     return min(text, decoded_as(page, charset), key=lambda one: one.count(_UNKNOWN))
+
+
+def _is_korean(page: bytes) -> bool:
+    """Return whether a page is Korean in EUC-KR, which resiliparse does not detect.
+
+    Most characters beyond ASCII are Hangul then, next to each other: single ones are accents in other charsets.
+    """
+    text = decoded_as(page, "cp949")
+    hangul = sum(map(len, _HANGUL.findall(text)))
+    return 2 * hangul > len(text) - len(text.encode("ascii", "ignore"))
 
 
 def texts_without_templates(

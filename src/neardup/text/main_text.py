@@ -90,7 +90,7 @@ def installed() -> str | None:
     from importlib.metadata import PackageNotFoundError, version  # it loads slowly
 
     try:
-        return f"resiliparse {version('resiliparse')} with deeper lists and lone characters"
+        return f"resiliparse {version('resiliparse')} with deeper lists, lone characters and EUC-KR"
     except PackageNotFoundError:
         return None
 
