@@ -87,7 +87,7 @@ NOISE = random.Random(4).randbytes(3000)  # noqa: S311 - no secret
         (["Content-Encoding: br", "Transfer-Encoding: chunked"], chunked(NOISE)[:-5], "damaged chunked coding"),
     ],
 )
-def test_bytes_that_a_coding_leaves_are_no_text(headers, body, fault):
+def test_bytes_that_cannot_be_decoded_and_are_not_text_are_left_out(headers, body, fault):
     found = response(http(body, headers=headers))
     assert (found.body, found.fault) == (b"", fault)
 

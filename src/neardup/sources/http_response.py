@@ -1,8 +1,8 @@
 """An HTTP response in a record: its status, headers and body, decoded under caps.
 
 A body is decoded alone: a coding that yields nothing leaves the bytes as they are, and one that breaks in the middle
-leaves what came before. Both are faults, of a few kinds that can be counted. Bytes that a coding has left, and that are
-not text, are no content.
+leaves what came before. Both are faults, of a few kinds that can be counted. If bytes that could not be decoded are not
+text, the body is empty.
 """
 
 import re

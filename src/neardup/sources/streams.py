@@ -37,7 +37,7 @@ def brotli(stream: BinaryIO) -> Iterator[bytes]:
 
 
 class _InSteps:
-    """A stream of which a few bytes are read at a time: the library drops what it has expanded of damaged ones."""
+    """A stream that returns a few bytes at a time: the library drops what it has expanded of damaged ones."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self.tell = stream, stream.tell
