@@ -117,6 +117,15 @@ def test_a_body_that_is_damaged_in_the_middle_keeps_what_came():
         assert found.fault == f"damaged {coding} coding"
 
 
+def test_zstd_that_is_damaged_keeps_the_blocks_before():
+    text = b"".join(b"%d" % (number % 10) * (1 << 17) for number in range(50))
+    damaged = zstandard.compress(text)
+    damaged = damaged[: len(damaged) // 2] + b"\xff" * (len(damaged) // 2)
+    found = response(http(damaged, headers=["Content-Encoding: zstd"]))
+    assert found.fault == "damaged zstd coding"
+    assert found.body[: 20 << 17] == text[: 20 << 17]
+
+
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
 def test_members_of_a_body_follow_each_other(coding):
     packed = (gzip if coding == "gzip" else zstandard).compress(TEXT)

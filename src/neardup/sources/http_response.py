@@ -46,6 +46,7 @@ _UNKNOWN: Final = "unknown coding"
 _BINARY: Final = re.compile(
     rb"(?!\xff\xfe|\xfe\xff).{0,511}?[\x01-\x08\x0b\x0e-\x1a\x1c-\x1f]", re.DOTALL
 )  # not in text
+_DAMAGED: Final = (GzipError, zstandard.ZstdError)
 _ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
 _ZSTD: Final = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")  # a frame, or one that is skipped
 _HEAD: Final = 1 << 18  # bytes of headers that are read: browsers accept no more
@@ -177,7 +178,7 @@ def _decoded(body: bytes, coding: str) -> tuple[bytes, str]:
             if len(pieces) > _PARTS:
                 fault = _MANY_PARTS
                 break
-    except (GzipError, zstandard.ZstdError, OSError, EOFError, ValueError):
+    except (*_DAMAGED, OSError, EOFError, ValueError):
         fault = f"damaged {name} coding" if size else f"unreadable {name} coding"
     except LookupError:
         return body, _UNKNOWN
@@ -223,7 +224,7 @@ def _expanded(body: bytes, new: Callable[[], Expander], step: int, follows: re.P
                 raise EOFError("it is cut off")
             try:
                 piece = expander.decompress(body[at : at + step])
-            except GzipError:
+            except _DAMAGED:
                 yield from _before_damage(body[begin:], at - begin, step, new)
                 raise
             yield piece
@@ -234,13 +235,13 @@ def _expanded(body: bytes, new: Callable[[], Expander], step: int, follows: re.P
 def _before_damage(body: bytes, at: int, step: int, new: Callable[[], Expander]) -> Iterator[bytes]:
     """Yield what the *step* of bytes from *at* holds before its damage: in shorter steps, the last ones of a byte."""
     expander = new()
-    for begin in range(0, at, _GZIP_STEP):
-        expander.decompress(body[begin : min(begin + _GZIP_STEP, at)])
+    for begin in range(0, at, _ZSTD_STEP):
+        expander.decompress(body[begin : min(begin + _ZSTD_STEP, at)])
     shorter = max(1, step // _SHORTER)
     for place in range(at, at + step, shorter):
         try:
             piece = expander.decompress(body[place : place + shorter])
-        except GzipError:
+        except _DAMAGED:
             if shorter > 1:
                 yield from _before_damage(body, place, shorter, new)
             return
