@@ -316,16 +316,15 @@ class Search(AbstractContextManager["Search"]):
         """
         limit, terms = _limit(query, seconds), terms_of(query)
 
-        def number_of(rest: str) -> int:
-            return len(self._table.matching(_terms(rest, site), limit))
-
-        def without(*omitted: Term) -> tuple[str, str, int]:
+        def without(omitted: Sequence[Term]) -> tuple[str, str, int]:
             rest = written([term for term in terms if term not in omitted])
-            return written(omitted), rest, number_of(rest)
+            return written(omitted), rest, len(self._table.matching(_terms(rest, site), limit))
 
-        found = [one for term in terms[:MOST_OMITTED] if (one := without(term))[2]]
-        if not found and (unknown := [term for term in terms[:MOST_OMITTED] if not number_of(written([term]))]):
-            found = [one for one in (without(*unknown),) if one[2]]
+        found = [one for term in terms[:MOST_OMITTED] if (one := without([term]))[2]]
+        if not found:
+            alone = [(term, without([other for other in terms if other != term])) for term in terms[:MOST_OMITTED]]
+            unknown = [term for term, one in alone if not one[2]]
+            found = [one for one in [without(unknown)] if unknown and one[2]]
         return found
 
     def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
