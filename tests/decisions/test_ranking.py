@@ -165,6 +165,14 @@ def test_strings_none_of_which_is_a_number_rank_as_text():
         ["2024-9-1", "2024-10-1 10:00"],
         ["1.2.9", "1.2.10"],
         ["v1.9", "v1.10"],
+        ["1,000,000", "9,000"],
+        ["1.000.000", "9.000,50"],
+        ["1 000 000", "9\u202f000"],
+        ["5k", "1M"],
+        ["1.5 GB", "2 MB"],
+        ["\uff19", "\uff11\uff10"],
+        ["\u0669", "\u0661\u0660"],
+        ["\u0663\u0661.\u0660\u0665.\u0662\u0660\u0662\u0664", "\u0660\u0661.\u0660\u0666.\u0662\u0660\u0662\u0664"],
     ],
 )
 def test_quantities_and_dates_that_rank_as_text_are_warned_of(values):
@@ -175,12 +183,32 @@ def test_quantities_and_dates_that_rank_as_text_are_warned_of(values):
     for text in (
         ["2024-W05", "2024-W11"],
         ["chapter ten", "the 3 bears", "May I"],
-        ["7%", "100%", "unknown"],
+        ["12 Monkeys", "3 Idiots", "Solaris", "Stalker", "Mirror"],
         ["Nan", "Ann"],
         ["a", "b"],
         ["", None],
     ):
         by_value("max:x", text, pa.string())
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["$9", "$10", "N/A"],
+        ["n/a", "31.12.2023", "01.01.2024"],
+        ["9,000", "unknown", "12,000", "", "-"],
+        ["v9", "none", "v10"],
+        ["5k", "?"],
+    ],
+)
+def test_quantities_and_dates_among_other_text_are_warned_of(values):
+    looks = next(one for one in values if any(map(str.isdigit, one)))
+    other = next(one for one in values if not any(map(str.isdigit, one)))
+    message = (
+        f"field 'x' is ranked as text, because values such as {looks!r} and {other!r} are neither numbers nor dates"
+    )
+    with pytest.warns(RuntimeWarning, match=re.escape(message)):
+        by_value("max:x", values)
 
 
 @pytest.mark.parametrize(

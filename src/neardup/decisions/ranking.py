@@ -19,12 +19,15 @@ _BLANKS: Final = " \t\r\n"
 _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
-_QUANTITY: Final = r"^[^0-9]{0,4}(?P<digits>[0-9]+)"  # "$10" and "7%"
+# What text looks like a quantity, a date or a version, with the decimal digits of all scripts:
+_QUANTITY: Final = r"^\P{Nd}{0,4}(?P<digits>\p{Nd}+(?:[^\p{Nd}\p{L}]\p{Nd}{3})*)"  # "$10", "7%", "1,000,000"
+_MULTIPLE: Final = r"(?i)^\P{Nd}{0,4}\p{Nd}[\p{Nd}., ]*[kmgtb](i?b|n)?$"  # "5k" and "1.2 MB"
 _MONTH: Final = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
-_YEAR_FIRST: Final = r"^[0-9]{4}[./-][0-9]{1,2}[./-][0-9]{1,2}\b"  # "2024/5/31"
-_VERSION: Final = r"(?i)^v?[0-9]+(\.[0-9]+)+$"  # "v1.10"
+_YEAR_FIRST: Final = r"^\p{Nd}{4}[./-]\p{Nd}{1,2}[./-]\p{Nd}{1,2}\b"  # "2024/5/31"
+_VERSION: Final = r"(?i)^v?\p{Nd}+(\.\p{Nd}+)+$"  # "v1.10"
 _DAY_FIRST: Final = (  # "31.05.2024", "31 May 2024", "Fri, 31 May 2024", "May 31, 2024", "Fri May 31"
-    rf"(?i)^([a-z]{{3,9}},? )?([0-9]{{1,2}}[./ -]([0-9]{{1,2}}|{_MONTH})[,./ -]+[0-9]{{2}}|{_MONTH}\.? [0-9]{{1,2}}\b)"
+    r"(?i)^([a-z]{3,9},? )?"
+    rf"(\p{{Nd}}{{1,2}}[./ -](\p{{Nd}}{{1,2}}|{_MONTH})[,./ -]+\p{{Nd}}{{2}}|{_MONTH}\.? \p{{Nd}}{{1,2}}\b)"
 )
 _SHOWN: Final = 40  # characters of a value in a message
 _WRITTEN: Final = (
@@ -171,14 +174,17 @@ def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
 
 
 def _warn_of_text(written: pa.Array, field: str) -> None:
-    """Warn if all strings look like dates, like versions, or like quantities of numbers with more and fewer digits."""
-    found = pc.extract_regex(written, _QUANTITY)
-    digits = pc.utf8_length(pc.utf8_ltrim(pc.struct_field(found, "digits"), "0"))
-    quantities = found.null_count == 0 and pc.count_distinct(digits).as_py() > 1
-    alike = any(pc.all(pc.match_substring_regex(written, form)).as_py() for form in (_DAY_FIRST, _YEAR_FIRST, _VERSION))
-    if len(written) and (quantities or alike):
-        value = written[0].as_py()[:_SHOWN]
-        rule = f"ranked as text, because values such as {value!r} are neither numbers nor dates such as 2026-01-31"
+    """Warn if half of the distinct strings or more look like dates, versions or multiples, or have unequal numbers."""
+    digits = pc.struct_field(pc.extract_regex(written, _QUANTITY), "digits")
+    lengths = pc.utf8_length(pc.utf8_ltrim(pc.replace_substring_regex(digits, r"\P{Nd}", ""), "0"))
+    found = [pc.match_substring_regex(written, form) for form in (_DAY_FIRST, _YEAR_FIRST, _VERSION, _MULTIPLE)]
+    if pc.count_distinct(lengths).as_py() > 1:
+        found.append(lengths.is_valid())
+    looks = max(found, key=lambda flags: pc.sum(flags).as_py() or 0)
+    if len(written) and 2 * pc.sum(looks).as_py() >= len(written):
+        rows = [row for kind in (True, False) if (row := pc.index(looks, value=kind).as_py()) >= 0]
+        values = " and ".join(repr(written[row].as_py()[:_SHOWN]) for row in rows)
+        rule = f"ranked as text, because values such as {values} are neither numbers nor dates such as 2026-01-31"
         warnings.warn(f"field {field!r} is {rule}", RuntimeWarning, stacklevel=2)
 
 
