@@ -1,11 +1,12 @@
 import os
+import sys
 import threading
 from importlib import import_module
 
 import pytest
 
 from neardup.interfaces.cli import interruption
-from neardup.interfaces.cli.interruption import Interrupted, PatientTerminal
+from neardup.interfaces.cli.interruption import Interrupted, PatientTerminal, without_waiting
 
 
 @pytest.fixture
@@ -40,6 +41,20 @@ def test_after_a_signal_it_is_not(terminal):
     writer.join(120)
     assert not writer.is_alive()
     patient.close()
+
+
+def test_a_service_waits_for_no_terminal(monkeypatch):
+    ours, theirs = os.openpty()
+    with os.fdopen(ours, "rb", buffering=0) as ours, os.fdopen(theirs, "w") as theirs:
+        monkeypatch.setattr(sys, "stdout", theirs)
+        monkeypatch.setattr(sys, "stderr", theirs)
+        with without_waiting():
+            assert sys.stdout.isatty()
+            for _ in range(10_000):
+                sys.stdout.write("a line that nobody reads\n")
+                sys.stderr.write("another one\n")
+        assert sys.stdout is sys.stderr is theirs
+        assert ours.read(24) == b"a line that nobody reads"
 
 
 def test_what_is_no_terminal_is_refused(tmp_path):

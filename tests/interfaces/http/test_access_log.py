@@ -1,4 +1,6 @@
 import json
+import os
+from contextlib import suppress
 
 import pytest
 
@@ -57,6 +59,43 @@ def test_a_full_disk_stops_nothing(capfd):
     log.close()
     AccessLog("-").write(id="2")
     assert json.loads(capfd.readouterr().err)["id"] == "2"
+
+
+def emptied(file):
+    """Return what can be read now."""
+    text = b""
+    with suppress(BlockingIOError):
+        while data := os.read(file, 1 << 16):
+            text += data
+    return text.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("kind", ["terminal", "pipe", "named pipe"])
+def test_a_reader_that_stopped_is_not_waited_for(tmp_path, capfd, kind):
+    before = os.dup(2)
+    if kind == "named pipe":
+        os.mkfifo(tmp_path / "log")
+        reader, writer = os.open(tmp_path / "log", os.O_RDONLY | os.O_NONBLOCK), None
+    else:
+        reader, writer = os.openpty() if kind == "terminal" else os.pipe()
+        os.set_blocking(reader, False)
+        os.dup2(writer, 2)
+    try:
+        log = AccessLog(str(tmp_path / "log") if writer is None else "-")
+        for number in range(3000):
+            log.write(id=str(number), path="/" * 200)
+        first = emptied(reader)
+        for number in range(3000, 3003):
+            log.write(id=str(number))
+        last = emptied(reader)
+        log.close()
+    finally:
+        os.dup2(before, 2)
+        for file in filter(None, (before, reader, writer)):
+            os.close(file)
+    assert [json.loads(line)["id"] for line in first.splitlines()[:3]] == ["0", "1", "2"]
+    assert len(first.splitlines()) < 3000
+    assert [json.loads(line)["id"] for line in last.splitlines()[-3:]] == ["3000", "3001", "3002"]
 
 
 @pytest.mark.parametrize("value", [b"", b"a b", b"a" * 65, b'"', b"\xff"])

@@ -229,6 +229,27 @@ def test_it_says_where_it_is_outlives_a_closed_terminal_under_nohup_and_ends_as_
         assert len(index) == 3
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_terminal_that_is_not_read_stops_neither_answers_nor_the_end(folder, number):
+    reader, terminal = os.openpty()
+    command = [sys.executable, "-m", "neardup", "serve", str(folder), "--port", "0", "--access-log", "-"]
+    process = subprocess.Popen(command, stdout=terminal, stderr=terminal, start_new_session=True)
+    try:
+        shown = b""
+        while b"/: " not in shown:
+            shown += os.read(reader, 1 << 16)
+        url = re.search(r"http://[^/]+", shown.decode()).group()
+        with httpx.Client(base_url=url, timeout=PATIENCE, headers={"X-Request-Id": "x" * 64}) as client:
+            assert {client.get("/healthz").status_code for _ in range(300)} == {200}
+        process.send_signal(number)
+        assert process.wait(PATIENCE) == 0
+    finally:
+        process.kill()
+        process.wait()
+        os.close(reader)
+        os.close(terminal)
+
+
 def test_it_reads_what_another_process_writes_and_a_kill_loses_nothing_acknowledged(fork, folder, texts):
     with Index.open(folder, "w") as index:
         process = fork()

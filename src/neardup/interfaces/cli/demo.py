@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
+from neardup.interfaces.cli.interruption import without_waiting
 from neardup.interfaces.cli.options import JSON
 from neardup.interfaces.cli.serve import loaded
 from neardup.interfaces.cli.terminal import complain, console, progress_bars, show_side_by_side
@@ -77,8 +78,9 @@ def _serve(running: ModuleType) -> int:
         index = str(Path(folder, "index"))
         with as_file(files("neardup.samples") / "collection.jsonl") as path, progress_bars() as progress:
             add_files([str(path)], index, search=True, durability="bulk", progress=progress)
-        code: int = running.run(running.Deployment(folder=index, port=0), started=started, report=complain)
-    print("Ended.", flush=True)
+        with without_waiting():
+            code: int = running.run(running.Deployment(folder=index, port=0), started=started, report=complain)
+            print("Ended.", flush=True)
     return code
 
 

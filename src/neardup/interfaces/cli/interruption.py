@@ -7,8 +7,8 @@ import signal
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final, NoReturn, TextIO
+from contextlib import ExitStack, closing, contextmanager, redirect_stderr, redirect_stdout, suppress
+from typing import Final, NoReturn, TextIO, cast
 
 SIGNALLED: Final = 128  # the exit code is this plus the number of the signal
 _PATIENCE: Final = 2.0  # seconds for the last messages, after cleaning up
@@ -99,17 +99,34 @@ def _end_soon(code: int) -> None:
     atexit.register(lambda: sys.stdout is not None and sys.stdout.flush())  # later it could no longer be closed
 
 
-class PatientTerminal:
-    """Standard error as a terminal: waits while the terminal is stopped, but no longer after a signal.
+@contextmanager
+def without_waiting() -> Iterator[None]:
+    """Write to standard output and standard error without waiting for a stopped terminal: what it cannot take is lost.
 
-    A plain write waits for as long as the terminal is stopped, and blocks all later writers.
+    A service has its own signals, and must answer other clients.
+    """
+    with ExitStack() as stack:
+        for stream, redirect in ((sys.stdout, redirect_stdout), (sys.stderr, redirect_stderr)):
+            if stream is not None and stream.isatty():
+                with suppress(OSError, AttributeError):  # it has no name, or is not a system file
+                    terminal = stack.enter_context(closing(PatientTerminal(stream, waits=False)))
+                    stack.enter_context(redirect(cast("TextIO", terminal)))
+        yield
+
+
+class PatientTerminal:
+    """Standard output or error as a terminal: waits while the terminal is stopped, but no longer after a signal.
+
+    A plain write waits for as long as the terminal is stopped, and blocks all later writers. With *waits* false, no
+    write waits.
     """
 
     encoding = "utf-8"
 
-    def __init__(self, terminal: TextIO) -> None:
+    def __init__(self, terminal: TextIO, *, waits: bool = True) -> None:
         """Open the terminal again, because its other users expect writes that wait; may raise ``OSError``."""
         name = os.ttyname(terminal.fileno())
+        self._waits = waits
         self._file = os.open(name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
 
     def isatty(self) -> bool:
@@ -121,13 +138,13 @@ class PatientTerminal:
         return self._file
 
     def write(self, text: str) -> int:
-        """Write all of the text, or the part that fits when a signal arrives."""
+        """Write all of the text, or the part that fits when a signal arrives or at once."""
         rest = text.encode(errors="replace")
         while rest:
             try:
                 rest = rest[os.write(self._file, rest) :]
             except BlockingIOError:
-                if _ending.is_set():
+                if _ending.is_set() or not self._waits:
                     break
                 select.select([], [self._file], [], _LOOK)
         return len(text)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options, terminal
+from neardup.interfaces.cli.interruption import without_waiting
 from neardup.interfaces.cli.keys import END, key_reader
 from neardup.interfaces.cli.serve import loaded
 from neardup.interfaces.cli.warm import say_if_cold
@@ -89,7 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.serve:
             from neardup.interfaces.http.labelling import serve
 
-            serve(labelling, given.get("port", 0), _announce)
+            with without_waiting():
+                serve(labelling, given.get("port", 0), _announce)
         else:
             _ask(labelling)
         answers = labelling.answers

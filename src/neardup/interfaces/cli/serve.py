@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli import options
+from neardup.interfaces.cli.interruption import without_waiting
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import DataError, ExtraMissing, InputRefused, ParameterError, counted, require
@@ -86,8 +87,9 @@ def run(arguments: argparse.Namespace) -> int:
         proxies=tuple(given.get("trust_proxy", ())),
         **options.chosen(arguments, "host port key_file config token_file access_log prefix read_only workers"),
     )
-    code: int = server.run(deployment, started=started, report=complain)
-    print("Ended.", flush=True)
+    with without_waiting():
+        code: int = server.run(deployment, started=started, report=complain)
+        print("Ended.", flush=True)
     return code
 
 

@@ -14,7 +14,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing.synchronize import Event
@@ -29,7 +29,7 @@ from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors.multiprocess import Multiprocess, Process
 
 from neardup.engines.startup import with_short_start
-from neardup.interfaces.http.access_log import AccessLog
+from neardup.interfaces.http.access_log import ERROR, AccessLog, standard_error
 from neardup.interfaces.http.app import create_app
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.limits import Limits
@@ -441,5 +441,11 @@ def _follow_parent() -> None:
 
 
 def _complain(message: str) -> None:
-    if sys.stderr is not None:
-        sys.stderr.write(f"neardup: {message}\n")
+    """Print a message on standard error; what a stopped terminal does not take is lost."""
+    if sys.stderr is None:
+        return
+    file = standard_error()
+    with suppress(OSError):
+        os.write(file, f"neardup: {message}\n".encode(errors="replace"))
+    if file != ERROR:
+        os.close(file)
