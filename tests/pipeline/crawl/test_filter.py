@@ -439,6 +439,28 @@ def test_schemes_of_fields_need_no_sites(extraction):
         assert page_texts(index, extraction, ["http://host.example/"], [THIN])[1] == {}
 
 
+@pytest.mark.parametrize("values", [[1, "a"], [object(), object()], [{}, []]])
+def test_columns_that_are_not_needed_may_have_any_values(values):
+    pandas = pytest.importorskip("pandas")
+    urls, texts = ["http://a.example/1", "http://a.example/2"], ["one two three", "four five six"]
+    pages = pandas.DataFrame({"meta": values, "title": ["A", "B"], "text": texts, "url": urls})
+    with Index.create(fields={"title": str}) as index:
+        crawl = CrawlFilter(index)
+        assert crawl.judge_each(pages) == crawl.judge_and_admit(pages) == [New(), New()]
+        assert index.values("title", urls) == ["A", "B"]
+        with pytest.raises(DataError, match="column 'title'"):
+            crawl.judge_each(pages.assign(title=values))
+        with pytest.raises(DataError, match="there is no column 'url'; the columns are: meta, title, text"):
+            crawl.judge_each(pages.drop(columns="url"))
+
+
+def test_columns_of_polars_that_are_not_needed_may_have_any_type():
+    polars = pytest.importorskip("polars")
+    wide = polars.Series([1], dtype=polars.Int128)
+    pages = polars.DataFrame({"url": ["http://a.example/"], "text": ["one two three"], "wide": wide})
+    assert CrawlFilter(Index.create()).judge_and_admit(pages) == [New()]
+
+
 def test_columns_of_pandas_without_values_are_null():
     pandas = pytest.importorskip("pandas")
     urls, texts = ["http://a.example/1", "http://a.example/2"], ["one two three", "four five six"]

@@ -18,7 +18,7 @@ from neardup.pipeline.index.records import URL, address_fields
 from neardup.sources.addresses import Addresses
 from neardup.sources.pages import host_of
 from neardup.text.columns import readable_values, text_column
-from neardup.text.containers import column_missing, table_or_column
+from neardup.text.containers import table_or_column
 from neardup.text.extraction import Extraction
 
 TEXT = "text"
@@ -168,13 +168,11 @@ def require_urls(urls: Sequence[Any]) -> None:
 def parted(pages: Any, texts: Any, fields: Any, known: set[str]) -> tuple[list[Any], Any, pa.Table]:
     """Return the URLs, texts and fields of a batch of pages; only the *known* columns of a table are fields.
 
-    The texts are one Arrow column, or the ``Signatures`` that were given.
+    Its other columns are not read, and may have any values. The texts are one Arrow column, or the ``Signatures`` that
+    were given.
     """
-    source = table_or_column(pages, what="pages")
+    source = table_or_column(pages, [URL, TEXT], sorted(known) if fields is None else (), what="pages")
     if isinstance(source, pa.Table):
-        for name in (URL, TEXT):
-            if name not in source.column_names:
-                raise column_missing(name, source.column_names)
         others = source.select([name for name in source.column_names if name in known]) if fields is None else fields
         return source.column(URL).to_pylist(), text_column(source.column(TEXT)), field_table(others, len(source))
     if texts is None:
