@@ -339,6 +339,18 @@ def test_garbage_between_members_is_a_gap(tmp_path):
         assert [(gap.offset, gap.end) for gap in gaps] == [(len(one), len(one + garbage))]
 
 
+@pytest.mark.parametrize("zeros", [1, 1000, 1 << 19])
+def test_zeros_may_follow_the_last_member_of_gzip(tmp_path, zeros):
+    content = b"".join(map(PACK["gzip"], PAGES))
+    own, gaps = split(found(tmp_path, content + bytes(zeros)))
+    assert (blocks(own), gaps) == (EXPECTED, [])
+    for rest in (content[:-5] + bytes(zeros), content + bytes(zeros) + b"x", bytes(zeros)):
+        assert split(found(tmp_path, rest))[1]
+    for compression in ("zstd", "lz4", None):
+        content = b"".join(map(PACK[compression], PAGES))
+        assert split(found(tmp_path, content + bytes(zeros), compression))[1]
+
+
 @pytest.mark.parametrize(
     ("bad", "reason"),
     [

@@ -46,7 +46,7 @@ _MAGIC: Final = (
     (b"\xff\xfe", MARKED),
     (b"\xfe\xff", MARKED),
 )
-_PADDED: Final = {"gzip", "xz"}  # zero bytes may follow: tapes and some loggers write them
+_PADDED: Final = {"gzip", "bzip2", "xz"}  # zero bytes may follow: tapes and some loggers write them
 _REPEATED: Final = 1  # the type of a block that is one byte, repeated
 _MOST_BLOCKS: Final = 1 << 22  # of a frame, and frames of a file: these are 512 GiB
 

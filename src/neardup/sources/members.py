@@ -136,6 +136,8 @@ class Packing(Protocol):
     """The bytes that a member begins with."""
     checked: bool
     """Whether all members have checksums."""
+    padded: bool
+    """Whether zero bytes may follow the last member."""
     first: int
     """The byte at which the first member begins."""
 
@@ -150,7 +152,7 @@ class Packing(Protocol):
 
 
 class _Gzip:
-    name, magic, checked, first = "gzip member", b"\x1f\x8b\x08", True, 0
+    name, magic, checked, padded, first = "gzip member", b"\x1f\x8b\x08", True, True, 0
 
     def beginning(self, data: FileBytes, at: int) -> bytes:
         return inflater().decompress(data.read(at, at + _GZIP_BEGINNING), _BEGINNING)
@@ -162,7 +164,7 @@ class _Gzip:
 class _Zstd:
     """Zstd frames. The first frame of a file may be the dictionary of all others, compressed or not."""
 
-    name, magic, checked = "zstd frame", ZSTD_FRAME, False
+    name, magic, checked, padded = "zstd frame", ZSTD_FRAME, False, False
 
     def __init__(self, file: BinaryIO) -> None:
         """Read the dictionary; the errors of ``packing_of``."""
@@ -196,7 +198,7 @@ class _Lz4:
     added up here.
     """
 
-    name, magic, checked, first = "lz4 frame", _LZ4_FRAME, False, 0
+    name, magic, checked, padded, first = "lz4 frame", _LZ4_FRAME, False, False, 0
 
     def beginning(self, data: FileBytes, at: int) -> bytes:
         return lz4_reader(_Part(data, at, data.size)).read(_BEGINNING)

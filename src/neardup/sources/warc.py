@@ -135,7 +135,7 @@ def _of_packed(source: str, file: BinaryIO, compression: str, at: int, last: int
 
 def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: int) -> Iterator[Record | Gap]:
     damage = Damage(data)
-    while at < last:
+    while at < last and not (at > packing.first and packing.padded and _only_zeros(data, at)):
         damage.begin(at)
         member = PackedMember(packing, data, at)
         pieces = member.first()
@@ -161,6 +161,14 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
             reason = NO_DICTIONARY if member.fault == NO_DICTIONARY else reason
             yield Gap(at, resumed, reason, reach=damage.end)
         at = resumed
+
+
+def _only_zeros(data: FileBytes, at: int) -> bool:
+    """Return whether all bytes from a place to the end of the file are zero."""
+    step = 1  # as nearly always the first byte decides
+    while at < data.size and not (held := data.read(at, at + step)).strip(b"\0"):
+        at, step = at + len(held), _READ
+    return at >= data.size
 
 
 def _continued(  # noqa: PLR0913, PLR0917 - a member, and the place of its last record
