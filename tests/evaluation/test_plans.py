@@ -161,6 +161,10 @@ def test_numpy_numbers_are_numbers():
     made = plan(threshold=np.float32(0.5), recall=np.float64(0.9), documents=np.int64(1000))
     assert json.dumps(made.as_dict())
     assert plan("trials", hashes=np.int32(3)) == plan("trials", hashes=3)
+    numbers = {"threshold": 0.9, "recall": 0.95, "false_rate": 0.1, "apart": 0.3, "background": 0.15}
+    short = {name: np.float32(value) for name, value in numbers.items()}
+    assert plan(**short).as_dict() == plan(**numbers).as_dict()
+    assert plan("minhash", threshold=np.float32(0.9)) == plan("minhash", threshold=0.9)
 
 
 def test_the_plan_of_a_combination_names_the_scheme_that_it_leaves_out():

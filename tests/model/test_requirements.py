@@ -1,3 +1,4 @@
+import numpy as np
 import pytest
 
 from neardup.errors import ParameterError
@@ -7,6 +8,13 @@ from neardup.model.requirements import Requirements
 def test_pairs_apart_have_half_the_threshold():
     assert Requirements(threshold=0.8, recall=0.9).apart == 0.4
     assert Requirements(threshold=0.8, recall=0.9, apart=0.1, background=0.0).values.tolist() == [0.8, 0.1, 0.0]
+
+
+def test_numbers_of_numpy_are_those_of_python_in_their_shortest_form():
+    numbers = {"threshold": 0.9, "recall": 0.95, "false_rate": 0.1, "apart": 0.3, "background": 0.05}
+    found = Requirements(documents=np.int64(9), **{name: np.float32(value) for name, value in numbers.items()})
+    assert found == Requirements(documents=9, **numbers)
+    assert {type(value) for value in vars(found).values()} == {float, int}
 
 
 @pytest.mark.parametrize(

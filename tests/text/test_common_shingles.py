@@ -250,6 +250,7 @@ def test_nothing_is_common_to_nothing():
 
 def test_a_list_is_data(tmp_path):
     found = CommonShingles.fitted(CHATS, SHINGLING, 0.1)
+    assert CommonShingles.fitted(CHATS, SHINGLING, np.float32(0.1)).share == found.share == 0.1
     found.save(tmp_path / "common.npz")
     found.save(tmp_path / "common.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["common.npz"]

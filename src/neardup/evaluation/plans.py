@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neardup.evaluation.expected_candidates import ExpectedCandidates, candidates_by_law
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.candidates import ROOM
-from neardup.model.errors import ParameterConflict, ParameterError, counted, require
+from neardup.model.errors import ParameterConflict, ParameterError, counted, plain_number, require
 from neardup.model.protocols import Scheme, require_scheme
 from neardup.model.requirements import Requirements, require_background
 from neardup.schemes import registry
@@ -264,7 +264,7 @@ def _crowded(scheme: Any, documents: int | None = None, background: float = 0.05
     require_scheme(scheme, "probability")
     own = scheme.rule == scheme.measure  # otherwise its threshold is one of another measure
     limit = (scheme.threshold, f"below the threshold, {scheme.threshold:g}") if own else (1.0, "below 1")
-    require_background(background, *limit)
+    background = require_background(background, *limit)
     expected = candidates_by_law(scheme, documents, background)
     smaller = smaller_buckets(scheme, documents, background) if expected.overflows else None
     return {"expected": expected, "background": background, "smaller": smaller}
@@ -298,7 +298,7 @@ def smaller_buckets(scheme: Any, documents: int, background: float) -> Recommend
 
 def _plain(value: Any) -> Any:
     """Return a NumPy number as Python's, for JSON."""
-    return value.item() if isinstance(value, np.generic) else value
+    return plain_number(value) if isinstance(value, np.generic) else value
 
 
 def _of_numbers(name: str, numbers: dict[str, float]) -> Scheme:

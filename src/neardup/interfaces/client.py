@@ -125,7 +125,7 @@ class Client:
         require(is_number(timeout) and 0 < timeout < inf, "timeout", timeout, "must be a number of seconds above 0")
         require(is_number(patience) and patience >= 0, "patience", patience, "must be a number of seconds, or 0")
         if changed_at_least is not None:
-            require_share("changed_at_least", changed_at_least)
+            changed_at_least = require_share("changed_at_least", changed_at_least)
         self._least, self._timeout, self._patience = changed_at_least, timeout, patience
         require_flag("signatures", signatures)
         self._signs, self._key = signatures, Hashing(key=key).key

@@ -513,7 +513,18 @@ def require_share(name: str, value: Any, *, below_one: bool = False) -> Any:
         if is_number(value) and 2 <= value < 100:  # noqa: PLR2004 - percent
             rule += f"; for {value:g} % write {value / 100:g}"
         raise ParameterError(name, value, rule)
-    return float(str(value)) if hasattr(value, "item") else value
+    return plain_number(value)
+
+
+def plain_number(value: Any) -> Any:
+    """Return a number of NumPy as one of Python: a float by its shortest decimal form, such as 0.9; others as they are.
+
+    >>> import numpy as np
+    >>> plain_number(np.float32(0.9)), plain_number(1)
+    (0.9, 1)
+    """
+    plain = value.item() if hasattr(value, "item") else value
+    return float(str(value)) if isinstance(plain, float) else plain
 
 
 def _unless_number(value: object) -> str:

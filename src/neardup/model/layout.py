@@ -54,8 +54,8 @@ class Banding:
         Banding(permutations=128, bands=22)
         """
         permutations = require_whole("permutations", permutations, 1)
-        require_share("threshold", threshold)
-        require_share("recall", recall, below_one=True)
+        threshold = require_share("threshold", threshold)
+        recall = require_share("recall", recall, below_one=True)
         met = bands_law(threshold, permutations, np.arange(1, permutations + 1))
         enough = np.flatnonzero(met >= recall)
         if not enough.size:

@@ -1,20 +1,24 @@
 """What a scheme's parameters must reach, and in which collection."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.errors import is_number, require, require_share, require_whole
+from neardup.model.errors import is_number, plain_number, require, require_share, require_whole
 
 _MANY: Final = 10**15
 
 
-def require_background(background: Any, most: float, limit: str) -> None:
-    """Raise ``ParameterError`` unless a resemblance of unrelated documents is below *most*, in words the *limit*."""
+def require_background(background: Any, most: float, limit: str) -> Any:
+    """Return a resemblance of unrelated documents.
+
+    Raises ``ParameterError`` unless it is below *most*, in words the *limit*.
+    """
     holds = is_number(background) and 0 <= background < most
     require(holds, "background", background, f"must be a number of at least 0 and {limit}")
+    return plain_number(background)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,18 +39,20 @@ class Requirements:
     background: float = 0.05
 
     def __post_init__(self) -> None:
-        require_share("threshold", self.threshold)
-        require_share("recall", self.recall, below_one=True)
-        if self.false_rate is not None:
-            require_share("false_rate", self.false_rate, below_one=True)
-        require_whole("documents", self.documents, 1, _MANY)
-        if self.apart is None:
-            object.__setattr__(self, "apart", self.threshold / 2)
-        limit = f"below the threshold, {self.threshold}"
-        apart: Any = self.apart
-        between = is_number(apart) and 0 < apart < self.threshold
+        false_rate = self.false_rate
+        threshold = require_share("threshold", self.threshold)
+        recall = require_share("recall", self.recall, below_one=True)
+        if false_rate is not None:
+            false_rate = require_share("false_rate", false_rate, below_one=True)
+        documents = require_whole("documents", self.documents, 1, _MANY)
+        limit = f"below the threshold, {threshold}"
+        apart: Any = threshold / 2 if self.apart is None else self.apart
+        between = is_number(apart) and 0 < apart < threshold
         require(between, "apart", apart, f"must be a number above 0 and {limit}")
-        require_background(self.background, self.threshold, limit)
+        background = require_background(self.background, threshold, limit)
+        numbers = (threshold, recall, false_rate, documents, plain_number(apart), background)
+        for part, number in zip(fields(self), numbers, strict=True):
+            object.__setattr__(self, part.name, number)
 
     @property
     def values(self) -> npt.NDArray[np.float64]:

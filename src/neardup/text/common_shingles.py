@@ -64,8 +64,7 @@ class CommonShingles:
     def __post_init__(self) -> None:
         object.__setattr__(self, "terms", require_ascending("terms", self.terms))
         require(isinstance(self.shingling, str), "shingling", self.shingling, "must be the id of a shingling")
-        require_share("share", self.share, below_one=True)
-        object.__setattr__(self, "share", float(self.share))
+        object.__setattr__(self, "share", float(require_share("share", self.share, below_one=True)))
         object.__setattr__(self, "documents", int(self.documents))
 
     def __len__(self) -> int:
@@ -99,7 +98,7 @@ class CommonShingles:
         from neardup.text.shingling import Shingling  # which imports this module
 
         require_kind("shingling", shingling, Shingling)
-        require_share("share", share, below_one=True)
+        share = require_share("share", share, below_one=True)
         plain = shingling.plain
         features = plain.features(sample(text_column(texts)))
         counted = different(features, plain.size)

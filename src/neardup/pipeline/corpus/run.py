@@ -140,10 +140,11 @@ def chosen_scheme(
         chosen = chosen.with_threshold(threshold)
     if isinstance(common, CommonShingles):
         return chosen.with_common(common), None
-    if common is not None:
-        require_share("ignore_common", common, below_one=True)
-        chosen.require_shingles(common)
-    return chosen, common
+    if common is None:
+        return chosen, None
+    share: float = require_share("ignore_common", common, below_one=True)
+    chosen.require_shingles(share)
+    return chosen, share
 
 
 def scheme_of_texts(scheme: Scheme | None, why: str) -> Scheme:
