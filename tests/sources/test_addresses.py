@@ -21,7 +21,16 @@ SOME = [
 PIECES = (
     *("http", "https", "HTTPS", "ftp", "file", "x+y", "://", ":", "/", "//", "?", "#", "&", "=", ";", "@", "[", "]"),
     *("%", "%2", "%41", "%2f", "%2F", "%2e", "%25", "%3b", "%C3%89", "%c3", "%ff", "%E3%80%82", "%00", ".", ".."),
-    *("(S(lit3py55t21z5v55vlm25s55))", "amp;", "utm_a", "sid=", "550e8400-e29b-41d4-a716-446655440000"),
+    *(
+        "(S(lit3py55t21z5v55vlm25s55))",
+        "amp;",
+        "utm_a",
+        "sid=",
+        "%3B",
+        "{550e8400-e29b-41d4-a716-446655440000}",
+        "(F(b1b1b1b1b1b1b1b1b1b1b1b1b1))",
+        "550e8400-e29b-41d4-a716-446655440000",
+    ),
     *("a", "B", "www", "example.com", "xn--", "xn--bcher-kva", "80", "443", "080", "65536", "[::1]", "[2001:DB8::]"),
     *(
         "ü",
@@ -223,6 +232,21 @@ def test_what_may_choose_the_document_is_kept(query):
     assert DEFAULT.normal(f"http://a/?{query}") == f"http://a/?{query}"
 
 
+def test_a_uuid_may_be_in_braces():
+    uuid = "550e8400-e29b-41d4-a716-446655440000"
+    for query in (f"sid={{{uuid}}}", f"sid=%7b{uuid.upper()}%7D"):
+        assert DEFAULT.normal(f"http://a/?{query}") == "http://a/"
+    for query in (f"sid=%7B{uuid}", f"sid={uuid}%7D", f"id=%7B{uuid}%7D"):
+        assert DEFAULT.normal(f"http://a/?{query}") == f"http://a/?{query}"
+
+
+def test_a_semicolon_of_a_path_may_be_encoded():
+    assert DEFAULT.normal("http://a/p%3bjsessionid=1/q%3Bv=2%3BJSESSIONID=3") == "http://a/p/q%3Bv=2"
+    assert DEFAULT.normal("http://a/p;jsessionid=1%3Bx") == "http://a/p"
+    for path in ("p%253Bjsessionid=1", "p;v=1%3Bjsessionid=2", "p%3Bv=jsessionid"):
+        assert DEFAULT.normal(f"http://a/{path}") == f"http://a/{path}"
+
+
 def test_path_parameters_are_dropped_wherever_they_stand():
     url = "http://a/x;jsessionid=1/y;v=2;jsessionid=3;w/..;jsessionid=4/z;"
     assert DEFAULT.normal(url) == "http://a/x/z;"
@@ -242,6 +266,9 @@ VISIT = "(S(lit3py55t21z5v55vlm25s55))"
         (f"/{VISIT}/../a", "/a"),
         ("/(X(1)S(lit3py55t21z5v55vlm25s55))/a", "/a"),
         ("/(A(bM-_9)S(lit3py55t21z5v55vlm25s55)F(xY0))/a", "/a"),
+        (f"/(A({'bM-_9' * 6}))/a", "/a"),
+        (f"/(F({'0aF' * 40}))/a", "/a"),
+        (f"/(X(1)A({'b' * 26})F({'b' * 26}))/a", "/a"),
         (f"/{VISIT.replace('(', '%28').replace(')', '%29')}/a", "/a"),
     ],
 )
@@ -253,6 +280,7 @@ def test_sessions_in_a_path_make_no_difference(path, normal):
     "path",
     [
         *("/(S(a))/b", "/(S(n))", "/S(lit3py55t21z5v55vlm25s55)/a", f"/x{VISIT}/a", f"/{VISIT}x/a", "/(A(b))/a"),
+        *(f"/(A({'b' * 25}))/a", f"/(B({'b' * 26}))/a", f"/(A({'b' * 26}))x/a", f"/({'b' * 26})/a", "/A_(film)"),
         *("/(S(LIT3PY55T21Z5V55VLM25S55))/a", "/(S(lit3py55t21z5v55vlm25s5))/a", "/(lit3py55t21z5v55vlm25s55)/a"),
     ],
 )

@@ -31,6 +31,7 @@ TRACKING: Final = (
 )
 SESSIONS: Final = ("s", "sess", "sessid", "session", "session_id", "sessionid", "sid")
 
+_FORM: Final = 2  # increased if the same choices have other normal forms
 ID_BYTES: Final = 1024
 _DIGEST_BYTES: Final = 16
 _CUT: Final = re.compile("#[0-9a-f]{32}")
@@ -47,9 +48,13 @@ _NAME_LENGTH: Final = 253  # characters of the longest host name
 _HOST_LENGTH: Final = 12 * _NAME_LENGTH  # its longest spelling: four bytes per character, each percent-encoded
 _DRAWN: Final = 26  # characters of the shortest session id of PHP by default
 _DIGITS: Final = 4  # different digits of one that looks random
-_UUID: Final = re.compile("(?i:[0-9a-f]{8}(-[0-9a-f]{4}){2}(-[0-9a-f]{4}-[0-9a-f]{12}|-[0-9a-f]{16}))")
-# A segment of a path with the session of ASP.NET, for browsers without cookies.
-_VISIT: Final = re.compile(r"\((X\(1\))?([AF]\([\w-]+\))*S\([a-z0-5]{24}\)([AF]\([\w-]+\))*\)", re.ASCII)
+_UUID: Final = re.compile(
+    "(?i:(?P<brace>%7B)?[0-9a-f]{8}(-[0-9a-f]{4}){2}(-[0-9a-f]{4}-[0-9a-f]{12}|-[0-9a-f]{16})(?(brace)%7D))"
+)
+# A segment of a path with the session of ASP.NET, for browsers without cookies; or with a visitor or login alone.
+_VISIT: Final = re.compile(
+    r"\((X\(1\))?(([AF]\([\w-]+\))*S\([a-z0-5]{24}\)([AF]\([\w-]+\))*|([AF]\([\w-]{26,}\))+)\)", re.ASCII
+)
 _LOWERED_VISIT: Final = re.compile(_VISIT.pattern, re.ASCII | re.IGNORECASE)
 _ESCAPED: Final = re.compile("(amp;)*")  # begins a name if a link was escaped as HTML twice, or not unescaped
 _DOTS: Final = ".\u3002\uff0e\uff61"  # the full stops that end a label of an international name
@@ -126,15 +131,17 @@ class Addresses:
         parameters are sorted by name; parameters of the same name stay in order. On by default: servers look
         parameters up by name, and crawlers commonly sort them.
     ``tracking``
-        names of parameters that are removed with any value, from the query and, as ``;name=value``, from the
-        path. By default those that only identify the origin, the click, the letter or the visit of a visitor, and none
-        that is known to choose the content (``ref``, ``source``, ``id``). Case does not matter; ``*`` at the end
-        matches any continuation. ``()`` removes none. In links that were not unescaped, ``amp;`` before a name is
-        ignored, here and in *sessions*: ``?id=1&amp;utm_source=x``.
+        names of parameters that are removed with any value, from the query and, as ``;name=value``, from the path;
+        also as ``%3Bname=value`` from a segment without a semicolon. By default those that only identify the origin,
+        the click, the letter or the visit of a visitor, and none that is known to choose the content (``ref``,
+        ``source``, ``id``). Case does not matter; ``*`` at the end matches any continuation. ``()`` removes none. In
+        links that were not unescaped, ``amp;`` before a name is ignored, here and in *sessions*:
+        ``?id=1&amp;utm_source=x``.
     ``sessions``
-        names of parameters that are removed only if their value looks random: a UUID, or at least 26 letters and
-        digits, not letters only. A ``sid`` is a visit on one host and a story on another. Unless it is ``()``, segments
-        of a path with a session of ASP.NET, such as ``/(S(lit3py55t21z5v55vlm25s55))``, are removed, too.
+        names of parameters that are removed only if their value looks random: a UUID, also in braces, or at least 26
+        letters and digits, not letters only. A ``sid`` is a visit on one host and a story on another. Unless it is
+        ``()``, segments of a path with a session of ASP.NET, such as ``/(S(lit3py55t21z5v55vlm25s55))``, are removed,
+        too, and those with the id of a visitor (``A``) or a login (``F``) of at least 26 characters.
     ``rules``
         ``UrlRules`` of hosts, found by ``neardup rules`` in what was crawled: further parameters, index pages, final
         slashes and the case of letters that make no difference on these hosts. Their hosts and names must be those of
@@ -182,7 +189,7 @@ class Addresses:
     def id(self) -> str:
         """16 hex digits that identify all choices: normal forms under different ids cannot be compared."""
         choices = [getattr(self, each.name) for each in fields(self) if each.init and each.name != "rules"]
-        content = json.dumps([*choices, None if self.rules is None else self.rules.id])
+        content = json.dumps([_FORM, *choices, None if self.rules is None else self.rules.id])
         return blake2b(content.encode(), digest_size=8).hexdigest()
 
     def normal(self, url: str) -> str:
@@ -266,10 +273,10 @@ class Addresses:
         return f"{user}{'@' if user else ''}{host}{port}"
 
     def _path(self, path: str) -> str:
-        if ";" in path:
-            path = "/".join([self._segment(segment) if ";" in segment else segment for segment in path.split("/")])
+        if ";" in path or "%3B" in path:
+            path = "/".join(map(self._segment, path.split("/")))
         path = _without_dots(path) if "/." in path else path
-        if self.sessions and ("S(" in path or "S%28" in path):
+        if self.sessions and ("(" in path or "%28" in path):
             path = "/".join([one for one in path.split("/") if not self._is_session(one)])
         return path or "/"
 
@@ -281,9 +288,10 @@ class Addresses:
     def _is_lowered_session(self, segment: str) -> bool:
         return self._is_session(segment, _LOWERED_VISIT)
 
-    def _segment(self, segment: str) -> str:
-        first, *parameters = segment.split(";")
-        return ";".join([first, *[parameter for parameter in parameters if not self._dropped(parameter)]])
+    def _segment(self, segment: str, mark: str = ";") -> str:
+        first, *parameters = segment.split(mark)
+        kept = mark.join([first, *[parameter for parameter in parameters if not self._dropped(parameter)]])
+        return self._segment(kept, "%3B") if mark == ";" and ";" not in kept else kept
 
     def _query(self, query: str, rules: HostRules | None) -> str:
         parameters = [parameter for parameter in query.split("&") if parameter and not self._dropped(parameter)]
