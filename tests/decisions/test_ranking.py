@@ -184,6 +184,7 @@ def test_quantities_and_dates_that_rank_as_text_are_warned_of(values):
         ["2024-W05", "2024-W11"],
         ["chapter ten", "the 3 bears", "May I"],
         ["12 Monkeys", "3 Idiots", "Solaris", "Stalker", "Mirror"],
+        ["1. a sentence that begins with its number", "10. a sentence that begins with its number"],
         ["Nan", "Ann"],
         ["a", "b"],
         ["", None],

@@ -20,7 +20,7 @@ _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
 # What text looks like a quantity, a date or a version, with the decimal digits of all scripts:
-_QUANTITY: Final = r"^\P{Nd}{0,4}(?P<digits>\p{Nd}+(?:[^\p{Nd}\p{L}]\p{Nd}{3})*)"  # "$10", "7%", "1,000,000"
+_QUANTITY: Final = r"^\P{Nd}{0,4}(?P<digits>\p{Nd}+(?:[^\p{Nd}\p{L}]\p{Nd}{3})*).{0,24}$"  # "$10", "7%", "1,000"
 _MULTIPLE: Final = r"(?i)^\P{Nd}{0,4}\p{Nd}[\p{Nd}., ]*[kmgtb](i?b|n)?$"  # "5k" and "1.2 MB"
 _MONTH: Final = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _YEAR_FIRST: Final = r"^\p{Nd}{4}[./-]\p{Nd}{1,2}[./-]\p{Nd}{1,2}\b"  # "2024/5/31"

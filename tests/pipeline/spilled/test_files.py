@@ -133,6 +133,7 @@ def test_fields_of_pages_decide(tmp_path, small_parts, name, options):
     assert_same([path], tmp_path / "w", html="page", extraction=visible, **options)
 
 
+@pytest.mark.filterwarnings("ignore:field '.*' is ranked as text")
 @pytest.mark.parametrize("options", [{"keep": "max:text"}, {"keep": "min:id"}, {"keep": "max:title", "text": "title"}])
 def test_the_text_and_the_id_may_rank(tmp_path, sources, small_parts, options):
     small_parts(2000)

@@ -303,7 +303,19 @@ def _in_pieces(
             indexes = tuple(type(index)(index.path) for index in settings.earlier.indexes)  # they may have grown
             settings = replace(settings, earlier=replace(settings.earlier, indexes=indexes))
         done = _stored(dedup_in_pieces(inputs, settings, state, engine, progress))
+        if state is not None and settings.earlier.adds:
+            _warn_if_added_before(done, state)
     return replace(done, hosts_learned=0 if own is None else own.learned(settings.request.extraction))
+
+
+def _warn_if_added_before(done: FilesResult, state: "State") -> None:
+    """Warn if a run has kept nothing, because an earlier run with its state has added the same inputs."""
+    *earlier, added = state.segments
+    summary, before = done.result.summary, {path for part in earlier for path in part.inputs}
+    if summary.known and summary.kept <= summary.empty and before.issuperset(added.inputs):
+        why = f"an earlier run with the state {state.folder} has added the same inputs, and has what it kept in its outputs"
+        way_out = "to keep them again, remove them from the state first"
+        warnings.warn(f"no documents with a text were kept: {why}; {way_out}", RuntimeWarning, stacklevel=3)
 
 
 def _stored_pages(earlier: EarlierDocuments, state: "State | None") -> list[Extraction] | None:
