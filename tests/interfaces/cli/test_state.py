@@ -29,6 +29,20 @@ def test_new_documents_are_compared_with_earlier_ones(neardup, crawls):
     assert (told["known"], told["kept"]) == (1, 0)
 
 
+def test_a_run_that_added_its_inputs_before_is_reported(neardup, crawls):
+    with (crawls / "one.jsonl").open("a") as file:
+        file.write('\n{"id": "empty", "text": ""}\n')
+    run = ("dedup", "one.jsonl", "--out", "kept1.jsonl", "--state", "crawls", "--force")
+    note = "no documents with a text were kept: an earlier run with the state crawls has added the same inputs"
+    assert note in neardup(*run).err
+    (crawls / "again.jsonl").write_text(json.dumps({"text": TEXTS["a"]}))
+    assert neardup("dedup", "again.jsonl", "--out", "kept2.jsonl", "--state", "crawls").err == ""
+    with (crawls / "one.jsonl").open("a") as file:
+        file.write(json.dumps({"id": "new", "text": "Words that no earlier document has, of bread and rivers"}))
+    assert neardup(*run).err == ""
+    assert note in neardup(*run, "--verify", "exact").err
+
+
 def test_a_state_is_shown(neardup, crawls):
     shown = neardup("state", "info", "crawls").out
     assert "2  stored; the others are equal to one of these, or empty" in shown

@@ -107,9 +107,9 @@ def test_files_are_compared_with_as_with_a_state_of_them(batches, tmp_path, keep
 
 def test_earlier_documents_have_names_and_no_positions(batches, tmp_path):
     first = dedup_files(batches[0], state=tmp_path / "state").result.decisions.to_pylist()
-    done = dedup_files(
-        batches[0], tmp_path / "kept.jsonl", state=tmp_path / "state", report=tmp_path / "why.html", page=page
-    )
+    outputs = {"out": tmp_path / "kept.jsonl", "report": tmp_path / "why.html", "page": page}
+    with pytest.warns(RuntimeWarning, match="no documents with a text were kept: an earlier run with the state .* has"):
+        done = dedup_files(batches[0], state=tmp_path / "state", **outputs)
     again = done.result.decisions.to_pylist()
     dropped = [row for row in again if not row["kept"]]
     assert all(row["representative_position"] is None for row in dropped)
@@ -212,7 +212,8 @@ def test_a_run_of_copies_only_is_counted_until_it_is_forgotten(tmp_path):
         assert [part.documents for part in state.segments] == [8, 4]
         state.compact()
         assert [part.documents for part in state.segments] == [12]
-    dedup_files([second], state=tmp_path / "state", force=True)
+    with pytest.warns(RuntimeWarning, match="has added the same inputs; its outputs have what it kept"):
+        dedup_files([second], state=tmp_path / "state", force=True)
     with State.open(tmp_path / "state", write=True) as state:
         assert [part.documents for part in state.segments] == [12, 4]
         state.forget(before=datetime.now(UTC))

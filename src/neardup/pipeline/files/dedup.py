@@ -313,8 +313,8 @@ def _warn_if_added_before(done: FilesResult, state: "State") -> None:
     *earlier, added = state.segments
     summary, before = done.result.summary, {path for part in earlier for path in part.inputs}
     if summary.known and summary.kept <= summary.empty and before.issuperset(added.inputs):
-        why = f"an earlier run with the state {state.folder} has added the same inputs, and has what it kept in its outputs"
-        way_out = "to keep them again, remove them from the state first"
+        why = f"an earlier run with the state {state.folder} has added the same inputs; its outputs have what it kept"
+        way_out = "to keep it again, remove it from the state first"
         warnings.warn(f"no documents with a text were kept: {why}; {way_out}", RuntimeWarning, stacklevel=3)
 
 
