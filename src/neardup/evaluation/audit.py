@@ -64,7 +64,8 @@ class Audit(AsDict):
     the interval, ``None`` if it has it. *rejected* is the number of records of files that could not be read as
     documents, *known* that of documents that were dropped for earlier ones, which are not among the documents of the
     audit; no other figure counts them. *without_text* is the number of documents of files whose text is missing or
-    null.
+    null, *quoted_lines* that of records with line ends inside quotes, unless quoting was requested or the run recorded
+    how it read them.
     """
 
     documents: int
@@ -82,6 +83,7 @@ class Audit(AsDict):
     needed: int | None = None
     rejected: int = 0
     without_text: int = 0
+    quoted_lines: int = 0
     known: int = 0
     short: int | None = None
     short_threshold: float | None = None

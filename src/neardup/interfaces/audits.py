@@ -35,13 +35,15 @@ def audit_lines(audit: "Audit") -> list[str]:
     """Describe what an audit found. Intervals have a confidence of 95 %."""
     recall = audit.recall
     lines = [f"{audit.sample:,} of {counted(audit.documents, 'document')} drawn and compared with all kept documents"]
-    if audit.rejected:
-        lines.append(f"{counted(audit.rejected, 'record')} rejected, in no figure; neardup dedup lists them")
-    if audit.without_text:
-        lines.append(f"{counted(audit.without_text, 'document')} without text, which match nothing")
-    if audit.known:
-        rule = "dropped for documents of earlier runs, which are not in the inputs; they are left out of the figures"
-        lines.append(f"{counted(audit.known, 'document')} {rule}")
+    earlier = "dropped for documents of earlier runs, which are not in the inputs; they are left out of the figures"
+    for number, what, rule in (
+        (audit.rejected, "record", "rejected, in no figure; neardup dedup lists them"),
+        (audit.without_text, "document", "without text, which match nothing"),
+        (audit.quoted_lines, "record", "with line ends inside quotation marks"),
+        (audit.known, "document", earlier),
+    ):
+        if number:
+            lines.append(f"{counted(number, what)} {rule}")
     if recall.value is None:
         lines.append("recall unknown: no document of the sample is a duplicate")
     else:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from neardup.pipeline.files.ingestion import Added
     from neardup.pipeline.files.visits import FileAnswers
     from neardup.pipeline.spilled.stored_documents import StoredDocuments
-    from neardup.sources.collection import Collection, Rejected
+    from neardup.sources.collection import Collection, QuotedLines, Rejected
     from neardup.sources.missing_fields import WithoutText
 
 _NAME = 60  # shown characters of an id
@@ -151,7 +151,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
     from neardup.schemes.registry import named
 
     summary, read = done.result.summary, done.documents
-    quoted, without = read.quoted_lines, read.without_text
+    without = read.without_text
     if named(summary.scheme).rule == "checksum":
         lacking = summary.empty + summary.too_short
         unsigned = [(lacking, "without a field that the scheme requires, kept"), *without_text(without)]
@@ -161,7 +161,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
             *without_text(without, ", kept"),
             (summary.too_short, "no words to compare, kept unless equal byte by byte"),
         ]
-    lines, repeated = quoted.records if quoted else 0, summary.duplicate_ids
+    repeated = summary.duplicate_ids
     lost, where = summary.revisits_missing, "a state, an index, or records compressed together"
     rows = [
         (summary.canonical_kept, "kept that a dropped document names as canonical"),
@@ -171,7 +171,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
         (repeated, f"{plural(repeated, 'document')} with the id of an earlier document"),
         *common_rows(summary),
         *rejected_rows(done.rejected, ", in no output"),
-        (lines, f"{plural(lines, 'record')} with line ends inside quotation marks"),
+        *quoted_rows(read.quoted_lines),
         (read.ignored, f"other {plural(read.ignored, 'file')} ignored"),
         *page_totals(read),
     ]
@@ -249,6 +249,12 @@ def page_totals(read: "Collection | StoredDocuments | Added | FileAnswers") -> l
 
 def _reasons(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {reason}" for reason, number in sorted(counts.items()))
+
+
+def quoted_rows(found: "QuotedLines | None") -> list[tuple[int, str]]:
+    """Return the number of records with line ends inside quotes, with its description, if there are any."""
+    number = found.records if found else 0
+    return [(number, f"{plural(number, 'record')} with line ends inside quotation marks")] if number else []
 
 
 def without_text(found: "WithoutText | None", outcome: str = "") -> list[tuple[int, str]]:

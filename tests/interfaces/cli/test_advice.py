@@ -1,3 +1,4 @@
+import json
 from argparse import Namespace
 
 import pytest
@@ -189,3 +190,55 @@ def test_records_over_several_lines_are_counted():
 
 def test_another_view_replaces_only_the_library_of_main_text():
     assert "--text-view" not in advice(ExtraMissing("starlette", "web"), Namespace(verb="serve", text_view="auto"))
+
+
+_SWALLOWING = """id,text
+0,one two three four five six
+1,"one two three four five six
+2,The only copy
+3,5 inches"
+4,one two three four five seven
+"""
+_NOTE = "neardup: 1 record holds line ends inside quotation marks"
+_ROW = "1  record with line ends inside quotation marks"
+
+
+@pytest.mark.parametrize(
+    ("command", "rows"),
+    [
+        ("dedup in.csv --dry-run", 1),
+        ("index in.csv --to index", 1),
+        ("pairs in.csv --out pairs.jsonl", 1),
+        ("pairs in.csv --out pairs.jsonl --work work", 1),
+        ("pairs other.csv in.csv --out pairs.jsonl", 1),
+        ("contamination in.csv --against other.csv", 1),
+        ("contamination other.csv --against in.csv", 1),
+        ("audit in.csv", 0),
+        ("label in.csv --out labels.jsonl", 0),
+    ],
+)
+def test_every_command_notes_line_ends_inside_quotes(neardup, tmp_path, command, rows):
+    (tmp_path / "in.csv").write_text(_SWALLOWING)
+    (tmp_path / "other.csv").write_text("id,text\n9,one two three four five six\n")
+    shown = neardup(*command.split(), stdin=b"")
+    assert shown.err.count(_NOTE) == 1
+    assert shown.out.count(_ROW) == rows
+    if command.startswith(("audit", "label")):
+        return
+    (tmp_path / "pairs.jsonl").unlink(missing_ok=True)
+    told = json.loads(neardup(*command.split(), "--json", stdin=b"").out)["quoted_lines"]
+    assert told == {"records": 1, "source": "in.csv", "first": 3, "last": 5}
+    (tmp_path / "pairs.jsonl").unlink(missing_ok=True)
+    assert _NOTE not in neardup(*command.split(), "--quoting", "minimal", stdin=b"").err
+
+
+def test_line_ends_inside_quotes_are_noted_for_audits_and_pages(neardup, tmp_path):
+    (tmp_path / "in.csv").write_text(_SWALLOWING)
+    assert "1 record with line ends inside quotation marks" in neardup("audit", "in.csv").out
+    assert json.loads(neardup("audit", "in.csv", "--json").out)["quoted_lines"] == 1
+    (tmp_path / "other.csv").write_text("id,text\n9,one two three four five six\n")
+    neardup("index", "other.csv", "--to", "index")
+    for _ in range(2):
+        shown = neardup("seen", "index", "in.csv", "--admit").err
+        assert _NOTE in shown
+        assert _ROW.split("  ")[1] in shown

@@ -257,12 +257,14 @@ def advice_on_warning(warning: Warning | str, arguments: argparse.Namespace) -> 
     return str(warning)
 
 
-def advice_on_quotes(found: "QuotedLines") -> str:
-    """Return a note on records with line ends inside quotes, which may be a mistake."""
-    records = "1 record holds" if found.records == 1 else f"{found.records:,} records hold"
-    first = f"lines {found.first:,} to {found.last:,} of {found.source}"
+def advice_on_quotes(found: "QuotedLines | int") -> str:
+    """Return a note on records with line ends inside quotes, which may be a mistake; or on their number."""
+    number, where = found if isinstance(found, int) else found.records, ""
+    if not isinstance(found, int):
+        where = f", the first in lines {found.first:,} to {found.last:,} of {found.source}"
+    records = "1 record holds" if number == 1 else f"{number:,} records hold"
     way_out = "--quoting none reads quotation marks as text, --quoting minimal confirms them"
-    return f"{records} line ends inside quotation marks, the first in {first}; {way_out}"
+    return f"{records} line ends inside quotation marks{where}; {way_out}"
 
 
 def advice_on_lines(replaced: int) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.terminal import complain, progress_bars, summarise
+from neardup.interfaces.cli.terminal import complain, note_quoted_lines, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import require
 from neardup.model.policy import Policy
@@ -70,6 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
             progress=bars,
             **options.reading_of(arguments),
         )
+    note_quoted_lines(found.quoted_lines)
     if report is not None:
         from neardup.interfaces.pages.audit import audit_page
 

@@ -5,9 +5,16 @@ import os
 from dataclasses import asdict
 
 from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
-from neardup.interfaces.cli.terminal import Row, complain, name_standard_output, progress_bars, summarise
+from neardup.interfaces.cli.terminal import (
+    Row,
+    complain,
+    name_standard_output,
+    note_quoted_lines,
+    progress_bars,
+    summarise,
+)
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import without_text
+from neardup.interfaces.wording import quoted_rows, without_text
 from neardup.model.errors import plural, require
 
 EXAMPLE = "Example: neardup contamination train/*.parquet --against tests.jsonl --items items.parquet"
@@ -55,15 +62,17 @@ def run(arguments: argparse.Namespace) -> int:
             progress=bars,
             **reading_of(arguments),
         )
+    note_quoted_lines(found.quoted_lines)
     for name, path in outputs.items():
         write_table(path, getattr(found, name), force=arguments.force)
     lacking = {"without_text": found.without_text, "items_without_text": found.items_without_text}
+    records = {**lacking, "quoted_lines": found.quoted_lines}
     wordless = int((found.items["words"].to_numpy() == 0).sum())
     record = {
         "documents": found.read,
         "items": len(found.items),
         "without_words": wordless,
-        **{name: asdict(own) if own else None for name, own in lacking.items()},
+        **{name: asdict(own) if own else None for name, own in records.items()},
         "contaminated": found.contaminated,
     }
     partly = int((found.items["share"].to_numpy() > 0).sum()) - found.contaminated
@@ -73,6 +82,7 @@ def run(arguments: argparse.Namespace) -> int:
         (len(found.items), f"{plural(len(found.items), 'item')} of the test set", True),
         (wordless, "of these without words, which no document can contain"),
         *without_text(found.items_without_text),
+        *quoted_rows(found.quoted_lines),
         (found.contaminated, f"contaminated: one document has {arguments.threshold:g} or more of the item", True),
         (partly, "with less of it in a document"),
         (len(found.documents), f"training {plural(len(found.documents), 'document')} with these items", True),

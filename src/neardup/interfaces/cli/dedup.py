@@ -9,7 +9,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options, terminal
-from neardup.interfaces.cli.advice import advice_on_quotes
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, pairs_not_compared, rule_of, totals_of
 from neardup.model.errors import ParameterError, plural, require
@@ -110,8 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
     common = done.result.summary.common
     if common is not None and options.writes_list(arguments):
         write_file(given["common"], common.to_bytes(), ARRAYS, force=arguments.force)
-    if done.documents.quoted_lines:
-        terminal.complain(advice_on_quotes(done.documents.quoted_lines))
+    terminal.note_quoted_lines(done.documents.quoted_lines)
     if arguments.json:
         print(json.dumps(summary_of(done, seconds)))
     else:

@@ -7,10 +7,18 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.advice import advice_on_copies, advice_on_lines, advice_on_quotes
-from neardup.interfaces.cli.terminal import Row, complain, progress_bars, show_counts, show_lines, show_rejected
+from neardup.interfaces.cli.advice import advice_on_copies, advice_on_lines
+from neardup.interfaces.cli.terminal import (
+    Row,
+    complain,
+    note_quoted_lines,
+    progress_bars,
+    show_counts,
+    show_lines,
+    show_rejected,
+)
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import page_totals, rejected_rows, without_text
+from neardup.interfaces.wording import page_totals, quoted_rows, rejected_rows, without_text
 from neardup.model.errors import ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_INDEX
 
@@ -80,8 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
             **options.reading_of(arguments) | ways,
         )
     seconds = time.monotonic() - started
-    if added.quoted_lines:
-        complain(advice_on_quotes(added.quoted_lines))
+    note_quoted_lines(added.quoted_lines)
     if added.replaced_lines:
         complain(advice_on_lines(added.replaced_lines))
     if added.exact_lines and not added.new + added.near + added.replaced:
@@ -144,6 +151,7 @@ def _rows_of(added: "Added") -> list[Row]:
         (added.unchanged, "known and unchanged"),
         (added.repeated, "with the id of a later document: left out"),
         *rejected_rows(added.rejected, ", not in the index"),
+        *quoted_rows(added.quoted_lines),
         (added.ignored, f"other {plural(added.ignored, 'file')} ignored"),
         *page_totals(added),
     ]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neardup.interfaces.cli.advice import option_of
 from neardup.interfaces.cli.amounts import count, share, size_words
-from neardup.interfaces.cli.terminal import complain
+from neardup.interfaces.cli.terminal import complain, note_quoted_lines
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.wording import any_of
 from neardup.model.errors import InputRefused, ParameterError, counted, plural, require, require_whole
@@ -459,7 +459,9 @@ def read_inputs(arguments: argparse.Namespace, progress: "Progress | None") -> "
     """Read the documents of the inputs as dedup does."""
     from neardup.sources.read import read
 
-    return read(arguments.inputs, **reading_as_dedup(arguments, arguments.inputs, progress), progress=progress)
+    found = read(arguments.inputs, **reading_as_dedup(arguments, arguments.inputs, progress), progress=progress)
+    note_quoted_lines(found.quoted_lines)
+    return found
 
 
 def write_findings(arguments: argparse.Namespace, found: Any, page: Callable[[Any], bytes]) -> None:

@@ -5,9 +5,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.terminal import Row, name_standard_output, progress_bars, summarise
+from neardup.interfaces.cli.terminal import Row, name_standard_output, note_quoted_lines, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import without_text
+from neardup.interfaces.wording import quoted_rows, without_text
 from neardup.model.errors import plural
 from neardup.model.memory import LEAST_OF_RUN
 
@@ -53,17 +53,20 @@ def run(arguments: argparse.Namespace) -> int:
     ways = options.chosen(arguments, "measure clusters threads") | {"threshold": threshold, "scheme": scheme}
     names = [one for one in (arguments.left, arguments.right) if one is not None]
     found = (_in_pieces if "work" in given else _in_memory)(arguments, names, ways)
+    note_quoted_lines(found.quoted_lines)
     rule = f"{plural(found.pairs, 'pair')}, {arguments.measure} at least {threshold:g}"
     rows: list[Row] = [
         (found.documents, plural(found.documents, "document"), True),
         (found.pairs, rule, True),
         *without_text(found.without_text),
+        *quoted_rows(found.quoted_lines),
     ]
     record = {
         "documents": found.documents,
         "pairs": found.pairs,
         "measure": arguments.measure,
         "without_text": asdict(found.without_text) if found.without_text else None,
+        "quoted_lines": asdict(found.quoted_lines) if found.quoted_lines else None,
     }
     return summarise(arguments, {**record, "threshold": threshold}, rows, rejected=found.rejected)
 
@@ -87,6 +90,7 @@ def _in_memory(arguments: argparse.Namespace, names: list[str], ways: dict[str, 
 
     from neardup.pipeline.files.pairs import PairedFiles
     from neardup.pipeline.partners.pairs import pairs
+    from neardup.sources.collection import all_quoted_lines
     from neardup.sources.formats import expand, require_once
     from neardup.sources.missing_fields import all_without_text
     from neardup.sources.output import check_table, write_table
@@ -101,5 +105,8 @@ def _in_memory(arguments: argparse.Namespace, names: list[str], ways: dict[str, 
     write_table(arguments.out, found, force=arguments.force)
     rejected = [one for collection in collections for one in collection.rejected]
     without = all_without_text(collection.without_text for collection in collections)
+    quoted = all_quoted_lines(collection.quoted_lines for collection in collections)
     documents = sum(map(len, collections))
-    return PairedFiles(documents=documents, pairs=len(found), rejected=rejected, without_text=without)
+    return PairedFiles(
+        documents=documents, pairs=len(found), rejected=rejected, without_text=without, quoted_lines=quoted
+    )

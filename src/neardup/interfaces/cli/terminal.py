@@ -11,7 +11,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from neardup.interfaces.cli.advice import advice_on_rejected
+from neardup.interfaces.cli.advice import advice_on_quotes, advice_on_rejected
 from neardup.interfaces.cli.interruption import PatientTerminal
 from neardup.interfaces.escaping import printable, printable_lines, shortened
 from neardup.interfaces.wording import rejected_rows
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from neardup.interfaces.pieces import Excerpt
-    from neardup.sources.collection import Rejected
+    from neardup.sources.collection import QuotedLines, Rejected
 
 Row = tuple[int, str] | tuple[int, str, bool]  # a number, its description, and whether it is also shown if it is 0
 STDOUT = "/dev/stdout"
@@ -158,6 +158,12 @@ def complain(message: str) -> None:
     """Print a message on standard error."""
     if sys.stderr is not None:
         print(f"neardup: {printable(message)}", file=sys.stderr, flush=True)
+
+
+def note_quoted_lines(found: "QuotedLines | int | None") -> None:
+    """Print a note on records with line ends inside quotes, if there are any, on standard error."""
+    if found:
+        complain(advice_on_quotes(found))
 
 
 def show_side_by_side(

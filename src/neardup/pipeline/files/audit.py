@@ -141,7 +141,7 @@ def _of_files(
         if of is None:
             more: dict[str, Any] = {"scheme": scheme, "keep": policy.keep, "learn_templates": False}  # they are learned
             done = dedup_files(shards.inputs, **reading, **more, threads=threads, progress=ways["progress"])
-        ids, order, rejected, without = _ranked(shards.every_piece, policy.keep)
+        ids, order, rejected, without, quoted = _ranked(shards.every_piece, policy.keep)
         if not len(ids) and rejected:
             raise nothing_left(shards.inputs, rejected)
         if not len(ids):
@@ -153,7 +153,8 @@ def _of_files(
         chosen, _ = chosen_scheme(scheme)
         recorded = of is None or known is not None
         run = Audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name, recorded=recorded)
-        return replace(audit_run(run, chosen, **ways), rejected=len(rejected), without_text=without)
+        found = audit_run(run, chosen, **ways)
+        return replace(found, rejected=len(rejected), without_text=without, quoted_lines=quoted)
 
 
 def records_scheme(of: AnyPath) -> bool:
@@ -210,7 +211,7 @@ def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int, int
     ids: list[pa.ChunkedArray] = []
     orders = [np.empty(0, np.int64)]
     for shards, keep in stored.runs:
-        own, order, rejected, lacking = _ranked(partial(stored.collections, shards), keep)
+        own, order, rejected, lacking, _ = _ranked(partial(stored.collections, shards), keep)
         number, without = number + len(rejected), without + lacking
         orders.append(order + sum(map(len, ids)))
         ids.append(own)
@@ -225,11 +226,14 @@ def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray,
 
 def _ranked(
     collections: Callable[[], Iterable[InputPiece]], keep: str
-) -> tuple[pa.ChunkedArray, Positions, list[Rejected], int]:
-    """Return ids, their positions from best to worst, the rejected records, and the number of those without a text."""
+) -> tuple[pa.ChunkedArray, Positions, list[Rejected], int, int]:
+    """Return ids, their positions from best to worst, the rejected records, and two numbers of records.
+
+    These are the records without a text, and those with line ends inside quotes.
+    """
     policy = Policy(keep=keep)
     rejected: list[Rejected] = []
-    without = 0
+    without = quoted = 0
     ids, addresses = [_NOTHING], [_NOTHING]
     lengths, formats = [np.empty(0, np.int64)], list[str]()
     declared: dict[str, list[pa.Array]] = {name: [] for name in policy.written_fields}
@@ -241,6 +245,7 @@ def _ranked(
             continue
         lacking.add(piece)
         without += piece.texts.null_count
+        quoted += piece.quoted_lines.records if piece.quoted_lines else 0
         sources[piece.source] = None
         ids.append(piece.ids.cast(pa.large_string()))
         if policy.ranks_addresses:
@@ -258,7 +263,7 @@ def _ranked(
     lacking.require(", ".join(sources))
     names = _chunks(ids)
     if not formats:
-        return names, np.empty(0, np.int64), rejected, without
+        return names, np.empty(0, np.int64), rejected, without, quoted
     written = [form == "jsonl" for form in formats]
     values = {name: joined(name, columns, written, place) for name, columns in ranks.items()}
     given = {name: pa.chunked_array(columns) for name, columns in declared.items()}
@@ -268,7 +273,7 @@ def _ranked(
         edges = np.cumsum([*map(len, lengths)])
         own_piece = int(np.searchsorted(edges, error.row, side="right")) - 1
         raise error.at(place(own_piece, error.row - int(edges[own_piece]))) from error
-    return names, order, rejected, without
+    return names, order, rejected, without, quoted
 
 
 def _chunks(columns: Iterable[pa.ChunkedArray]) -> pa.ChunkedArray:

@@ -30,8 +30,8 @@ from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, journal_of,
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, require_documents
-from neardup.pipeline.spilled.signing import rejected_in, without_text_in
-from neardup.sources.collection import Rejected
+from neardup.pipeline.spilled.signing import quoted_lines_in, rejected_in, without_text_in
+from neardup.sources.collection import QuotedLines, Rejected
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import display
 from neardup.sources.missing_fields import WithoutText
@@ -46,12 +46,16 @@ _BLOCKS: Final = 16  # blocks whose features have as many bytes as the memory: t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairedFiles:
-    """The numbers of *documents* and of their *pairs*, and the records that were rejected, or have no text."""
+    """The numbers of *documents* and of their *pairs*, and the records that were rejected, or have no text.
+
+    *quoted_lines* describes records with line ends inside quotes, if there are any and quoting was not requested.
+    """
 
     documents: int
     pairs: int
     rejected: list[Rejected]
     without_text: WithoutText | None
+    quoted_lines: QuotedLines | None
 
 
 def pair_files(  # noqa: PLR0913 - every one an option of the command line
@@ -135,5 +139,10 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             write_table(out, tables(job, rule, stored, found, first, clusters=clusters), force=force)
             journal.finish()
     pairs = sum(one["pairs"] for one in found)
-    without = without_text_in(records)
-    return PairedFiles(documents=len(stored), pairs=pairs, rejected=rejected_in(records), without_text=without)
+    return PairedFiles(
+        documents=len(stored),
+        pairs=pairs,
+        rejected=rejected_in(records),
+        without_text=without_text_in(records),
+        quoted_lines=quoted_lines_in(records),
+    )

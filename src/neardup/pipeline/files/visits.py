@@ -23,7 +23,7 @@ from neardup.pipeline.index.records import NamedRecords, address_fields, fields_
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, InputPiece, Rejected
+from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, InputPiece, QuotedLines, Rejected, all_quoted_lines
 from neardup.sources.compression import Contents
 from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import id_of
@@ -57,7 +57,8 @@ class FileAnswers:
     Pages are read as those of the index by default (*extraction*).
 
     ``rejected`` are the records of files that are not documents, or have no text; ``addressed`` counts records with a
-    URL. ``skipped`` and ``body_faults`` are as in a ``Collection``, and ``ignored`` counts the other files of folders.
+    URL. ``skipped``, ``body_faults`` and ``quoted_lines`` are as in a ``Collection``, and ``ignored`` counts the other
+    files of folders.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -84,6 +85,7 @@ class FileAnswers:
         self.rejected: list[Rejected] = []
         self.skipped: Counter[str] = Counter()
         self.body_faults: Counter[str] = Counter()
+        self.quoted_lines: QuotedLines | None = None
         self.ignored = self.addressed = 0
 
     def answer(
@@ -102,6 +104,7 @@ class FileAnswers:
                 if len(piece) and not begun:
                     begun = True
                     self._require_fields(piece)
+                self.quoted_lines = all_quoted_lines([self.quoted_lines, piece.quoted_lines])
                 self.skipped.update(piece.skipped)
                 self.body_faults.update(piece.body_faults)
                 answers, rejected = self._answered(piece)

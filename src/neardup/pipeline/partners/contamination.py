@@ -15,7 +15,7 @@ from neardup.model.arrays import Features, Positions, TextBatch
 from neardup.model.errors import require_kind, require_paths, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
-from neardup.sources.collection import Rejected
+from neardup.sources.collection import QuotedLines, Rejected, all_quoted_lines
 from neardup.sources.missing_fields import WithoutText, all_without_text
 from neardup.sources.output import AnyPath
 from neardup.sources.read import nothing_left, request_of
@@ -55,7 +55,8 @@ class Contamination:
     ``documents``: one row per training document with at least the threshold of some item, which may be dropped: ``id``,
     ``position``, ``items`` (how many) and ``share`` (the largest). *read* documents were compared; *rejected* are the
     records that are not documents. *without_text* are the documents, and *items_without_text* the items, of files whose
-    text is missing or null.
+    text is missing or null. *quoted_lines* describes records of both with line ends inside quotes, if there are any and
+    quoting was not requested.
     """
 
     items: pa.Table
@@ -64,6 +65,7 @@ class Contamination:
     rejected: Sequence[Rejected] = ()
     without_text: WithoutText | None = None
     items_without_text: WithoutText | None = None
+    quoted_lines: QuotedLines | None = None
 
     def __repr__(self) -> str:
         """Return the counts in one line: the tables may have millions of rows."""
@@ -128,6 +130,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     rejected_items: list[Rejected] = []
     lacking: list[WithoutText | None] = []
     lacking_items: list[WithoutText | None] = []
+    quoted: list[QuotedLines | None] = []
     request = request_of(text=text, id=id, **reading)
     columns = pa.schema(dict.fromkeys(("text", "id"), pa.large_string()))
     with local_shards(items, request, others=training) as shards:
@@ -135,6 +138,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
         for one in shards.every_piece(rejected_items):
             tables.append(pa.table({"text": one.texts, "id": one.ids}).cast(columns))
             lacking_items.append(one.without_text)
+            quoted.append(one.quoted_lines)
         if rejected_items and not any(map(len, tables)):
             raise nothing_left(shards.inputs, rejected_items)
     asked = pa.concat_tables([columns.empty_table(), *tables])
@@ -147,10 +151,16 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
         for piece in filter(len, shards.every_piece(rejected, partial(follow, "read"))):
             found.scan(piece.texts, piece.ids, engine)
             lacking.append(piece.without_text)
+            quoted.append(piece.quoted_lines)
         if rejected and not found.read:
             raise nothing_left(shards.inputs, rejected)
     done = found.result(asked["id"], rejected_items + rejected)
-    return replace(done, without_text=all_without_text(lacking), items_without_text=all_without_text(lacking_items))
+    return replace(
+        done,
+        without_text=all_without_text(lacking),
+        items_without_text=all_without_text(lacking_items),
+        quoted_lines=all_quoted_lines(quoted),
+    )
 
 
 class _Search:

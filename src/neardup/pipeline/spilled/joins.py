@@ -30,12 +30,13 @@ _ROUNDING: Final = 1e-9
 
 def shingle(job: Job, rule: PairRule, task: int) -> Record:
     """Read a shard, and store the features of its documents, piece by piece: the distinct ones unless they count."""
-    record: Record = {"documents": 0, "pieces": 0, "rejected": [], "without_text": [], "files": {}}
+    record: Record = {"documents": 0, "pieces": 0, "rejected": [], "without_text": [], "quoted_lines": [], "files": {}}
     lacking = LackingFields(fields_of(job))
     ids: list[pa.Table] = []
     for piece in job.shards.pieces(job.shards.shards[task]):
         record["rejected"] += [[*astuple(one)] for one in piece.rejected]
         record["without_text"] += [] if piece.without_text is None else [asdict(piece.without_text)]
+        record["quoted_lines"] += [] if piece.quoted_lines is None else [asdict(piece.quoted_lines)]
         lacking.add(piece)
         if not len(piece):
             continue

@@ -22,7 +22,7 @@ from neardup.pipeline.digests import checksums, equals, exchanged
 from neardup.pipeline.spilled.earlier_documents import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected
+from neardup.sources.collection import DEFAULT_ID, InputPiece, QuotedLines, Rejected, all_quoted_lines
 from neardup.sources.compression import within_memory
 from neardup.sources.fields import with_one_order
 from neardup.sources.formats import display
@@ -226,6 +226,11 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
 def without_text_in(records: Iterable[dict[str, Any]]) -> WithoutText | None:
     """Return the records without a text of shards with these *records*; ``None`` if all have one."""
     return all_without_text(WithoutText(**one) for record in records for one in record["without_text"])
+
+
+def quoted_lines_in(records: Iterable[dict[str, Any]]) -> QuotedLines | None:
+    """Return the records with line ends inside quotes of shards with these *records*; ``None`` if there are none."""
+    return all_quoted_lines(QuotedLines(**one) for record in records for one in record["quoted_lines"])
 
 
 def rejected_in(records: Iterable[dict[str, Any]]) -> list[Rejected]:

@@ -16,8 +16,8 @@ from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_p
 from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
 from neardup.pipeline.spilled.ranking import thresholds
-from neardup.pipeline.spilled.signing import Signed, rejected_in, without_text_in
-from neardup.sources.collection import QuotedLines, all_quoted_lines
+from neardup.pipeline.spilled.signing import Signed, quoted_lines_in, rejected_in, without_text_in
+from neardup.sources.collection import QuotedLines
 from neardup.sources.formats import display
 from neardup.sources.missing_fields import WithoutText
 from neardup.text.columns import gathered
@@ -62,7 +62,7 @@ class StoredDocuments:
     @property
     def quoted_lines(self) -> QuotedLines | None:
         """The records with line ends inside quotation marks; ``None`` if there are none, or if this was requested."""
-        return all_quoted_lines(QuotedLines(**one) for record in self._every for one in record["quoted_lines"])
+        return quoted_lines_in(self._every)
 
     @property
     def revisits(self) -> pa.Table | None:
