@@ -1,4 +1,7 @@
+import gzip
 import json
+import os
+import threading
 from argparse import Namespace
 
 import pytest
@@ -186,6 +189,39 @@ def test_if_all_records_are_rejected_the_first_is_explained(code, words):
 def test_records_over_several_lines_are_counted():
     assert advice_on_quotes(QuotedLines(1, "a.tsv", 3, 1200)).startswith("1 record holds line ends")
     assert "lines 3 to 1,200 of a.tsv" in advice_on_quotes(QuotedLines(1500, "a.tsv", 3, 1200))
+
+
+def test_a_stream_that_is_compressed_is_to_be_expanded(neardup, tmp_path):
+    packed = gzip.compress(b'{"text": "one two"}\n')
+    for name in ("a.jsonl", "a.bin"):
+        (tmp_path / name).write_bytes(packed)
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=(packed,))
+    writer.start()
+    expand = "name the file as an input, or, if it has lines, expand it first: zcat FILE | neardup ..."
+    for name, way_out in (
+        ("a.jsonl", "leave out --format, or name the format of the file"),
+        ("a.bin", "rename it with the ending of its format"),
+        ("pipe", expand),
+    ):
+        assert neardup("dedup", name, "--format", "jsonl", "--dry-run", code=1).err.endswith(f"gzip; {way_out}\n")
+    writer.join()
+    error = DataError("/dev/stdin", "is", "ending")
+    assert advice(error, Namespace(verb="dedup", format="jsonl")) == f"/dev/stdin is; {expand}"
+
+
+@pytest.mark.parametrize(
+    ("verb", "ending"),
+    [
+        ("dedup", "again: it continues"),
+        ("index", "again: it continues"),
+        ("compact", "again"),
+        ("state", "again; the state is as it was"),
+    ],
+)
+def test_only_verbs_that_continue_are_said_to(verb, ending):
+    told = advice(StorageFailed("folder", "about 2 GB are needed", "no room"), Namespace(verb=verb))
+    assert told == f"folder: about 2 GB are needed; make room, and start the same command {ending}"
 
 
 def test_another_view_replaces_only_the_library_of_main_text():

@@ -393,7 +393,12 @@ def _about_file(error: DataError, arguments: argparse.Namespace) -> str:
         return ""
     given = vars(arguments)
     if error.code == "ending" and "format" in given:
-        return "leave out --format, or name the format of the file"
+        from neardup.sources.formats import kind
+
+        if kind(error.where) is not None:
+            return "leave out --format, or name the format of the file"
+        named = Path(error.where).is_file() and not error.where.startswith("/dev/")  # not /dev/stdin
+        return "" if named else _NEXT[""]["compressed stream"]
     return next((advised for option, advised in _NEXT_FILES.items() if given.get(option) == error.where), "")
 
 
