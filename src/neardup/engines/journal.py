@@ -31,6 +31,7 @@ from neardup.model.folders import RUN
 
 LEASE: Final = 60.0  # seconds after which other processes do the task of a silent one
 CHANGEABLE: Final = "changeable"
+BLOCK: Final = "block"
 SHORTEST_WAIT: Final = 0.005  # seconds until the next look at what other processes have done
 LONGEST_WAIT: Final = 0.25
 
@@ -372,6 +373,12 @@ def has_file(folder: Path, *names: str) -> bool:
         raise StorageFailed.by(error, folder, "read") from error
 
 
+def is_interrupted(folder: Path) -> bool:
+    """Return whether a folder has a run that did not end, or was not removed; raises the errors of ``read_header``."""
+    header = read_header(folder)
+    return has_file(folder, _COMPLETE) if header is None else not header.finished
+
+
 @contextmanager
 def reserved(folder: Path, header: Header) -> Iterator[WorkFolder]:
     """Yield the work folder of a run, and keep processes from continuing it; raises ``StorageBusy`` if one does."""
@@ -524,13 +531,19 @@ def require_same(folder: Path, earlier: Header | None, wanted: dict[str, Any]) -
     """Raise what ``Journal.open`` raises for an *earlier* run in a folder and the terms that are *wanted*."""
     if earlier is None:
         complete = read_header(folder, _COMPLETE)
-        if complete is not None and complete.terms == wanted:
+        if complete is not None and _answer(complete.terms) == _answer(wanted):
             _remove(folder)
             raise RunComplete(str(folder))
         return
     before, now = ({**terms, CHANGEABLE: None} for terms in (earlier.terms, wanted))
     if (earlier.version, before) != (__version__, now):
         raise OtherTerms(str(folder), earlier, wanted)
+
+
+def _answer(terms: dict[str, Any]) -> dict[str, Any]:
+    """Return what decides the answer of a run: its terms without the size of blocks, which depends on the memory."""
+    changeable = {name: value for name, value in terms.get(CHANGEABLE, {}).items() if name != BLOCK}
+    return {**terms, CHANGEABLE: changeable}
 
 
 @contextmanager

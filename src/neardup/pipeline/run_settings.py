@@ -14,6 +14,7 @@ from neardup.sources.output import AnyPath
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from collections.abc import Callable
 
+    from neardup.pipeline.spilled.changes import Continuation
     from neardup.pipeline.spilled.forecast import Forecast
     from neardup.pipeline.spilled.stored_documents import StoredResult
 
@@ -53,6 +54,7 @@ class RunSettings:
     earlier: EarlierDocuments
     page: "Callable[[StoredResult], bytes] | None" = None
     announce: "Callable[[Forecast], None]" = lambda _: None
+    continued: "Callable[[Continuation], None]" = lambda _: None
     templates: str | None = None  # the identity of those that a run knew before it learned others from its inputs
 
     @property

@@ -65,11 +65,11 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         (DataError("a.jsonl:3", "it is wrong"), "a.jsonl:3: it is wrong"),
         (
             RunChanged("work", [Change("setting", "max_bytes", 5, 6), Change("added", "b.jsonl")]),
-            "--max-bytes was 5 and is 6; b.jsonl was added; the same command with --restart begins again",
+            "--max-bytes was 5 and is 6; b.jsonl was added; the same command with --work work --restart begins again",
         ),
         (
             RunChanged("work", [Change("named", "a.jsonl", "/data", "/data/a.jsonl")]),
-            "begun in the folder /data; the same command with --restart begins again",
+            "begun in the folder /data; the same command with --work work --restart begins again; it can only be continued with",
         ),
         (
             RunChanged("work", [Change("time", "a b.jsonl", 1_000_000_007, 5)]),

@@ -975,6 +975,52 @@ def test_a_run_in_pieces_prints_what_it_needs_unless_it_is_short(run, monkeypatc
     assert found["seconds"] < 60
 
 
+@pytest.mark.parametrize("asked", [True, False])
+def test_a_continued_run_prints_what_is_finished(run, monkeypatch, source, asked):
+    monkeypatch.setattr("neardup.pipeline.files.dedup._LARGE", 0)
+    monkeypatch.setattr("neardup.pipeline.files.dedup.available_memory", lambda: 1000)
+    command = [source, "--out", "kept.jsonl", *(["--work", "w"] if asked else [])]
+    folder = "w" if asked else "kept.jsonl.neardup-work"
+
+    def interrupted():
+        with monkeypatch.context() as patch:
+            patch.setattr("neardup.pipeline.spilled.run.settle", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+            run(*command, "--force", code=130)
+
+    interrupted()
+    line = f"the run in {folder} is continued: 1 of 1 part of the inputs is read; the documents are compared\n"
+    assert run(*command, "--force").err.count(line) == 1
+    interrupted()
+    lines = run(*command, "--force", "--json").err.splitlines()
+    found = [json.loads(line) for line in lines if line.startswith("{")]
+    stages = [one["stage"] for one in found]
+    assert found[stages.index("continue")] == {
+        "stage": "continue",
+        "folder": folder,
+        "read": 1,
+        "shards": 1,
+        "compared": True,
+        "decided": False,
+        "again": False,
+    }
+    assert {"forecast", "settle", "write"} <= {*stages}  # also if pieces were not asked for
+
+
+def test_a_changed_input_of_a_run_in_pieces_that_was_not_asked_for_names_the_command(run, monkeypatch, source):
+    with monkeypatch.context() as patch:
+        patch.setattr("neardup.pipeline.files.dedup._LARGE", 0)
+        patch.setattr("neardup.pipeline.files.dedup.available_memory", lambda: 1000)
+        patch.setattr("neardup.pipeline.spilled.run.rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        run(source, "--out", "kept.jsonl", code=130)
+    with Path(source).open("a", encoding="utf-8") as file:
+        file.write('{"text": "one more"}\n')
+    refused = run(source, "--out", "kept.jsonl", code=2).err
+    options = "--work kept.jsonl.neardup-work --restart"
+    assert f"was changed; the same command with {options} begins again" in refused
+    run(source, "--out", "kept.jsonl", *options.split())
+    assert not Path("kept.jsonl.neardup-work").exists()
+
+
 def test_too_little_memory_for_a_run_names_the_run_in_pieces(run, monkeypatch, source):
     from neardup.pipeline.corpus import memory
 

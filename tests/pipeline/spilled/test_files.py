@@ -15,8 +15,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, Trials, dedup_files
+from neardup.engines.journal import Journal
 from neardup.errors import DataError, OutputError, ParameterError
-from neardup.model.errors import FieldMissing, RunChanged, StorageDamaged, StorageFailed
+from neardup.model.errors import FieldMissing, RunChanged, RunComplete, StorageDamaged, StorageFailed
 from neardup.model.memory import LEAST_OF_RUN
 from neardup.pipeline.spilled import common_shingles as stages
 from neardup.pipeline.spilled import files, run
@@ -494,6 +495,98 @@ def test_what_does_not_fit_into_memory_is_run_in_pieces(tmp_path, sources, monke
     assert [path.name for path in tmp_path.glob("*work*")] == []
     monkeypatch.setattr(files, "available_memory", lambda: None)
     dedup_files(sources, tmp_path / "other.jsonl")
+
+
+@pytest.fixture
+def too_little(monkeypatch):
+    """Return a function that sets whether inputs fit into memory."""
+    from neardup.pipeline.files import dedup as files
+
+    monkeypatch.setattr(files, "_LARGE", 0)
+    return lambda short: monkeypatch.setattr(files, "available_memory", lambda: 1000 if short else 1 << 40)
+
+
+def test_a_run_that_was_not_asked_for_is_continued_when_memory_suffices(tmp_path, sources, monkeypatch, too_little):
+    call = partial(dedup_files, sources, tmp_path / "out.jsonl", forecast=lambda _: None)
+    too_little(True)
+    with pytest.warns(RuntimeWarning):
+        interrupted(monkeypatch, "settle", call)
+    too_little(False)
+    with pytest.warns(
+        RuntimeWarning, match=r"the run in .*out\.jsonl\.neardup-work is continued: .* compared"
+    ) as shown:
+        done = call()
+    assert len([one for one in shown if "is continued" in str(one.message)]) == 1
+    assert [path.name for path in tmp_path.glob("*work*")] == []
+    assert rows(done.result) == rows(dedup_files(sources).result)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        call(force=True)
+
+
+def test_a_complete_run_whose_folder_is_left_is_found_again(tmp_path, sources, monkeypatch, too_little):
+    too_little(True)
+    with monkeypatch.context() as patch:
+        patch.setattr("neardup.engines.journal._remove", lambda _: None)
+        with pytest.warns(RuntimeWarning):
+            dedup_files(sources, tmp_path / "out.jsonl", forecast=lambda _: None)
+    too_little(False)
+    with pytest.raises(RunComplete):
+        dedup_files(sources, tmp_path / "out.jsonl")
+    assert [path.name for path in tmp_path.glob("*work*")] == []
+
+
+def test_a_run_that_kept_its_folder_is_not_continued_unasked(tmp_path, sources):
+    dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "out.jsonl.neardup-work", keep_work=True)
+    dedup_files(sources, tmp_path / "out.jsonl", force=True, continued=pytest.fail)
+    assert (tmp_path / "out.jsonl.neardup-work").exists()
+
+
+@pytest.mark.parametrize("out", [None, "/dev/stdout"])
+def test_a_large_run_without_outputs_in_files_uses_a_temporary_folder(sources, monkeypatch, too_little, out, capfd):
+    from tempfile import gettempdir
+
+    too_little(True)
+    folders = []
+    monkeypatch.setattr(Journal, "finish", lambda own, *, keep: folders.append((own.folder, keep)) or own.close())
+    with pytest.warns(RuntimeWarning, match="intermediate files in a temporary folder in .* cannot be continued"):
+        done = dedup_files(sources, out, forecast=lambda _: None)
+    too_little(False)
+    assert rows(done.result) == rows(dedup_files(sources).result)
+    assert str(folders[0][0]).startswith(gettempdir())
+    assert not folders[0][0].exists()
+    assert bool(capfd.readouterr().out) == (out is not None)
+    too_little(True)
+    with pytest.raises(ParameterError, match="keep_work=True can only be used with a work folder"):
+        dedup_files(sources, keep_work=True)
+
+
+@pytest.mark.parametrize(
+    ("stage", "policy", "expected"),
+    [
+        ("sign", {}, (0, False, False, False)),
+        ("rank", {}, (-1, False, False, False)),
+        ("settle", {}, (-1, True, False, False)),
+        ("settle", {"threshold": 0.9}, (-1, False, False, True)),
+        (None, {}, (-1, True, True, False)),
+        (None, {"keep": "last"}, (-1, False, False, True)),
+    ],
+)
+def test_a_run_that_is_continued_reports_what_is_finished(  # noqa: PLR0917 - a case
+    tmp_path, sources, monkeypatch, stage, policy, expected
+):
+    call = partial(dedup_files, sources, work=tmp_path / "w", keep_work=True)
+    dedup_files(sources, work=tmp_path / "other", continued=pytest.fail)
+    if stage:
+        interrupted(monkeypatch, stage, call)
+    else:
+        call()
+    found = []
+    call(**policy, continued=found.append)
+    (one,) = found
+    read = one.shards if expected[0] else 0
+    assert (one.read, one.compared, one.decided, one.again) == (read, *expected[1:])
+    assert ("compared and decided again" in str(one)) == one.again
 
 
 def test_short_texts_need_more_memory_than_long_ones_of_the_same_size(tmp_path, monkeypatch):

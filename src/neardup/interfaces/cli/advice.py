@@ -233,7 +233,10 @@ def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:
         nanoseconds, name = (touched[0].before, touched[0].name) if touched else (0, "")
         restored = f"touch -d @{nanoseconds // 10**9}.{nanoseconds % 10**9:09} {shlex.quote(name)}"
         way_out = f"; if its content is the same, restore its time: {restored}" if touched else ""
-        return f"{error.words(_option)}; the same command with --restart begins again{way_out}"
+        if any(change.kind == "named" for change in error.changes):
+            way_out += "; it can only be continued with the same names, which are in its report"
+        named = f"--work {shlex.quote(error.where)} " if _in_memory(arguments) else ""  # it was not asked for
+        return f"{error.words(_option)}; the same command with {named}--restart begins again{way_out}"
     if isinstance(error, OutputsOverlap):
         return error.words(lambda name: _option(name) if name in vars(arguments) else name)
     if isinstance(error, ExtraMissing) and error.library == "resiliparse":

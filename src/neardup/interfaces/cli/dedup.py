@@ -16,6 +16,7 @@ from neardup.model.memory import LEAST_OF_RUN
 
 if TYPE_CHECKING:
     from neardup.pipeline.files.dedup import FilesResult
+    from neardup.pipeline.spilled.changes import Continuation
     from neardup.pipeline.spilled.forecast import Forecast
 
 _LONG = 60  # seconds
@@ -93,15 +94,16 @@ def run(arguments: argparse.Namespace) -> int:
         return report_page(done, scheme)
 
     started = time.monotonic()
-    printed = terminal.progress_lines() if arguments.json and in_pieces else None
-    with terminal.progress_bars(wanted=printed is None) as bars:
+    with terminal.progress_bars(wanted=not (arguments.json and in_pieces)) as bars:
+        lines = _Lines(begun=in_pieces) if arguments.json else None
         done = dedup_files(
             arguments.inputs,
             scheme=scheme,
             page=page,
             revisits=arguments.revisits,
-            forecast=_print_forecast if printed is None else _print_forecast_line,
-            progress=printed or bars,
+            forecast=lines.forecast if lines else _print_forecast,
+            continued=lines.continued if lines else _print_continuation,
+            progress=lines.progress if lines and bars is None else bars,
             **options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_IN_PIECES])),
             **options.reading_of(arguments),
         )
@@ -126,9 +128,32 @@ def _print_forecast(found: "Forecast") -> None:
         terminal.complain(str(found))
 
 
-def _print_forecast_line(found: "Forecast") -> None:
-    needed = {"documents": found.documents, "disk": found.disk, "seconds": round(found.seconds)}
-    print(json.dumps({"stage": "forecast", **needed}), file=sys.stderr, flush=True)
+def _print_continuation(found: "Continuation") -> None:
+    terminal.complain(str(found))
+
+
+class _Lines:
+    """Lines of JSON about a run in pieces, on standard error."""
+
+    def __init__(self, *, begun: bool) -> None:
+        """Print no progress before the forecast, unless this is known to be a run in pieces, which has *begun*."""
+        self._begun, self._progress = begun, terminal.progress_lines()
+
+    def progress(self, stage: str, done: int, total: int) -> None:
+        if self._begun:
+            self._progress(stage, done, total)
+
+    def forecast(self, found: "Forecast") -> None:
+        needed = {"documents": found.documents, "disk": found.disk, "seconds": round(found.seconds)}
+        self._print({"stage": "forecast", **needed})
+
+    def continued(self, found: "Continuation") -> None:
+        self._print({"stage": "continue", **asdict(found)})
+
+    def _print(self, line: dict[str, Any]) -> None:
+        self._begun = True
+        if sys.stderr is not None:
+            print(json.dumps(line), file=sys.stderr, flush=True)
 
 
 def _in_pieces(given: dict[str, Any]) -> bool:

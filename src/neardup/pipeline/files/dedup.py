@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neardup.engines.executors import Executors
@@ -68,6 +68,7 @@ from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
+    from neardup.pipeline.spilled.changes import Continuation
     from neardup.pipeline.spilled.forecast import Forecast
     from neardup.pipeline.spilled.state import State
     from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
@@ -143,6 +144,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     against: AnyPath | Sequence[AnyPath] | None = None,
     executors: Executors | None = None,
     forecast: "Callable[[Forecast], None] | None" = None,
+    continued: "Callable[[Continuation], None] | None" = None,
     progress: bool | Progress | None = None,
 ) -> FilesResult:
     """Deduplicate files: write the kept records to *out*, in the inputs' columns and order; return a ``FilesResult``.
@@ -187,11 +189,18 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
 
     *executors*, such as those of ``neardup.spark``, do most tasks of a run in pieces, in processes of their own.
     *forecast* is called by a run in pieces, after its first shards, with what the whole run needs: its ``documents``,
-    bytes of ``disk`` in the work folder, and ``seconds``. A run that was not asked to be one in pieces warns instead
-    (``RuntimeWarning``). Everything else is as in ``dedup`` and ``neardup.sources.read``. Raises ``ParameterError``,
-    ``DataError``, ``OutputError`` and ``ExtraMissing``; with *work*, *state* or *against* also ``StorageError``.
+    bytes of ``disk`` in the work folder, and ``seconds``. *continued* is called by a run that continues an earlier
+    one, with what that has finished. Everything else is as in ``dedup`` and ``neardup.sources.read``.
+
+    Without *work*, a run whose inputs would not fit into memory is one in pieces, too. So is a run that continues such
+    a run, which has left its folder next to the first output. These warn (``RuntimeWarning``) of what *forecast* and
+    *continued* are not called with. Without outputs in files, the folder is a temporary one.
+
+    Raises ``ParameterError``, ``DataError``, ``OutputError`` and ``ExtraMissing``; runs in pieces also
+    ``StorageError``.
     """
     require_function("forecast", forecast)
+    require_function("continued", continued)
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
     require_other_fields(text, id=id)
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
@@ -224,11 +233,11 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     )
     if work is None and earlier is not None:
         work = _work_of(settings)
-    unasked = None if work is not None or earlier is not None else _work_if_large(inputs, settings)
+    unasked = None if work is not None or earlier is not None else _unasked(inputs, settings)
     if unasked is not None:
         work, memory = unasked
         settings = replace(settings, memory=memory)
-    if work is None and earlier is None:
+    if work is None and earlier is None and unasked is None:
         return _in_memory(inputs, settings, page, threads, progress)
     # Without a work folder there is nothing to continue a run for.
     place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
@@ -243,7 +252,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             request=replace(settings.request, processes=processes),
             work=local_folder("work", folder),
             page=None if page is None else lambda done: page(_stored(done)),
-            announce=_announce if unasked else forecast or (lambda _: None),
+            announce=forecast or (_warn if unasked else settings.announce),
+            continued=continued or (_warn if unasked else settings.continued),
         )
         return _in_pieces(inputs, settings, engine, follow)
 
@@ -342,14 +352,21 @@ def _learned(own: RunTemplates, settings: RunSettings, inputs: Sequence[AnyPath]
     return found
 
 
-def _work_if_large(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Path, int] | None:
-    """Return the work folder and the memory of a run whose inputs would not fit, and warn; ``None`` if they fit.
+def _unasked(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Path | None, int] | None:
+    """Return the work folder (``None``: a temporary one) and the memory of a run that is to be one in pieces.
 
-    Standard input and URLs are not read for this. An error in an input is left to the run, which reports it.
+    ``None`` for a run in memory. A run whose inputs would not fit is one in pieces, and warns; so is a run that
+    continues one. Standard input and URLs are not read for this. An error in an input is left to the run.
     """
     folder, there = _work_of(settings), available_memory()
-    out = settings.outputs.get("out", "")
-    if folder is None or there is None or is_special(out) or is_url(out):
+    least = settings.memory if there is None else min(settings.memory, (there - _OF_PIECES) // 2)
+    memory = max(LEAST_OF_RUN, least)
+    if folder is not None and folder.is_dir():
+        from neardup.engines.journal import is_interrupted
+
+        if is_interrupted(folder):
+            return folder, memory
+    if there is None or (folder is None and (settings.keep_work or settings.executors is not None)):
         return None
     try:
         needed = _needed_memory(inputs, settings)
@@ -357,14 +374,16 @@ def _work_if_large(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Pa
         return None
     if needed <= there:
         return None
+    place = f"{folder}; if it is interrupted, repeat the same command to continue it"
+    if folder is None:
+        place = f"a temporary folder in {gettempdir()}; if it is interrupted, it cannot be continued"
     warnings.warn(
         f"these inputs need about {needed / 1e9:,.1f} GB of memory, but only {there / 1e9:,.1f} GB are available, so"
-        f" this is a run in pieces, with its intermediate files in {folder}; if it is interrupted, repeat the same"
-        " command to continue it",
+        f" this is a run in pieces, with its intermediate files in {place}",
         RuntimeWarning,
         stacklevel=3,
     )
-    return folder, max(LEAST_OF_RUN, min(settings.memory, (there - _OF_PIECES) // 2))
+    return folder, memory
 
 
 def _needed_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int:
@@ -394,8 +413,8 @@ def _size_of(path: str) -> int | None:
     return Path(path).stat().st_size if Path(path).is_file() else None
 
 
-def _announce(found: "Forecast") -> None:
-    """Warn of what a run that was not asked to be one in pieces needs."""
+def _warn(found: "Forecast | Continuation") -> None:
+    """Warn of what a run that was not asked to be one in pieces needs, or continues."""
     warnings.warn(str(found), RuntimeWarning, stacklevel=2)
 
 

@@ -1,19 +1,19 @@
 """The terms of a run in pieces, and how they differ from those of a run that it is to continue."""
 
 import json
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from neardup import __version__
 from neardup.engines.journal import Journal, OtherTerms, read_header, require_same
 from neardup.index.disk.arrays import understood
-from neardup.model.errors import Change, DataError, RunChanged
+from neardup.model.errors import Change, DataError, RunChanged, plural
 from neardup.model.folders import RUN
 from neardup.model.protocols import Scheme
-from neardup.pipeline.spilled.job import OTHER
+from neardup.pipeline.spilled.job import OTHER, Job
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import RecordedScheme
 from neardup.sources.formats import display
@@ -26,6 +26,49 @@ _TIMED: Final = 3  # parts of the identity of a file: the last is its time of ch
 _NAMES: Final = {"globs": "glob"}
 _PAGES: Final = "extraction"
 _TEMPLATES: Final = "templates"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Continuation:
+    """What a run that is continued in its *folder* has finished.
+
+    *read* is the number of *shards* of its inputs that it has read. *compared* and *decided* are true if it has done
+    this with all documents; *again* if it does so again, because the settings of the decisions were changed.
+    """
+
+    folder: str
+    read: int
+    shards: int
+    compared: bool
+    decided: bool
+    again: bool
+
+    def __str__(self) -> str:
+        done = "; the documents are compared" * self.compared + " and decided" * self.decided
+        again = "; because settings were changed, the documents are compared and decided again" * self.again
+        parts = plural(self.shards, "part")
+        return (
+            f"the run in {self.folder} is continued: {self.read:,} of {self.shards:,} {parts} of the inputs"
+            f" {'is' if self.shards == 1 else 'are'} read{done}{again}"
+        )
+
+
+def report_continuation(job: Job, journal: Journal, report: Callable[[Continuation], None]) -> None:
+    """Call a function with what a run has finished, if it is continued."""
+    if not journal.continued:
+        return
+    of = job.deciding
+    compared = bool(journal.done(f"arrange-{of}") | journal.done(f"propose-{of}"))
+    report(
+        Continuation(
+            folder=str(journal.folder),
+            read=len(journal.done(f"sign-{job.signing}")),
+            shards=len(job.shards.shards),
+            compared=compared,
+            decided=compared and bool(journal.done(f"decide-{of}")),
+            again=journal.has_begun("rank") and not journal.done(f"rank-{of}"),
+        )
+    )
 
 
 def terms_of(

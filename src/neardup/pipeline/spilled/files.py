@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.engines.executors import Executors, elsewhere
-from neardup.engines.journal import Journal
+from neardup.engines.journal import BLOCK, Journal
 from neardup.engines.local import LocalEngine
 from neardup.model.errors import (
     Change,
@@ -30,7 +30,14 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.addition import add
-from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, check_terms, journal_of, terms_of
+from neardup.pipeline.spilled.changes import (
+    RESTORABLE,
+    abandoning,
+    check_terms,
+    journal_of,
+    report_continuation,
+    terms_of,
+)
 from neardup.pipeline.spilled.forecast import require_room
 from neardup.pipeline.spilled.job import HeldTexts, Job
 from neardup.pipeline.spilled.outputs import (
@@ -84,7 +91,7 @@ def dedup_in_pieces(
         settings.request.processes.turn_to(extracting(settings.request.extraction))
     shards, outputs, terms = _opened(inputs, settings, state)
     size = _share(settings.memory, engine.threads if settings.executors is None else 1)
-    terms["changeable"]["block"] = size
+    terms["changeable"][BLOCK] = size
     scheme = settings.scheme
     with journal_of(settings.folder, terms, restart=settings.restart) as journal:
 
@@ -109,6 +116,7 @@ def dedup_in_pieces(
         with abandoning(journal, but=RESTORABLE, has_read=has_read):
             job = listed(job, stages, settings.ignore_common)
             stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
+            report_continuation(job, journal, settings.continued)
             result = decided(job, stages, engine, progress, settings.announce)
         if settings.revisits:
             known = result.documents.originals(np.asarray(result.representatives)[result.exact])

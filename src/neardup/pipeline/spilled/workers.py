@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup import __version__
-from neardup.engines.journal import WorkFolder, naming, read_header, reserved
+from neardup.engines.journal import BLOCK, WorkFolder, naming, read_header, reserved
 from neardup.engines.runner import End, Function, Worked, require_version, work
 from neardup.index.disk.arrays import understood
 from neardup.model.errors import NeardupError, StorageDamaged, StorageFailed, StorageRefused
@@ -154,7 +154,7 @@ def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dic
         scheme,
         policy,
         salt,
-        stated["block"],
+        stated[BLOCK],
         terms["compared"],
         Earlier() if terms["state"] is None else earlier_of(Path(terms["state"][0]), begun["segments"]),
         for_index,
