@@ -94,6 +94,12 @@ def test_a_frame_is_decided_as_its_rows_in_memory(tmp_path, frame, records, poli
     assert [path.name for path in (tmp_path / "w").iterdir()] == ["decisions.parquet"]
 
 
+def test_a_frame_is_not_added_to_a_state(tmp_path):
+    with pytest.raises(ParameterError, match=r"^state.* cannot be used with a DataFrame, .*; write it to files"):
+        neardup.spark.dedup(None, work=tmp_path / "w", state=tmp_path / "state")
+    assert not any(tmp_path.iterdir())
+
+
 def test_times_rank_as_in_memory(spark, tmp_path, records):
     values = [
         (f"d{row:03}", one["text"], datetime(2026, 1, 1 + row % 9, tzinfo=UTC)) for row, one in enumerate(records)

@@ -89,9 +89,12 @@ def dedup(  # noqa: PLR0913 - all are options of a run
 
     If the run is interrupted, the same call continues it; rows that were stored are not read again. With *restart*, it
     begins again. At the end, only the decisions are left in the folder. Everything else is as in ``dedup_files``.
-    Raises ``OutputRefused`` if the folder has the decisions of a finished run, ``ParameterError`` for a missing column,
-    ``EngineFailed`` if Spark fails, and ``StorageRefused`` if executors do not see the folder.
+    Raises ``OutputRefused`` if the folder has the decisions of a finished run, ``ParameterError`` for a missing column
+    and for a *state*, whose later runs read the inputs again, ``EngineFailed`` if Spark fails, and ``StorageRefused``
+    if executors do not see the folder.
     """
+    rule = "cannot be used with a DataFrame, because later runs with the state read the inputs again; write it to files"
+    require(options.get("state") is None, "state", options.get("state"), f"{rule}, and pass these to dedup_files")
     folder = local_folder("work", work).absolute()
     policy = Policy(keep=keep)
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common)
