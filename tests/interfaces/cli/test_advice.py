@@ -69,7 +69,7 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         ),
         (
             RunChanged("work", [Change("named", "a.jsonl", "/data", "/data/a.jsonl")]),
-            "begun in the folder /data; the same command with --work work --restart begins again; it can only be continued",
+            "; the same command with --work work --restart begins again; it can only be continued with the same",
         ),
         (
             RunChanged("work", [Change("time", "a b.jsonl", 1_000_000_007, 5)]),

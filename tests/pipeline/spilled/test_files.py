@@ -8,6 +8,7 @@ from dataclasses import replace
 from errno import EIO, ENOSPC
 from functools import partial
 from itertools import pairwise, product
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv
@@ -17,7 +18,14 @@ import pytest
 from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, Trials, dedup_files
 from neardup.engines.journal import Journal
 from neardup.errors import DataError, OutputError, ParameterError
-from neardup.model.errors import FieldMissing, RunChanged, RunComplete, StorageDamaged, StorageFailed
+from neardup.model.errors import (
+    FieldMissing,
+    OutputRefused,
+    RunChanged,
+    RunComplete,
+    StorageDamaged,
+    StorageFailed,
+)
 from neardup.model.memory import LEAST_OF_RUN
 from neardup.pipeline.spilled import common_shingles as stages
 from neardup.pipeline.spilled import files, run
@@ -495,6 +503,61 @@ def test_what_does_not_fit_into_memory_is_run_in_pieces(tmp_path, sources, monke
     assert [path.name for path in tmp_path.glob("*work*")] == []
     monkeypatch.setattr(files, "available_memory", lambda: None)
     dedup_files(sources, tmp_path / "other.jsonl")
+
+
+OUTPUTS = {"dropped": "dropped.jsonl", "report": "why.jsonl", "mark": "mark.jsonl"}
+
+
+@pytest.mark.parametrize("stage", ["sign", "settle"])
+@pytest.mark.parametrize("name", ["out", *OUTPUTS])
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_continued_run_replaces_no_file_of_others(  # noqa: PLR0917 - a case
+    tmp_path, sources, monkeypatch, stage, name, folder
+):
+    monkeypatch.chdir(tmp_path)
+    names = {"out": "out.jsonl", **OUTPUTS}
+    if folder and name != "report":
+        names[name] = name
+    theirs = tmp_path / (f"{name}/{sources[-1].name}" if folder and name != "report" else names[name])
+    call = partial(dedup_files, sources, names.pop("out"), work="w", **names)
+    interrupted(monkeypatch, stage, call)
+    theirs.parent.mkdir(exist_ok=True)
+    theirs.write_text("mine")
+    with pytest.raises(OutputRefused, match="it exists already"):
+        call()
+    assert theirs.read_text() == "mine"
+    theirs.unlink()
+    interrupted(monkeypatch, "decide", call)
+    theirs.write_text("mine")
+    call(force=True)
+    assert theirs.read_text() != "mine"
+
+
+@pytest.mark.parametrize("name", ["out", *OUTPUTS, "page"])
+def test_a_file_that_a_run_has_named_before_it_was_interrupted_is_its_own(tmp_path, sources, monkeypatch, name):
+    monkeypatch.chdir(tmp_path)
+    names = OUTPUTS | {"report": "why.html" if name == "page" else "why.jsonl"}
+    call = partial(dedup_files, sources, "out.jsonl", work="w", page=lambda _: b"page", **names)
+    target = Path({"out": "out.jsonl", "page": "why.html", **OUTPUTS}[name])
+    record = Journal.attempt
+
+    def attempt(journal, stage, task, function):
+        def interrupted(task):
+            found = function(task)
+            if stage.startswith(("write", "report")) and target.exists():
+                raise KeyboardInterrupt
+            return found
+
+        return record(journal, stage, task, interrupted)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Journal, "attempt", attempt)
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    assert target.exists()
+    assert Path("w").exists()
+    call()
+    assert not Path("w").exists()
 
 
 @pytest.fixture

@@ -41,6 +41,7 @@ from neardup.pipeline.spilled.changes import (
 from neardup.pipeline.spilled.forecast import require_room
 from neardup.pipeline.spilled.job import HeldTexts, Job
 from neardup.pipeline.spilled.outputs import (
+    PLACE,
     Output,
     Part,
     check_outputs,
@@ -48,8 +49,10 @@ from neardup.pipeline.spilled.outputs import (
     outputs_of,
     own_format,
     parts_of,
+    record_place,
     remove_other_parts,
     reporting,
+    require_own,
     schema_of,
     targets_of,
     together,
@@ -73,7 +76,7 @@ from neardup.sources.standard_input import check_same, repeated_input, standard_
 
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
 _HELD: Final = 4  # shards whose bytes are the most that the held texts take
-_WRITTEN: Final = ("check", "write", "print", "report")  # the stages of outputs
+_WRITTEN: Final = ("check", PLACE, "write", "print", "report")  # the stages of outputs
 _SURE: Final = 0.7  # of the size of an output: records differ in length, and compress differently
 _LEAST: Final = 1 << 20  # bytes of a shard or block
 
@@ -286,13 +289,16 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
 def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
     """Refuse outputs before anything is read.
 
-    The outputs of a run may be changed when it is continued. They are checked once: files that are there later are
+    The outputs of a run may be changed when it is continued. They are checked once: files that are there later must be
     those of the run itself.
     """
-    where, whole = writing(job, outputs), reporting(job, outputs, settings.outputs.get("report"))
+    report = settings.outputs.get("report")
+    where, whole = writing(job, outputs), reporting(job, outputs, report)
     try:
         stages.one("check", where, partial(check_outputs, job.shards, outputs, force=settings.force))
         stages.one("check", whole, partial(_check_report, job.shards, settings))
+        if not settings.force:
+            require_own(job, [*targets_of(outputs), *([] if report is None else [report])])
         converted = [output for output in outputs if own_format(job.shards, output) is None]
         if converted:  # other formats than those of the inputs need the types of all fields, and may lack some
             numbers = {number for output in converted for number in job.shards.numbers(output.sources)}
@@ -381,5 +387,7 @@ def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -
 def _report(job: Job, result: StoredResult, settings: RunSettings, path: str) -> dict[str, Any] | None:
     if settings.page is None or not is_page(path):
         return write_decisions(job, result, path)
-    write_file(path, settings.page(result), PAGES, force=True)
+    page = settings.page(result)
+    record_place(job, path)
+    write_file(path, page, PAGES, force=True)
     return None

@@ -36,13 +36,15 @@ from neardup.sources.formats import (
     is_url,
     kind,
 )
-from neardup.sources.output import check_target, output_kind
+from neardup.sources.output import check_target, is_special, output_kind
 from neardup.sources.output_places import InputPaths
 from neardup.sources.plain_columns import check_values, has_limits
 from neardup.sources.read import reader
-from neardup.sources.remote import matching, remove
+from neardup.sources.remote import exists, matching, remove
 from neardup.sources.shards import Shards
 from neardup.sources.tables import ONLY_LINES, check_levels, check_representable, united, united_of
+
+PLACE: Final = "place"  # the stage that records which outputs get their names
 
 _PART: Final = "part-"
 _DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all numbers have more, to be in order
@@ -159,6 +161,23 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
             with suppress(OSError):  # another process has put something there
                 folder.rmdir()
     _check_first_marks(shards, outputs)
+
+
+def record_place(job: Job, path: str) -> None:
+    """Record that a complete output is about to get its name: a file that is there later is that of the run."""
+    job.journal.attempt(_place(job, path), 0, lambda _: {})
+
+
+def require_own(job: Job, paths: Iterable[str]) -> None:
+    """Raise ``OutputRefused`` for a file that others have made since the outputs of a run were checked."""
+    for path in paths:
+        there = not is_special(path) and (exists(path) if is_url(path) else Path(path).exists())
+        if there and not job.journal.done(_place(job, path)):
+            raise OutputRefused(path, "it exists already", "exists")
+
+
+def _place(job: Job, path: str) -> str:
+    return f"{PLACE}-{digest([job.deciding, _absolute(path)])}"
 
 
 def _make_folder(path: str) -> list[Path]:
@@ -366,6 +385,7 @@ def write(
         with writer as append:
             for _, *each in own:
                 append(*each)
+            record_place(job, part.path)
         files |= _written(part.path)["files"]
     return {"files": files}
 
@@ -405,11 +425,16 @@ def write_decisions(job: Job, result: StoredResult, path: str) -> dict[str, Any]
     """Write the table of decisions, some rows at a time."""
     number = len(result.documents)
     edges = [*range(0, number, _ROWS), number] if number else [0, 0]
-    tables = (result.table(begin, end) for begin, end in pairwise(edges))
+
+    def tables() -> Iterator[pa.Table]:
+        for begin, end in pairwise(edges):
+            yield result.table(begin, end)
+        record_place(job, path)
+
     reading = reading_terms(job.shards.request, job.shards.extraction)
     terms: dict[str, Any] = {"scheme": job.scheme, "policy": job.policy, "reading": reading}
     representatives = np.asarray(result.representatives)
-    write_report(path, tables, result.documents, representatives, **terms, force=True)
+    write_report(path, tables(), result.documents, representatives, **terms, force=True)
     return _written(path)
 
 
