@@ -10,7 +10,7 @@ import pytest
 
 from neardup import Checksum, Field, MinHash, SimHash, dedup_files
 from neardup.errors import StorageFailed
-from neardup.pipeline.spilled import files, run
+from neardup.pipeline.spilled import addition, files, run
 from neardup.pipeline.spilled import forecast as module
 from neardup.pipeline.spilled.forecast import (
     amount,
@@ -105,11 +105,42 @@ def test_a_stage_without_room_ends_the_run_and_it_continues_later(tmp_path, sour
     monkeypatch.setattr(run, "require_room", noted)
     with monkeypatch.context() as full:
         full.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 0, 1000))
+        with pytest.raises(StorageFailed, match=r"to rank documents, about 1 MB of disk .* needed, and 0 MB are"):
+            dedup_files(sources, work=tmp_path / "w")
+        full.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 0, 20_000))
         with pytest.raises(StorageFailed, match=r"to compare signatures, about 1 MB of disk .* needed, and 0 MB are"):
             dedup_files(sources, work=tmp_path / "w")
-    assert stages == ["read the inputs", "compare signatures"]
+    first, again = ["read the inputs", "rank documents"], ["read the inputs", "compare signatures"]
+    assert stages == [*first, *first, "compare signatures"]
     dedup_files(sources, work=tmp_path / "w")
-    assert stages[2:] == ["read the inputs", "compare signatures", "gather features"]
+    assert stages[5:] == [*again, "gather features", "decide"]
+
+
+def test_a_state_without_room_gets_no_documents(tmp_path, sources, monkeypatch):
+    with monkeypatch.context() as full:
+        full.setattr(addition, "require_room", lambda *asked: require_room(tmp_path, asked[1] + 10**15, asked[2]))
+        with pytest.raises(StorageFailed, match=r"to add the documents to the state, about [\d,.]+ GB of disk"):
+            dedup_files(sources, state=tmp_path / "state")
+    dedup_files(sources, state=tmp_path / "state")
+
+
+@pytest.mark.parametrize("short", ["disk", "memory", ""])
+def test_a_lack_of_disk_or_memory_is_warned_of_before_all_is_read(  # noqa: PLR0917 - a case
+    tmp_path, sources, small_parts, monkeypatch, free, short
+):
+    small_parts(2000)
+    found = []
+    dedup_files(sources, work=tmp_path / "w", forecast=found.append, memory=10**9)
+    assert found[0].memory == 3 * 10**8 + 5 * 10**8 + 80 * found[0].documents
+    if short == "disk":
+        free((found[0].disk + found[0].signed) // 2)
+    monkeypatch.setattr(module, "available_memory", lambda: 1000 if short == "memory" else None)
+    monkeypatch.setattr(run, "require_room", lambda *_: None)
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        dedup_files(sources, work=tmp_path / "w", memory=10**12)
+    words = {"disk": "w: this run needs about 1 MB more of disk", "memory": "needs about 500.3 GB of memory, and"}
+    assert [words[short] in str(one.message) for one in shown] == [True] * bool(short)
 
 
 def test_outputs_need_room(tmp_path, sources, free):
@@ -176,3 +207,5 @@ def test_large_outputs_are_refused_before_they_are_written(tmp_path, sources, mo
     assert folder == "out"
     written = (tmp_path / "out" / "kept.jsonl").stat().st_size
     assert size == pytest.approx(0.7 * written, rel=0.3)
+    dedup_files(sources, work=tmp_path / "w", report=tmp_path / "why.jsonl")
+    assert 0.3 * (tmp_path / "why.jsonl").stat().st_size < asked[1][1] < (tmp_path / "why.jsonl").stat().st_size

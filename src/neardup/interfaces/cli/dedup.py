@@ -144,7 +144,8 @@ class _Lines:
             self._progress(stage, done, total)
 
     def forecast(self, found: "Forecast") -> None:
-        needed = {"documents": found.documents, "disk": found.disk, "seconds": round(found.seconds)}
+        needed = {"documents": found.documents, "disk": found.disk, "memory": found.memory}
+        needed |= {"seconds": round(found.seconds)}
         self._print({"stage": "forecast", **needed})
 
     def continued(self, found: "Continuation") -> None:

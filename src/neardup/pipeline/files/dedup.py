@@ -189,8 +189,9 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
 
     *executors*, such as those of ``neardup.spark``, do most tasks of a run in pieces, in processes of their own.
     *forecast* is called by a run in pieces, after its first shards, with what the whole run needs: its ``documents``,
-    bytes of ``disk`` in the work folder, and ``seconds``. *continued* is called by a run that continues an earlier
-    one, with what that has finished. Everything else is as in ``dedup`` and ``neardup.sources.read``.
+    bytes of ``disk`` in the work folder and of ``memory``, and ``seconds``. *continued* is called by a run that
+    continues an earlier one, with what that has finished. Everything else is as in ``dedup`` and
+    ``neardup.sources.read``.
 
     Without *work*, a run whose inputs would not fit into memory is one in pieces, too. So is a run that continues such
     a run, which has left its folder next to the first output. These warn (``RuntimeWarning``) of what *forecast* and

@@ -19,6 +19,7 @@ from neardup.pipeline.spilled.earlier_documents import (
     RunInputs,
     stored_rows,
 )
+from neardup.pipeline.spilled.forecast import bytes_to_add, require_room
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import REPRESENTATIVES, settled_of
 from neardup.pipeline.spilled.ranking import LEADER_OF, LEADER_POSITIONS, gather_rows, leader_count
@@ -33,7 +34,10 @@ _LONGEST: Final = (1 << 32) - 1  # bytes of a text that can be recorded
 
 
 def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
-    """Add the leaders of this run to a state, unless the segment of this name is there."""
+    """Add the leaders of this run to a state, unless the segment of this name is there.
+
+    Raises ``StorageFailed`` if a disk has no room for them.
+    """
     if name in {part.name for part in state.segments}:
         return
     known = len(job.earlier)
@@ -42,6 +46,8 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
     leaders = leaders[
         signed.column("present", np.bool_)[leaders] | equal[leaders].any(axis=1)
     ]  # nothing can match the others
+    for folder in (job.journal.folder, state.folder):
+        require_room(folder, bytes_to_add(job, len(leaders)), "add the documents to the state")
     numbers = np.full(len(signed), -1, np.int64)  # by position
     numbers[:known] = np.arange(known)
     numbers[leaders] = known + np.arange(len(leaders))

@@ -66,7 +66,7 @@ from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.sources.copies import needs_copy
-from neardup.sources.formats import SPOOLED, STDIN, kind
+from neardup.sources.formats import SPOOLED, STDIN, Kind, is_url, kind
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
 from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import extracting
@@ -78,6 +78,7 @@ _SHARES: Final = 16  # the shards and blocks of all threads together take about 
 _HELD: Final = 4  # shards whose bytes are the most that the held texts take
 _WRITTEN: Final = ("check", PLACE, "write", "print", "report")  # the stages of outputs
 _SURE: Final = 0.7  # of the size of an output: records differ in length, and compress differently
+_DECISION: Final = 150  # bytes of a decision in JSON lines, without ids
 _LEAST: Final = 1 << 20  # bytes of a shard or block
 
 
@@ -112,6 +113,7 @@ def dedup_in_pieces(
         if state is not None and known != begun["segments"]:  # but for the segment of this run
             raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
         held = HeldTexts(_HELD * size)
+        memory = settings.memory if settings.executors is None else 0  # executors have texts in progress
         job = replace(job_of(journal, scheme, begun, terms), shards=shards, held=held)
         report = settings.outputs.get("report")
         has_read = not journal.kept and _has_read(journal)
@@ -120,11 +122,11 @@ def dedup_in_pieces(
             job = listed(job, stages, settings.ignore_common)
             stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
             report_continuation(job, journal, settings.continued)
-            result = decided(job, stages, engine, progress, settings.announce)
+            result = decided(job, stages, engine, progress, settings.announce, memory)
         if settings.revisits:
             known = result.documents.originals(np.asarray(result.representatives)[result.exact])
             result.summary = replace(result.summary, revisits_missing=known["offset"].null_count)
-        _require_room(shards, outputs, result)
+        _require_room(shards, outputs, result, report)
         own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
         parts = parts_of(result, outputs)
         groups = together(result, parts)
@@ -367,21 +369,28 @@ def _marks_first(write_files: Callable[..., Any], groups: list[list[Part]]) -> N
     write_files()
 
 
-def _require_room(shards: Shards, outputs: list[Output], result: StoredResult) -> None:
+def _require_room(shards: Shards, outputs: list[Output], result: StoredResult, report: str | None) -> None:
     """Refuse to write outputs that are larger than what the disk has free, by their share of the documents.
 
-    Outputs in another format or compression than their inputs may have any size.
+    Outputs in another format or compression than their inputs may have any size, and so may reports but JSON lines.
     """
     kept = float(result.mask.mean()) if len(result.mask) else 1.0
     needed: Counter[Path] = Counter()
     for output in outputs:
         size = shards.bytes_of(output.sources)
         same = all(kind(output.path) == shards.kinds[source] for source in output.sources)
-        if same and not is_special(output.path) and not Path(output.path).exists():
+        if same and not _is_there(output.path):
             share = {"out": kept, "dropped": 1 - kept}.get(output.target, 1.0)
             needed[Path(os.path.realpath(output.path)).parent] += round(_SURE * share * size)
+    if report is not None and kind(report) == Kind("jsonl") and not _is_there(report):
+        needed[Path(os.path.realpath(report)).parent] += _DECISION * len(result.documents)
     for folder, size in needed.items():
         require_room(folder, size, "write the outputs")
+
+
+def _is_there(path: str) -> bool:
+    """Return whether an output needs no room on the local disk, or has it."""
+    return is_url(path) or is_special(path) or Path(path).exists()
 
 
 def _report(job: Job, result: StoredResult, settings: RunSettings, path: str) -> dict[str, Any] | None:

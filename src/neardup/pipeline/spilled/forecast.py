@@ -1,5 +1,6 @@
-"""Forecasts of a run in pieces from some shards: documents, disk, time, and whether buckets are too full."""
+"""Forecasts of a run in pieces from some shards: documents, disk, memory, time, and whether buckets are too full."""
 
+import resource
 import shutil
 import warnings
 from collections import Counter
@@ -11,6 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from neardup.engines.memory import available_memory
 from neardup.evaluation.expected_candidates import background_of, expected_candidates
 from neardup.evaluation.plans import fewer_shared, smaller_buckets
 from neardup.model.arrays import Signatures
@@ -30,6 +32,9 @@ _MANY: Final = 1 << 17  # documents: in smaller collections, a few pairs in the 
 _FEW: Final = 2  # keys that unrelated documents share
 _ORDER: Final = 40  # bytes per document: the order, the leaders, their groups, the decisions
 _PAIRS: Final = 100  # bytes per document: the plausible pairs, and their order
+_ADDED: Final = 40  # bytes per leader that is added to a state: digests, lengths, its representative
+_LOADED: Final = 3 * 10**8  # bytes of memory: Python, the libraries and the kernels
+_HELD: Final = 80  # bytes of memory per document
 _PLAIN: Final = 3.0  # the time of a run, as a multiple of that of signing
 _COMPRESSED: Final = 4.2  # the same for compressed outputs
 
@@ -38,12 +43,14 @@ _COMPRESSED: Final = 4.2  # the same for compressed outputs
 class Forecast:
     """What a run of this many *documents* needs: bytes of *disk* in the work folder, and *seconds* if it runs alone.
 
-    Of the disk, *signed* bytes are written while the inputs are read.
+    Of the disk, *signed* bytes are written while the inputs are read. *memory* is that of the process that starts the
+    run.
     """
 
     documents: int
     disk: int
     signed: int
+    memory: int
     seconds: float
 
     def __str__(self) -> str:
@@ -61,8 +68,12 @@ def sample_of(shards: Shards) -> list[int]:
     return sorted({*range(min(SHARDS, len(kinds))), *firsts.values()})
 
 
-def forecast(job: Job, some: Sequence[int], records: Sequence[dict[str, Any]], threads: int) -> Forecast:
+def forecast(
+    job: Job, some: Sequence[int], records: Sequence[dict[str, Any]], threads: int, memory: int = 0
+) -> Forecast:
     """Return the forecast of a run from the *records* of *some* shards, with one of each format and compression.
+
+    *memory* is that for texts and features in progress; a run uses about half of it.
 
     Documents are in proportion to the bytes of each format. The disk is that of the largest stage. How many documents
     have a similar one, and need their features there, is not known before: the share is that of a collection of
@@ -97,6 +108,7 @@ def forecast(job: Job, some: Sequence[int], records: Sequence[dict[str, Any]], t
         documents=documents,
         signed=stored,
         disk=round(stored + documents * _ORDER + max(compared, gathered)),
+        memory=_LOADED + memory // 2 + _HELD * documents,
         seconds=signing * (_COMPRESSED if compressed else _PLAIN),
     )
 
@@ -136,6 +148,40 @@ def require_room(folder: Path, needed: float, stage: str) -> None:
         raise StorageFailed(str(folder), reason, FULL)
 
 
+def warn_of_shortage(job: Job, found: Forecast, rest: float) -> None:
+    """Warn if the disk or the memory will not suffice for a run that has to read the *rest* of its inputs."""
+    folder = job.journal.folder
+    needed, free = found.disk - round((1 - rest) * found.signed), shutil.disk_usage(folder).free
+    if needed > free:
+        warnings.warn(
+            f"{folder}: this run needs about {amount(needed)} more of disk, and {amount(free)} are free; if that does"
+            " not suffice, it ends before a stage or where the disk is full, and can be continued",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+    available = available_memory()
+    if available is None:
+        return
+    available += resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # what this process has already
+    if found.memory > available:
+        warnings.warn(
+            f"this run of about {found.documents:,} documents needs about {amount(found.memory)} of memory, and"
+            f" {amount(available)} are available; set less for texts in progress, or use a machine with more",
+            RuntimeWarning,
+            stacklevel=2,
+        )
+
+
+def bytes_to_order(documents: int) -> int:
+    """Return the bytes of disk that the order or the decisions of all documents need."""
+    return documents * _ORDER
+
+
+def bytes_to_add(job: Job, leaders: int) -> int:
+    """Return the bytes of disk that leaders need in a state."""
+    return leaders * (_row_bytes(job, keys=False) + _ADDED)
+
+
 def bytes_to_compare(job: Job, documents: int) -> int:
     """Return the bytes of disk that comparing the signatures needs."""
     return documents * (_row_bytes(job) + _ORDER + _PAIRS)
@@ -155,8 +201,8 @@ def amount(size: float) -> str:
     return f"{size / 1e9:,.1f} GB" if size >= 1e9 else f"{ceil(size / 1e6):,} MB"  # noqa: PLR2004 - a unit
 
 
-def _row_bytes(job: Job) -> int:
-    """Return the bytes of the signature of a leader, and of its keys."""
+def _row_bytes(job: Job, *, keys: bool = True) -> int:
+    """Return the bytes of the signature of a leader, and of its *keys*."""
     nothing = Signatures(job.no_rows(), np.empty(0, np.bool_), job.scheme.recipe)
-    columns = 0 if job.scheme.position_independent else job.scheme.keys(nothing).shape[1]
+    columns = 0 if not keys or job.scheme.position_independent else job.scheme.keys(nothing).shape[1]
     return nothing.rows.itemsize * int(np.prod(nothing.rows.shape[1:])) + 8 * columns

@@ -24,10 +24,12 @@ from neardup.pipeline.spilled.forecast import (
     Forecast,
     bytes_to_compare,
     bytes_to_gather,
+    bytes_to_order,
     forecast,
     require_room,
     sample_of,
     warn_of_full_buckets,
+    warn_of_shortage,
 )
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import decide
@@ -122,24 +124,27 @@ def listed(job: Job, stages: Stages, share: float | None) -> Job:
     return replace(job, scheme=job.scheme.with_common(common_shingles.list_of(job.journal)))
 
 
-def decided(
+def decided(  # noqa: PLR0913, PLR0917 - a run, and where it runs
     job: Job,
     stages: Stages,
     engine: LocalEngine,
     progress: Progress,
     announce: Callable[[Forecast], None] = lambda _: None,
+    memory: int = 0,
 ) -> StoredResult:
     """Decide all documents of the inputs; the stages that are recorded are not repeated.
 
-    *announce* is called with what the run is expected to need, when its first shards were read. Raises ``DataError`` if
+    *announce* is called with what the run is expected to need, with this *memory* for texts and features in progress,
+    when its first shards were read. Raises ``DataError`` if
     no document is left, and if no record has a field that was requested; and ``StorageFailed`` if the disk has no room
     for a stage.
     """
     sizes = [shard.size for shard in job.shards.shards]
     some = sample_of(job.shards)
-    _foresee(
-        job, some, stages.each("sign", job.signing, partial(sign, job), sizes, "read", only=some), engine, announce
-    )
+    first = stages.each("sign", job.signing, partial(sign, job), sizes, "read", only=some)
+    found = forecast(job, some, first, engine.threads, memory)
+    announce(found)
+    _check_forecast(job, found, first)
     records = stages.each("sign", job.signing, partial(sign, job), sizes, "read")
     if BODY in job.scheme.columns and lacking_fields(records, BODY):
         again = partial(sign, job, body=True)
@@ -151,7 +156,12 @@ def decided(
     require_documents(job, documents.records, documents.names, dispensable)
     _require_compared(job, records, dispensable)
     signed = documents.signed
-    stages.one("rank", job.deciding, lambda: rank(job, signed))
+
+    def ranking() -> Record:
+        require_room(job.journal.folder, bytes_to_order(len(signed)), "rank documents")
+        return rank(job, signed)
+
+    stages.one("rank", job.deciding, ranking)
 
     def proposal() -> Record:
         require_room(job.journal.folder, bytes_to_compare(job, leader_count(job)), "compare signatures")
@@ -168,21 +178,26 @@ def decided(
         require_room(job.journal.folder, rest * bytes_to_gather(job, signed), "gather features")
         stages.each("gather", job.deciding, partial(gather, job, signed), [*sizes, *job.earlier.sizes])
         settled = stages.each("settle", job.deciding, partial(settle, job), [1] * blocks)
-    record = stages.one("decide", job.deciding, lambda: decide(job, signed, blocks, engine))
+
+    def decisions() -> Record:
+        require_room(job.journal.folder, bytes_to_order(len(signed)), "decide")
+        return decide(job, signed, blocks, engine)
+
+    record = stages.one("decide", job.deciding, decisions)
     result = StoredResult(job, documents, record["rules"])
     result.summary = _summary(job, result, {**proposed, **record}, settled, engine)
     return result
 
 
-def _foresee(
-    job: Job, some: list[int], records: list[Record], engine: LocalEngine, announce: Callable[[Forecast], None]
-) -> None:
-    """Forecast what a run needs from *some* shards; warn if that does not fit the disk, or the parameters."""
-    found = forecast(job, some, records, engine.threads)
-    announce(found)
+def _check_forecast(job: Job, found: Forecast, records: list[Record]) -> None:
+    """Raise ``StorageFailed`` without room to read the inputs; warn of a lack of disk and memory, and of full buckets.
+
+    The *records* are those of the first shards.
+    """
     rest = 1 - len(job.journal.done(f"sign-{job.signing}")) / len(job.shards.shards)
     require_room(job.journal.folder, rest * found.signed, "read the inputs")
-    if rest:
+    if rest > 0:
+        warn_of_shortage(job, found, rest)
         warn_of_full_buckets(job, Signed(job, records[:SHARDS]), found.documents)
 
 
