@@ -5,7 +5,7 @@ from rich.console import Console
 
 from neardup import dedup
 from neardup.errors import ParameterError
-from neardup.pipeline.progress import bars, followed
+from neardup.pipeline.progress import _rate, bars, followed
 
 
 def test_a_function_is_called_and_nothing_is_silent(capsys):
@@ -38,6 +38,14 @@ def test_bars_show_stages_and_rates():
         update("another", 1, 2)
     shown = output.getvalue()
     assert all(words in shown for words in ("Reading", "Merging", "another", "100%"))
+
+
+@pytest.mark.parametrize(
+    ("stage", "rate"),
+    [("fields", "5 MB/s"), ("read", "5 MB/s"), ("compare", "5,000,000 docs/s"), ("bucket", ""), ("copy", "")],
+)
+def test_a_rate_has_the_unit_of_its_stage(stage, rate):
+    assert _rate(stage, 5e6) == rate
 
 
 @pytest.mark.parametrize("wrong", [1.5, "yes", [True]])

@@ -31,8 +31,8 @@ _WORDS: Final = {
     "remove": "Removing",
     "search": "Searchable",
 }
-_IN_BYTES: Final = {"learn", "sample", "read", "gather", "write", "check"}
-_NO_RATE: Final = {"compact", "settle"}
+_IN_BYTES: Final = {"learn", "fields", "sample", "read", "gather", "write", "check"}
+_NO_RATE: Final = {"bucket", "compact", "copy", "settle"}  # neither bytes nor documents
 
 
 def followed(progress: bool | Progress | None, /) -> AbstractContextManager[Progress]:  # noqa: FBT001 - a switch or a function, as dedup takes it

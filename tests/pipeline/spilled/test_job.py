@@ -1,5 +1,6 @@
+import io
 import os
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import MinHash, dedup_files
-from neardup.model.errors import StorageDamaged
+from neardup.engines.journal import naming
+from neardup.model.errors import StorageDamaged, StorageFailed, is_full
 from neardup.pipeline.spilled.job import HeldTexts, digest
 
 
@@ -30,6 +32,30 @@ def test_arrays_are_stored(job_of, sources, array):
     found = job.array("a.npy")
     assert (found.dtype, found.shape) == (array.dtype, array.shape)
     assert found.tolist() == array.tolist()
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_full_disk_is_named_when_an_array_is_saved(job_of, sources, monkeypatch):
+    job = job_of(sources)
+
+    @contextmanager
+    def full(name):
+        with naming(job.journal.folder), Path("/dev/full").open("wb") as file:
+            yield file
+
+    monkeypatch.setattr(job.journal, "output", full)
+    with pytest.raises(StorageFailed) as raised:
+        job.save("a.npy", np.arange(100_000))
+    assert is_full(raised.value.__cause__)
+
+
+def test_an_array_is_stored_as_numpy_does(job_of, sources):
+    job = job_of(sources)
+    for array in (np.arange(12).reshape(3, 4)[:, ::2], np.arange(6).reshape(2, 3).T, np.ones((2, 0), np.bool_)):
+        stream = io.BytesIO()
+        np.save(stream, array)
+        job.save("a.npy", array)
+        assert job.path("a.npy").read_bytes() == stream.getvalue()
 
 
 def test_mapped_arrays_keep_no_file_open(job_of, sources):
