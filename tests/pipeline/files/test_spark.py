@@ -94,10 +94,17 @@ def test_a_frame_is_decided_as_its_rows_in_memory(tmp_path, frame, records, poli
     assert [path.name for path in (tmp_path / "w").iterdir()] == ["decisions.parquet"]
 
 
-def test_a_frame_is_not_added_to_a_state(tmp_path):
-    with pytest.raises(ParameterError, match=r"^state.* cannot be used with a DataFrame, .*; write it to files"):
+def test_a_frame_is_not_added_to_a_state_that_needs_its_texts(tmp_path):
+    with pytest.raises(ParameterError, match=r"^state.* cannot be used with a DataFrame and .*; write it to files"):
         neardup.spark.dedup(None, work=tmp_path / "w", state=tmp_path / "state")
     assert not any(tmp_path.iterdir())
+
+
+def test_a_frame_is_added_to_a_state_that_needs_no_texts(tmp_path, frame):
+    options = {"verify": "estimate", "state": tmp_path / "state"}
+    first = neardup.spark.dedup(frame, work=tmp_path / "w", order=["number"], **options)
+    again = neardup.spark.dedup(frame, work=tmp_path / "x", order=["number"], **options)
+    assert again.summary.known > first.summary.known == 0
 
 
 def test_times_rank_as_in_memory(spark, tmp_path, records):

@@ -1,12 +1,14 @@
 import json
 import re
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 import pytest
 from msgspec.structs import replace
 
-from neardup import dedup_files
+from neardup import MinHash, dedup_files
+from neardup.interfaces.pages.report import report_page
 from neardup.model.errors import DataError, OutputError, StorageDamaged
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.spilled import run as stages
@@ -52,6 +54,21 @@ def test_leaders_are_numbered_from_best_to_worst(batches, tmp_path):
     assert found == {one: texts[one] for one in kept}
     lengths = earlier.column("length", np.int64)[earlier.representatives < 0]
     assert lengths.tolist() == [len(texts[one].encode()) for one in kept]
+
+
+@pytest.mark.parametrize("report", ["why.parquet", "why.html"])
+def test_decisions_that_need_no_texts_do_not_need_removed_inputs(tmp_path, report):
+    template = " ".join(f"w{number}" for number in range(60))
+    for name in "ab":
+        lines = [json.dumps({"id": f"{name}{number}", "text": f"{template} {name}{number}"}) for number in range(40)]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+    options = {"state": tmp_path / "state", "verify": "estimate"}
+    dedup_files([tmp_path / "a.jsonl"], **options)
+    (tmp_path / "a.jsonl").unlink()
+    page = partial(report_page, scheme=MinHash()) if report.endswith("html") else None
+    done = dedup_files([tmp_path / "b.jsonl"], report=tmp_path / report, page=page, **options)
+    (cluster,) = done.result.summary.largest_clusters
+    assert (cluster.representative, cluster.documents, cluster.shared) == ("a0", 41, 59)
 
 
 def test_texts_that_are_gone_are_named_and_nothing_is_added(batches, tmp_path, monkeypatch):

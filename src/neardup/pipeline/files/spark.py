@@ -90,14 +90,17 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     If the run is interrupted, the same call continues it; rows that were stored are not read again. With *restart*, it
     begins again. At the end, only the decisions are left in the folder. Everything else is as in ``dedup_files``.
     Raises ``OutputRefused`` if the folder has the decisions of a finished run, ``ParameterError`` for a missing column
-    and for a *state*, whose later runs read the inputs again, ``EngineFailed`` if Spark fails, and ``StorageRefused``
-    if executors do not see the folder.
+    and for a *state* with exact verification, whose later runs read the inputs again, ``EngineFailed`` if Spark fails,
+    and ``StorageRefused`` if executors do not see the folder.
     """
-    rule = "cannot be used with a DataFrame, because later runs with the state read the inputs again; write it to files"
-    require(options.get("state") is None, "state", options.get("state"), f"{rule}, and pass these to dedup_files")
     folder = local_folder("work", work).absolute()
     policy = Policy(keep=keep)
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common)
+    if options.get("verify", "exact") == "exact" and not chosen.columns:
+        rule = "cannot be used with a DataFrame and exact verification: later runs with the state read the inputs again"
+        require(
+            options.get("state") is None, "state", options.get("state"), f"{rule}; write it to files, and name these"
+        )
     fields = [name for name in chosen.columns if name != BODY or name in frame.columns]
     ranking = [name for name in policy.fields if name in policy.required_fields or name in frame.columns]
     columns = [*dict.fromkeys([id, text, *fields, *ranking])]

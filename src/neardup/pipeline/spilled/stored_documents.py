@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from neardup.decisions.evidence import COLUMNS
 from neardup.model.arrays import Flags, Positions
+from neardup.model.errors import DataError
 from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_places
 from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
@@ -114,27 +115,47 @@ class StoredDocuments:
     def raw_texts(self, positions: Positions, map_: Callable[..., Iterable[Any]] = map) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text. Their shards are read again.
 
-        *map_* applies the function that reads a shard, in order.
+        *map_* applies the function that reads a shard, in order. Earlier texts whose file was changed or removed are
+        missing, too: what needs them for decisions has read them before.
         """
         signed, earlier = self.signed, self._job.earlier
         places = self._stored(positions)
-        wanted: list[tuple[Callable[[], Iterable[pa.ChunkedArray]], Positions, Positions]] = []
+        wanted: list[tuple[Callable[[], Iterable[pa.ChunkedArray]], Positions, Positions, bool]] = []
         for shard in range(len(earlier.sizes)) if (places < signed.edges[0]).any() else ():
             leaders, rows = earlier.kept_of(shard)
             chosen = np.isin(leaders, places)
-            wanted.append((partial(earlier.texts_of, shard), leaders[chosen], rows[chosen]))
+            wanted.append((partial(earlier.texts_of, shard), leaders[chosen], rows[chosen], True))
         shards = np.searchsorted(signed.edges, places, side="right") - 1
         for shard in np.unique(shards[shards >= 0]).tolist():
             own = np.unique(places[shards == shard])
-            wanted.append((partial(signed.texts, shard), own, own - signed.edges[shard]))
+            wanted.append((partial(signed.texts, shard), own, own - signed.edges[shard], False))
         found: dict[int, bytes | None] = {}
         for some in map_(lambda one: _texts(*one), wanted):
             found |= some
         return [found[place] for place in places.tolist()]
 
 
-def _texts(read: Callable[[], Iterable[pa.ChunkedArray]], names: Positions, rows: Positions) -> dict[int, bytes | None]:
-    """Return the texts of these rows (ascending) of a shard, by *names*; its other texts are not held any longer."""
+def _texts(
+    read: Callable[[], Iterable[pa.ChunkedArray]],
+    names: Positions,
+    rows: Positions,
+    optional: bool,  # noqa: FBT001 - of one shard
+) -> dict[int, bytes | None]:
+    """Return the texts of these rows (ascending) of a shard, by *names*; its other texts are not held any longer.
+
+    *Optional* texts are missing if they cannot be read.
+    """
+    try:
+        return _read_texts(read, names, rows)
+    except DataError:
+        if not optional:
+            raise
+        return dict.fromkeys(names.tolist())
+
+
+def _read_texts(
+    read: Callable[[], Iterable[pa.ChunkedArray]], names: Positions, rows: Positions
+) -> dict[int, bytes | None]:
     found: dict[int, bytes | None] = {}
     begin = 0
     for piece in read() if len(rows) else ():
