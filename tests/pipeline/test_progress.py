@@ -42,7 +42,14 @@ def test_bars_show_stages_and_rates():
 
 @pytest.mark.parametrize(
     ("stage", "rate"),
-    [("fields", "5 MB/s"), ("read", "5 MB/s"), ("compare", "5,000,000 docs/s"), ("bucket", ""), ("copy", "")],
+    [
+        ("fields", "5 MB/s"),
+        ("read", "5 MB/s"),
+        ("sign", "5,000,000 docs/s"),
+        ("compare", ""),
+        ("bucket", ""),
+        ("copy", ""),
+    ],
 )
 def test_a_rate_has_the_unit_of_its_stage(stage, rate):
     assert _rate(stage, 5e6) == rate

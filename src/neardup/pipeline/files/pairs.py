@@ -123,7 +123,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
             sizes = [shard.size for shard in shards.shards]
             with abandoning(journal, but=RESTORABLE):
-                records = stages.each("shingle", "", partial(shingle, job, rule), sizes, "shingle")
+                records = stages.each("shingle", "", partial(shingle, job, rule), sizes, "read")
                 sources = [shard.source for shard in shards.shards]
                 for own in ([one < compared for one in sources], [one >= compared for one in sources]):
                     paths = [display(shards.inputs[source]) for source in sorted({*compress(sources, own)})]
