@@ -599,6 +599,12 @@ def test_a_complete_run_whose_folder_is_left_is_found_again(tmp_path, sources, m
     assert [path.name for path in tmp_path.glob("*work*")] == []
 
 
+def test_an_output_may_have_a_name_that_leaves_no_room_for_that_of_a_work_folder(tmp_path, sources):
+    out = tmp_path / f"{'k' * 240}.jsonl"
+    dedup_files(sources, out)
+    assert out.exists()
+
+
 def test_a_run_that_kept_its_folder_is_not_continued_unasked(tmp_path, sources):
     dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "out.jsonl.neardup-work", keep_work=True)
     dedup_files(sources, tmp_path / "out.jsonl", force=True, continued=pytest.fail)

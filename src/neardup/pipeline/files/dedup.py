@@ -362,7 +362,7 @@ def _unasked(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Path | N
     folder, there = _work_of(settings), available_memory()
     least = settings.memory if there is None else min(settings.memory, (there - _OF_PIECES) // 2)
     memory = max(LEAST_OF_RUN, least)
-    if folder is not None and folder.is_dir():
+    if folder is not None and os.path.isdir(folder):  # noqa: PTH112 - no error if its name is too long
         from neardup.engines.journal import is_interrupted
 
         if is_interrupted(folder):
