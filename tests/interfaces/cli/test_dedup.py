@@ -966,7 +966,7 @@ def test_an_input_for_which_there_is_not_enough_memory_is_named(run, monkeypatch
 @pytest.mark.parametrize("long", [0, 60])
 def test_a_run_in_pieces_prints_what_it_needs_unless_it_is_short(run, monkeypatch, source, long):
     monkeypatch.setattr("neardup.interfaces.cli.dedup._LONG", long)
-    forecast = f"this run of about {len(TEXTS)} documents needs about 1 MB of disk and 1 min"
+    forecast = f"this run of about {len(TEXTS)} documents needs about 1 MB of disk, 1.4 GB of memory and 1 min"
     assert (forecast in run(source, "--dry-run", "--work", "w").err) == (not long)
     lines = [json.loads(line) for line in run(source, "--dry-run", "--work", "w", "--json").err.splitlines()]
     (found,) = (line for line in lines if line["stage"] == "forecast")

@@ -23,12 +23,14 @@ from neardup.model.errors import (
     OutputRefused,
     RunChanged,
     RunComplete,
+    StorageBusy,
     StorageDamaged,
     StorageFailed,
 )
 from neardup.model.memory import LEAST_OF_RUN
 from neardup.pipeline.spilled import common_shingles as stages
 from neardup.pipeline.spilled import files, run
+from neardup.pipeline.spilled.outputs import record_place
 from neardup.sources.shards import Shards
 from neardup.text import common_shingles
 from neardup.text.common_shingles import CommonShingles
@@ -498,7 +500,7 @@ def test_what_does_not_fit_into_memory_is_run_in_pieces(tmp_path, sources, monke
     needed, disk = (str(warning.message) for warning in shown)
     assert "intermediate files in" in needed
     assert "out.jsonl.neardup-work" in needed
-    assert re.search(r"about 260 documents needs about \d+ MB of disk and 1 min", disk)
+    assert re.search(r"about 260 documents needs about \d+ MB of disk, 333 MB of memory and 1 min", disk)
     assert rows(done.result) == rows(expected)
     assert [path.name for path in tmp_path.glob("*work*")] == []
     monkeypatch.setattr(files, "available_memory", lambda: None)
@@ -558,6 +560,16 @@ def test_a_file_that_a_run_has_named_before_it_was_interrupted_is_its_own(tmp_pa
     assert Path("w").exists()
     call()
     assert not Path("w").exists()
+
+
+def test_a_process_that_left_a_run_names_no_output(job_of, sources):
+    job = job_of(sources)
+    record_place(job, "a.jsonl")
+    record_place(job, "a.jsonl")  # such as after an interruption between the record and the name
+    job.journal.claims.leave()
+    record_place(job, "a.jsonl")
+    with pytest.raises(StorageBusy):
+        record_place(job, "b.jsonl")
 
 
 @pytest.fixture

@@ -56,8 +56,9 @@ class Forecast:
     def __str__(self) -> str:
         minutes = f"{max(1, self.seconds / 60):,.0f} min"
         return (
-            f"this run of about {self.documents:,} documents needs about {amount(self.disk)} of disk and {minutes};"
-            " it needs more disk if its documents are more similar than usual"
+            f"this run of about {self.documents:,} documents needs about {amount(self.disk)} of disk,"
+            f" {amount(self.memory)} of memory and {minutes}; it needs more disk if its documents are more similar than"
+            " usual"
         )
 
 

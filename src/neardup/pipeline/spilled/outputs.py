@@ -18,7 +18,15 @@ import pyarrow as pa
 from neardup.engines.journal import WorkFolder
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
-from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, StorageDamaged, require
+from neardup.model.errors import (
+    DataError,
+    OutputError,
+    OutputRefused,
+    ParameterError,
+    StorageBusy,
+    StorageDamaged,
+    require,
+)
 from neardup.pipeline.corpus.report import reading_terms, write_report
 from neardup.pipeline.corpus.result import MARKS, marks_of
 from neardup.pipeline.spilled.job import OTHER, Job, digest
@@ -164,8 +172,14 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
 
 
 def record_place(job: Job, path: str) -> None:
-    """Record that a complete output is about to get its name: a file that is there later is that of the run."""
-    job.journal.attempt(_place(job, path), 0, lambda _: {})
+    """Record that a complete output is about to get its name: a file that is there later is that of the run.
+
+    Raises ``StorageBusy`` if this process no longer shares the run, so that the output gets no name that is not
+    recorded.
+    """
+    place = _place(job, path)
+    if not job.journal.attempt(place, 0, lambda _: {}) and not job.journal.done(place):
+        raise StorageBusy(str(job.journal.folder), "another process has taken over the writing of its outputs")
 
 
 def require_own(job: Job, paths: Iterable[str]) -> None:
