@@ -523,7 +523,9 @@ def plain_number(value: Any) -> Any:
     >>> plain_number(np.float32(0.9)), plain_number(1)
     (0.9, 1)
     """
-    plain = value.item() if hasattr(value, "item") else value
+    if not hasattr(value, "item"):
+        return value
+    plain = value.item()
     return float(str(value)) if isinstance(plain, float) else plain
 
 

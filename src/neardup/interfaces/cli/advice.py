@@ -53,6 +53,7 @@ _ENCODINGS = {  # by the code of an error or a rejected record
 }
 _OUTPUTS = ("out", "report", "dropped", "mark", "to", "items", "documents", "html", "svg", "common", "templates")
 _OTHER_USER = "change its permissions, or run this as another user"
+_CONTINUING = {"dedup", "work", "index"}  # verbs that continue where a full disk stopped them
 _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an error or of a rejected record
     "": {  # of any error
         **_ENCODINGS,
@@ -220,7 +221,7 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     elif isinstance(error, StorageError):
         following = folder_advice(error) or _NEXT["storage"].get(error.code, "")
         if not following and _is_full(error):
-            following = "make room, and start the same command again"
+            following = _about_room(arguments)
     else:
         following = _next(error, arguments)
     return f"{message}; {following}" if following else message
@@ -374,6 +375,13 @@ def _is_of_index(error: StorageError, arguments: argparse.Namespace) -> bool:
     given = vars(arguments)
     named = arguments.verb == "index" or ("index" in given and arguments.verb not in {"check", "rescue"})
     return named and not ("from" in given and Path(error.where).is_relative_to(given["from"]))
+
+
+def _about_room(arguments: argparse.Namespace) -> str:
+    """Return what to do if the disk is full: whether the same command continues, or begins again."""
+    verb = getattr(arguments, "verb", "")
+    ending = {"state": "; the state is as it was"}.get(verb, ": it continues" if verb in _CONTINUING else "")
+    return f"make room, and start the same command again{ending}"
 
 
 def _is_full(error: BaseException | None) -> bool:
