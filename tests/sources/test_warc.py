@@ -290,7 +290,7 @@ def test_a_dictionary_that_is_missing_is_reported(tmp_path):
     frames = [packer.compress(PAGES[0]), PACK["zstd"](PAGES[1]), packer.compress(PAGES[2])]
     own, gaps = split(found(tmp_path, b"".join(frames), "zstd"))
     assert blocks(own) == EXPECTED[1:2]
-    reason = "its zstd frame names a dictionary that is not at the beginning of the file"
+    reason = "its zstd frame needs a dictionary, and the file does not begin with one"
     assert [gap.reason for gap in gaps] == [reason] * 2
 
 

@@ -184,7 +184,8 @@ def _warn_of_text(written: pa.Array, field: str) -> None:
     if len(written) and 2 * pc.sum(looks).as_py() >= len(written):
         rows = [row for kind in (True, False) if (row := pc.index(looks, value=kind).as_py()) >= 0]
         values = " and ".join(repr(written[row].as_py()[:_SHOWN]) for row in rows)
-        rule = f"ranked as text, because values such as {values} are neither numbers nor dates such as 2026-01-31"
+        rule = f"ranked as text, because values such as {values} are neither numbers nor dates such as 2026-01-31;"
+        rule += " to rank by value, write such numbers or dates"
         warnings.warn(f"field {field!r} is {rule}", RuntimeWarning, stacklevel=2)
 
 

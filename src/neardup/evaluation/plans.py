@@ -150,7 +150,7 @@ class Plan:
         if expected is None:
             return []
         number = counted(expected.documents, "document")
-        found = f"unrelated documents in each bucket: {amount(expected.bucket)}, and there is room for {ROOM}"
+        found = f"each bucket has {amount(expected.bucket)} unrelated documents, and room for {ROOM}"
         assumed = f"This assumes that the {self.measure} of any two unrelated documents is {self.background:g}."
         if not expected.overflows:
             return [f"The buckets have room for {number}: {found}.", assumed]

@@ -510,7 +510,8 @@ def _require_same(client: Client, extraction: Extraction | None, settings: Setti
         return
     rule = (
         f"must read pages as the service does: {known}; set NEARDUP_TEXT_VIEW, and NEARDUP_TEMPLATES to a copy of"
-        " templates.arrow in the folder of its index, or start it with neardup serve --templates and the same file"
+        " templates.arrow in the folder of the index; or start the service with neardup serve --templates FILE, and use"
+        " the same file here"
     )
     settings.require(False, "html", rule)
 

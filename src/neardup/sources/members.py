@@ -26,7 +26,7 @@ _WINDOW: Final = 1 << 31  # bytes of the largest window of a zstd frame
 _ZSTD_DICTIONARY: Final = b"\x5d\x2a\x4d\x18"
 _LZ4_FRAME: Final = b"\x04\x22\x4d\x18"
 _LZ4_BLOCK_SIZE: Final = (1 << 31) - 1  # the bit above it marks a block that is not compressed
-NO_DICTIONARY: Final = "its zstd frame names a dictionary that is not at the beginning of the file"
+NO_DICTIONARY: Final = "its zstd frame needs a dictionary, and the file does not begin with one"
 _MISMATCH: Final = "Dictionary mismatch"  # the error of zstd
 _FAULTS: Final = (GzipError, zstandard.ZstdError, OSError)
 

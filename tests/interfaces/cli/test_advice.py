@@ -86,7 +86,10 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         (ParameterError("output", "kept", "must end in .csv", "output ending"), "with --work DIR, it may be a folder"),
         (OutputRefused("kept", "it is a folder", "folder"), "it is a folder; name a file in it"),
         (DataError("data", "holds", "mixed folder"), "name the tables, such as 'data/*.parquet', or choose the texts"),
-        (ParameterError("templates", 1, "has another view", "other view"), "or name their view with --text-view"),
+        (
+            ParameterError("templates", 1, "has another view", "other view"),
+            "use --text-view with the view of these templates",
+        ),
         (DataError("a.csv", "begins with {", "json as table"), "to read it as JSON lines, use --format jsonl"),
         (DataError("data", "holds no text", "folder of tables"), "add --work DIR to read all tables in the folder"),
         (StorageRefused("seen", "was created with a key", "key needed"), "name the file of its key with --key-file"),
@@ -187,7 +190,7 @@ def test_if_all_records_are_rejected_the_first_is_explained(code, words):
 
 
 def test_records_over_several_lines_are_counted():
-    assert advice_on_quotes(QuotedLines(1, "a.tsv", 3, 1200)).startswith("1 record holds line ends")
+    assert advice_on_quotes(QuotedLines(1, "a.tsv", 3, 1200)).startswith("1 record has line ends")
     assert "lines 3 to 1,200 of a.tsv" in advice_on_quotes(QuotedLines(1500, "a.tsv", 3, 1200))
 
 
@@ -235,7 +238,7 @@ _SWALLOWING = """id,text
 3,5 inches"
 4,one two three four five seven
 """
-_NOTE = "neardup: 1 record holds line ends inside quotation marks"
+_NOTE = "neardup: 1 record has line ends inside quotation marks"
 _ROW = "1  record with line ends inside quotation marks"
 
 

@@ -554,7 +554,7 @@ def test_line_ends_inside_quotes_are_counted_and_told_unless_they_are_expected(r
     (tmp_path / "in.csv").write_text(f'id,text\n0,{WORDS}\n1,"{WORDS}\n2,The only copy\n3,5\' 6"\n')
     shown = run("in.csv", "--dry-run")
     assert "1  record with line ends inside quotation marks" in shown.out
-    assert "neardup: 1 record holds line ends inside quotation marks, the first in lines 3 to 5 of in.csv" in shown.err
+    assert "neardup: 1 record has line ends inside quotation marks (lines 3 to 5 of in.csv)" in shown.err
     counted = json.loads(run("in.csv", "--dry-run", "--json").out)["quoted_lines"]
     assert counted == {"records": 1, "source": "in.csv", "first": 3, "last": 5}
     assert run("in.csv", "--dry-run", "--quoting", "minimal").err == ""
@@ -988,7 +988,7 @@ def test_a_continued_run_prints_what_is_finished(run, monkeypatch, source, asked
             run(*command, "--force", code=130)
 
     interrupted()
-    line = f"the run in {folder} is continued: 1 of 1 part of the inputs is read; the documents are compared\n"
+    line = f"the run in {folder} is continued: 1 of 1 part of the inputs have been read; documents have been compared\n"
     assert run(*command, "--force").err.count(line) == 1
     interrupted()
     lines = run(*command, "--force", "--json").err.splitlines()

@@ -31,9 +31,12 @@ def kinds(made, tmp_path):
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("stats crawls", "has no manifest; it is a state: neardup state info crawls describes it"),
-        ("rescue crawls new", "neardup index --from crawls --to DIR makes an index of it"),
-        ("compact run", "it is the work folder of a run, which neardup audit INPUT ... --of run audits"),
+        (
+            "stats crawls",
+            "has no manifest; it is a state; to describe it and list the inputs of its runs: neardup state info crawls",
+        ),
+        ("rescue crawls new", "to make an index of it: neardup index --from crawls --to DIR"),
+        ("compact run", "it is the work folder of a run; to audit the run: neardup audit INPUT ... --of run"),
         (
             "rescue empty new",
             "empty is not an index: it has no manifest; to create an index: neardup index INPUT --to DIR",
@@ -43,10 +46,16 @@ def kinds(made, tmp_path):
         ("index pages.jsonl --to crawls", "is a state; name another folder for an index, and fill it from the state"),
         (
             "state info seen",
-            "seen: it is an index, not a state of neardup; it is an index: neardup stats seen describes",
+            "seen: it is an index, not a state of neardup; to describe it: neardup stats seen; to list",
         ),
-        ("dedup pages.jsonl --out new.jsonl --state seen", "dedup compares with it by --against seen"),
-        ("state info run", "run: it is not a state of neardup; it is the work folder of a run, which neardup audit"),
+        (
+            "dedup pages.jsonl --out new.jsonl --state seen",
+            "to compare with it: neardup dedup INPUT --out KEPT --against seen",
+        ),
+        (
+            "state info run",
+            "run: it is not a state of neardup; it is the work folder of a run; to audit the run: neardup audit",
+        ),
         (
             "state info empty",
             "it is not a state of neardup; to create a state: neardup dedup INPUT --out KEPT --state DIR",
@@ -56,15 +65,21 @@ def kinds(made, tmp_path):
         ("dedup pages.jsonl --out new.jsonl --state .", "it is not a state of neardup; to create a state: neardup"),
         ("dedup pages.jsonl --dry-run --against run", "--against run is the work folder of a run; compare with a"),
         ("state forget pages.jsonl --before 2020-01-01", "it is a file; a state is a folder"),
-        ("work seen", "it is not a work folder: it contains 'log-00000001'; it is an index: neardup stats"),
+        (
+            "work seen",
+            "it is not a work folder: it contains 'log-00000001'; it is an index; to describe it: neardup stats",
+        ),
         ("work .", "it is not a work folder: it contains 'crawls'; name a new folder for --work"),
-        ("pairs pages.jsonl --out new.jsonl --work crawls", "it is a state: neardup state info crawls describes it"),
+        (
+            "pairs pages.jsonl --out new.jsonl --work crawls",
+            "it is a state; to describe it and list the inputs of its runs: neardup state info crawls",
+        ),
         ("audit pages.jsonl --of empty", "empty is a folder, but neither a state nor the work folder of a run"),
         (
             "audit pages.jsonl --of seen",
             "--of seen is an index, which does not record a run; name the report of the run, or leave out --of",
         ),
-        ("remove seen --ids crawls", "crawls: it is a folder, not a file; it is a state: neardup state info crawls"),
+        ("remove seen --ids crawls", "crawls: it is a folder, not a file; it is a state; to describe it"),
         ("remove seen --ids empty", "empty: it is a folder, not a file; name a file in it"),
         ("remove seen --ids *.jsonl", "*.jsonl: there is no such file"),
         ("dedup pages.jsonl --dry-run --key-file empty", "the key cannot be read: Is a directory; name a file in it"),
@@ -81,9 +96,9 @@ def test_the_command_for_this_kind_of_folder(neardup, command, words):
 @pytest.mark.parametrize(
     ("folder", "words"),
     [
-        ("seen", "neardup export seen --to FILE lists its documents"),
-        ("crawls", "neardup state info crawls describes it and lists the inputs of its runs"),
-        ("run", "it is the work folder of a run, which neardup audit"),
+        ("seen", "to list its documents: neardup export seen --to FILE"),
+        ("crawls", "to describe it and list the inputs of its runs: neardup state info crawls"),
+        ("run", "it is the work folder of a run; to audit the run: neardup audit"),
     ],
 )
 def test_a_folder_of_neardup_is_no_input(neardup, folder, words):

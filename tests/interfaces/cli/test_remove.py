@@ -68,7 +68,7 @@ def test_urls_follow_the_rules_of_their_host(neardup, tmp_path):
     (tmp_path / "gone").write_text("http://a.example/?view=2\n")
     complaint = neardup("remove", "seen", "--ids", "gone", code=2).err
     assert "its ids follow the URL rules" in complaint
-    assert "name the file of its rules with --rules" in complaint
+    assert "use --rules with the file that the index was made with" in complaint
     assert "1  document removed" in neardup("remove", "seen", "--ids", "gone", "--rules", "rules.json").out
 
 

@@ -410,7 +410,7 @@ def test_an_index_with_other_url_rules_is_advised_on(neardup, tmp_path):
     pages.write_bytes(line(url="http://a.example/?from=1", text=STORM))
     neardup("index", pages, "--to", "ruled", "--url", "url", "--rules", rules)
     neardup("index", pages, "--to", "plain", "--url", "url")
-    way_out = "; name the file of its rules with --rules, or leave out --rules if it has none; or make another index:"
+    way_out = "; use --rules with the file that the index was made with, or leave it out if the index has no rules"
     for way in (
         ("seen", "ruled", pages),
         ("seen", "plain", pages, "--rules", rules),

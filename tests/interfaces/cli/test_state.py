@@ -33,7 +33,7 @@ def test_a_run_that_added_its_inputs_before_is_reported(neardup, crawls):
     with (crawls / "one.jsonl").open("a") as file:
         file.write('\n{"id": "empty", "text": ""}\n')
     run = ("dedup", "one.jsonl", "--out", "kept1.jsonl", "--state", "crawls", "--force")
-    note = "no documents with a text were kept: an earlier run with the state crawls has added the same inputs"
+    note = "no document with a text was kept: an earlier run has added these inputs to the state crawls"
     assert note in neardup(*run).err
     (crawls / "again.jsonl").write_text(json.dumps({"text": TEXTS["a"]}))
     assert neardup("dedup", "again.jsonl", "--out", "kept2.jsonl", "--state", "crawls").err == ""
@@ -134,7 +134,7 @@ def test_new_documents_are_compared_with_an_index(neardup, crawls):
 def test_a_state_is_no_index(neardup, crawls):
     for verb in (["seen"], ["check"], ["search"]):
         shown = neardup(*verb, "crawls", *(["storm"] if verb == ["search"] else []), code=2).err
-        assert "neardup index --from crawls --to DIR makes an index of it" in shown
+        assert "to make an index of it: neardup index --from crawls --to DIR" in shown
 
 
 def test_an_index_is_no_state(neardup, crawls):

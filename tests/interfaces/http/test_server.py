@@ -319,12 +319,12 @@ def require_waiting_is_reported_once(process, folder, away):
         assert len(found) == len({*found})
         return {*found} - {*killed}
 
-    by_then(lambda: len(told("cannot start, and tries again: ")) == 2)
+    by_then(lambda: len(told("cannot start, and will try again: ")) == 2)
     time.sleep(0.5)  # in which they try again
     away.rename(folder)
     assert get(f"{process.url}/v1/documents/a").status_code == 200
     by_then(lambda: len(told("has started")) == 2)
-    assert len(told("cannot start, and tries again: ")) == 2
+    assert len(told("cannot start, and will try again: ")) == 2
 
 
 def require_asked_workers_end(process):

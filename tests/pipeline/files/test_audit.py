@@ -88,7 +88,7 @@ def test_a_report_of_another_run_is_refused(files, tmp_path):
         audit_files(files, report, scheme=LEAKY, keep="last")
     with pytest.raises(
         ParameterError,
-        match=r"or its parameters are not those of the run, which measured .*; repeat them, any list of common",
+        match=r"is not that of the run, or was used otherwise: the run measured .*; use the unchanged inputs",
     ):
         audit_files(files, report, scheme=MinHash(shingle=2))
     with pytest.raises(DataError, match="no field 'position'"):

@@ -95,7 +95,7 @@ def test_a_frame_is_decided_as_its_rows_in_memory(tmp_path, frame, records, poli
 
 
 def test_a_frame_is_not_added_to_a_state_that_needs_its_texts(tmp_path):
-    with pytest.raises(ParameterError, match=r"^state.* cannot be used with a DataFrame and .*; write it to files"):
+    with pytest.raises(ParameterError, match=r"^state.* cannot be used with a DataFrame .*; write the DataFrame"):
         neardup.spark.dedup(None, work=tmp_path / "w", state=tmp_path / "state")
     assert not any(tmp_path.iterdir())
 

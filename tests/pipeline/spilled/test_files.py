@@ -667,7 +667,7 @@ def test_a_run_that_is_continued_reports_what_is_finished(  # noqa: PLR0917 - a 
     (one,) = found
     read = one.shards if expected[0] else 0
     assert (one.read, one.compared, one.decided, one.again) == (read, *expected[1:])
-    assert ("compared and decided again" in str(one)) == one.again
+    assert ("documents are compared again" in str(one)) == one.again
 
 
 def test_short_texts_need_more_memory_than_long_ones_of_the_same_size(tmp_path, monkeypatch):

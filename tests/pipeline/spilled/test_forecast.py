@@ -139,7 +139,7 @@ def test_a_lack_of_disk_or_memory_is_warned_of_before_all_is_read(  # noqa: PLR0
     with warnings.catch_warnings(record=True) as shown:
         warnings.simplefilter("always")
         dedup_files(sources, work=tmp_path / "w", memory=10**12)
-    words = {"disk": "w: this run needs about 1 MB more of disk", "memory": "needs about 500.3 GB of memory, and"}
+    words = {"disk": "w: this run needs about 1 MB more disk space", "memory": "needs about 500.3 GB of memory, but"}
     assert [words[short] in str(one.message) for one in shown] == [True] * bool(short)
 
 

@@ -108,7 +108,9 @@ def test_files_are_compared_with_as_with_a_state_of_them(batches, tmp_path, keep
 def test_earlier_documents_have_names_and_no_positions(batches, tmp_path):
     first = dedup_files(batches[0], state=tmp_path / "state").result.decisions.to_pylist()
     outputs = {"out": tmp_path / "kept.jsonl", "report": tmp_path / "why.html", "page": page}
-    with pytest.warns(RuntimeWarning, match="no documents with a text were kept: an earlier run with the state .* has"):
+    with pytest.warns(
+        RuntimeWarning, match="no document with a text was kept: an earlier run has added these inputs to the state"
+    ):
         done = dedup_files(batches[0], state=tmp_path / "state", **outputs)
     again = done.result.decisions.to_pylist()
     dropped = [row for row in again if not row["kept"]]
@@ -212,7 +214,7 @@ def test_a_run_of_copies_only_is_counted_until_it_is_forgotten(tmp_path):
         assert [part.documents for part in state.segments] == [8, 4]
         state.compact()
         assert [part.documents for part in state.segments] == [12]
-    with pytest.warns(RuntimeWarning, match="has added the same inputs; its outputs have what it kept"):
+    with pytest.warns(RuntimeWarning, match="has added these inputs to the state .*; the kept documents are in"):
         dedup_files([second], state=tmp_path / "state", force=True)
     with State.open(tmp_path / "state", write=True) as state:
         assert [part.documents for part in state.segments] == [12, 4]

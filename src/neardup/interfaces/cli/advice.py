@@ -3,6 +3,7 @@
 import argparse
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,8 +58,8 @@ _CONTINUING = {"dedup", "work", "index"}  # verbs that continue where a full dis
 _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an error or of a rejected record
     "": {  # of any error
         **_ENCODINGS,
-        "folder of tables": "name the files, such as '{where}/*.parquet'",
-        "mixed folder": "name the tables, such as '{where}/*.parquet', or choose the texts with --glob '*.txt'",
+        "folder of tables": "name the files, such as '{tables}'",
+        "mixed folder": "name the tables, such as '{tables}', or choose the texts with --glob '*.txt'",
         "json as table": "rename it with the ending .jsonl",
         "ending": "rename it with the ending of its format",
         "not compressed": "rename it without this ending, or compress it",
@@ -111,8 +112,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "several formats": "with --work DIR, one run reads inputs of several formats, but not HTML of tables next to"
         " archives and folders",
         "other columns": "with --work DIR, one run reads inputs with different columns",
-        "folder of tables": "add --work DIR to read all tables in the folder, or name the files, such as"
-        " '{where}/*.parquet'",
+        "folder of tables": "add --work DIR to read all tables in the folder, or name the files, such as '{tables}'",
         "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
         "memory": "to run in pieces, which needs less memory, add --work DIR --memory SIZE",
     },
@@ -135,7 +135,8 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
     },
     "parameter": {
         "no url": "name it with --url FIELD",
-        "other view": "leave out --templates to use those of a state or an index, or name their view with --text-view",
+        "other view": "use --text-view with the view of these templates, or leave out --templates to use those of the"
+        " state or the index",
     },
     "report": {
         "changed": "name a complete report, or repeat the run with --report",
@@ -161,10 +162,10 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
         "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
         "newer format": "update neardup",
-        "too few keys": "set a recall that they reach with --recall, leave out --threshold, --distance and --needed, or"
-        " make another index: neardup index INPUT --to NEWDIR",
-        "other URL rules": "name the file of its rules with --rules, or leave out --rules if it has none; or make"
+        "too few keys": "use --recall to accept a lower recall, leave out --threshold, --distance and --needed, or make"
         " another index: neardup index INPUT --to NEWDIR",
+        "other URL rules": "use --rules with the file that the index was made with, or leave it out if the index has no"
+        " rules; or make another index: neardup index INPUT --to NEWDIR",
         PERMISSION: _OTHER_USER,
         TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
         "not empty": "name a new folder",
@@ -265,9 +266,10 @@ def advice_on_quotes(found: "QuotedLines | int") -> str:
     """Return a note on records with line ends inside quotes, which may be a mistake; or on their number."""
     number, where = found if isinstance(found, int) else found.records, ""
     if not isinstance(found, int):
-        where = f", the first in lines {found.first:,} to {found.last:,} of {found.source}"
-    records = "1 record holds" if number == 1 else f"{number:,} records hold"
-    way_out = "--quoting none reads quotation marks as text, --quoting minimal confirms them"
+        first = "" if number == 1 else "the first in "
+        where = f" ({first}lines {found.first:,} to {found.last:,} of {found.source})"
+    records = "1 record has" if number == 1 else f"{number:,} records have"
+    way_out = "if they are meant, --quoting minimal hides this note; --quoting none reads quotation marks as text"
     return f"{records} line ends inside quotation marks{where}; {way_out}"
 
 
@@ -355,7 +357,7 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if isinstance(error, DataError) and (advised := _about_file(error, arguments) or folder_advice(error)):
         return advised
     known = (_NEXT.get(situation, {}).get(error.code) for situation, holds in situations.items() if holds)
-    following = next(filter(None, known), "").format(where=error.where)
+    following = next(filter(None, known), "").format(where=error.where, tables=_tables_in(error.where))
     if isinstance(error, NothingRead):
         effect = "" if vars(arguments).get("dry_run") else "nothing was written"
         return "; ".join(filter(None, (effect, following, _about_rejected(error.first, error.where))))
@@ -375,6 +377,16 @@ def _is_of_index(error: StorageError, arguments: argparse.Namespace) -> bool:
     given = vars(arguments)
     named = arguments.verb == "index" or ("index" in given and arguments.verb not in {"check", "rescue"})
     return named and not ("from" in given and Path(error.where).is_relative_to(given["from"]))
+
+
+def _tables_in(folder: str) -> str:
+    """Return a pattern of tables in a folder, of the first format that it has."""
+    from neardup.sources.formats import FORMATS
+
+    ending = ".parquet"
+    with suppress(OSError, ValueError):
+        ending = next((one for one in FORMATS if any(Path(folder).glob(f"*{one}"))), ending)
+    return f"{folder}/*{ending}"
 
 
 def _about_room(arguments: argparse.Namespace) -> str:

@@ -9,11 +9,11 @@ from typing import Final
 from neardup.model.errors import FOLDER_FOR_FILE, NeardupError, StorageFailed
 
 _KINDS: Final[Mapping[str, str]] = {  # {0} is the folder
-    "index": "it is an index: neardup stats {0} describes it, neardup export {0} --to FILE lists its documents, and"
-    " dedup compares with it by --against {0}",
-    "state": "it is a state: neardup state info {0} describes it and lists the inputs of its runs, and"
-    " neardup index --from {0} --to DIR makes an index of it",
-    "run": "it is the work folder of a run, which neardup audit INPUT ... --of {0} audits",
+    "index": "it is an index; to describe it: neardup stats {0}; to list its documents: neardup export {0} --to FILE;"
+    " to compare with it: neardup dedup INPUT --out KEPT --against {0}",
+    "state": "it is a state; to describe it and list the inputs of its runs: neardup state info {0}; to make an index"
+    " of it: neardup index --from {0} --to DIR",
+    "run": "it is the work folder of a run; to audit the run: neardup audit INPUT ... --of {0}",
 }
 _OTHERS: Final[Mapping[str, str]] = {  # by the code of an error about another folder, or none
     "folder of other files": "",
@@ -29,7 +29,9 @@ def folder_advice(error: NeardupError) -> str:
     where = getattr(error, "where", "")
     if error.code not in _OTHERS:
         return ""
-    return _KINDS.get(_kind(Path(where)), _OTHERS[error.code]).format(shlex.quote(where))
+    known = _KINDS.get(_kind(Path(where)), _OTHERS[error.code])
+    what, _, commands = known.partition("; ")
+    return (commands if what in str(error) else known).format(shlex.quote(where))
 
 
 def _kind(folder: Path) -> str:

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         (kinds["same paths"], _TRANSLATED),
         (
             found.contents_left_out,
-            f"{plural(found.contents_left_out, 'content')} on more than 50 hosts, by which hosts are not compared",
+            f"{plural(found.contents_left_out, 'content')} on more than 50 hosts, not used to compare hosts",
         ),
         without_url(pages.ignored),
     ]

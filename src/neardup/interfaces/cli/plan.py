@@ -133,7 +133,7 @@ def _show(made: "Plan", *, as_json: bool) -> None:
     elif made.recommendations:
         print("\nThese recalls hold for --verify exact, the default; with --verify estimate fewer pairs are found.")
         print(f"Use the first:  {_command(made.recommendations[0])}")
-        print("The parameters of the others: --json")
+        print("To list the parameters of the others, add --json.")
     elif not made.is_classic:
         print(f"\n{_drawing(made)}")
 

@@ -408,7 +408,7 @@ def worker(deployment: Deployment, ready: Event | None) -> Guard:
         except NeardupError as error:
             if reported != str(error):
                 reported = str(error)
-                _complain(f"worker {os.getpid()} cannot start, and tries again: {reported}")
+                _complain(f"worker {os.getpid()} cannot start, and will try again: {reported}")
         time.sleep(pause)
         pause = min(2 * pause, _LONGEST_PAUSE)
     if reported:

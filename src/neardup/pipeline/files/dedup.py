@@ -324,9 +324,9 @@ def _warn_if_added_before(done: FilesResult, state: "State") -> None:
     *earlier, added = state.segments
     summary, before = done.result.summary, {path for part in earlier for path in part.inputs}
     if summary.known and summary.kept <= summary.empty and before.issuperset(added.inputs):
-        why = f"an earlier run with the state {state.folder} has added the same inputs; its outputs have what it kept"
-        way_out = "to keep it again, remove it from the state first"
-        warnings.warn(f"no documents with a text were kept: {why}; {way_out}", RuntimeWarning, stacklevel=3)
+        why = f"an earlier run has added these inputs to the state {state.folder}"
+        where = "the kept documents are in the outputs of that run"
+        warnings.warn(f"no document with a text was kept: {why}; {where}", RuntimeWarning, stacklevel=3)
 
 
 def _stored_pages(earlier: EarlierDocuments, state: "State | None") -> list[Extraction] | None:
@@ -375,7 +375,7 @@ def _unasked(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Path | N
         return None
     if needed <= there:
         return None
-    place = f"{folder}; if it is interrupted, repeat the same command to continue it"
+    place = f"{folder}; if it is interrupted, the same run continues it"
     if folder is None:
         place = f"a temporary folder in {gettempdir()}; if it is interrupted, it cannot be continued"
     warnings.warn(

@@ -98,9 +98,8 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common)
     if options.get("verify", "exact") == "exact" and not chosen.columns:
         rule = "cannot be used with a DataFrame and exact verification: later runs with the state read the inputs again"
-        require(
-            options.get("state") is None, "state", options.get("state"), f"{rule}; write it to files, and name these"
-        )
+        way_out = "write the DataFrame to files, and use dedup_files"
+        require(options.get("state") is None, "state", options.get("state"), f"{rule}; {way_out}")
     fields = [name for name in chosen.columns if name != BODY or name in frame.columns]
     ranking = [name for name in policy.fields if name in policy.required_fields or name in frame.columns]
     columns = [*dict.fromkeys([id, text, *fields, *ranking])]

@@ -80,7 +80,7 @@ def rescue(
         raise StorageRefused(str(target), "is not empty: an index needs a folder of its own", "not empty")
     if target.is_mount() or target.samefile(os.curdir):
         raise StorageRefused(
-            str(target), "is a mount point or the current folder, and cannot be replaced; name another"
+            str(target), "is a mount point or the current folder, which cannot be replaced; name a new folder"
         )
     with naming(target.parent), new_folder(target) as made:
         store = create(

@@ -502,9 +502,9 @@ class _Sample:
             if run.recorded or not value:
                 raise self._other_texts(position, f"had a {self._measure} of {recorded:.4f}", f"have {value:.4f}")
             rule = (
-                f"or its parameters are not those of the run, which measured {recorded:.4f} for"
-                f" {run.ids[position].as_py()!r}, not {value:.4f};"
-                " repeat them, any list of common shingles, and the options for reading (fields, web pages)"
+                f"is not that of the run, or was used otherwise: the run measured {recorded:.4f} for"
+                f" {run.ids[position].as_py()!r}, and this audit {value:.4f}; use the unchanged inputs, the parameters"
+                " of the run, its list of common shingles, and its options for reading (fields, web pages)"
             )
             raise ParameterError("scheme", self._scheme.name, rule)
 

@@ -43,8 +43,8 @@ _NO_FIELDS: Final = (
     "cannot be used with signatures or an index of the scheme {}; pass only records with the fields that this signs"
 )
 _NO_TEXT: Final = (
-    "needs the text of each hit that it compares, but that of hit {} is missing or, in an index, too long:"
-    f" {_LONGEST >> 20} MiB or more, or beyond {_BYTES >> 20} MiB of all hits; pass it, or omit the hit"
+    "needs the text of each hit that it compares, but hit {} has no text, or its text in the index is too long"
+    f" (below {_LONGEST >> 20} MiB for a hit, {_BYTES >> 20} MiB for all); pass the text, or omit the hit"
 )
 _TOO_MUCH: Final = f"compares at most {_FEATURES:,} features of texts: examine fewer hits"
 

@@ -44,13 +44,15 @@ class Continuation:
     again: bool
 
     def __str__(self) -> str:
-        done = "; the documents are compared" * self.compared + " and decided" * self.decided
-        again = "; because settings were changed, the documents are compared and decided again" * self.again
-        parts = plural(self.shards, "part")
-        return (
-            f"the run in {self.folder} is continued: {self.read:,} of {self.shards:,} {parts} of the inputs"
-            f" {'is' if self.shards == 1 else 'are'} read{done}{again}"
-        )
+        parts = f"{self.read:,} of {self.shards:,} {plural(self.shards, 'part')} of the inputs have been read"
+        steps = [parts]
+        if self.compared:
+            steps.append("documents have been compared")
+        if self.decided:
+            steps.append("decisions have been made")
+        if self.again:
+            steps.append("settings have changed, so documents are compared again")
+        return f"the run in {self.folder} is continued: {'; '.join(steps)}"
 
 
 def report_continuation(job: Job, journal: Journal, report: Callable[[Continuation], None]) -> None:

@@ -155,8 +155,8 @@ def warn_of_shortage(job: Job, found: Forecast, rest: float) -> None:
     needed, free = found.disk - round((1 - rest) * found.signed), shutil.disk_usage(folder).free
     if needed > free:
         warnings.warn(
-            f"{folder}: this run needs about {amount(needed)} more of disk, and {amount(free)} are free; if that does"
-            " not suffice, it ends before a stage or where the disk is full, and can be continued",
+            f"{folder}: this run needs about {amount(needed)} more disk space, but only {amount(free)} are free; if the"
+            " disk becomes full, the run ends and can be continued",
             RuntimeWarning,
             stacklevel=2,
         )
@@ -166,8 +166,8 @@ def warn_of_shortage(job: Job, found: Forecast, rest: float) -> None:
     available += resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024  # what this process has already
     if found.memory > available:
         warnings.warn(
-            f"this run of about {found.documents:,} documents needs about {amount(found.memory)} of memory, and"
-            f" {amount(available)} are available; set less for texts in progress, or use a machine with more",
+            f"this run of about {found.documents:,} documents needs about {amount(found.memory)} of memory, but"
+            f" only {amount(available)} are available; allow less memory for texts, or use a machine with more memory",
             RuntimeWarning,
             stacklevel=2,
         )

@@ -179,7 +179,7 @@ def record_place(job: Job, path: str) -> None:
     """
     place = _place(job, path)
     if not job.journal.attempt(place, 0, lambda _: {}) and not job.journal.done(place):
-        raise StorageBusy(str(job.journal.folder), "another process has taken over the writing of its outputs")
+        raise StorageBusy(str(job.journal.folder), "another process has taken over this run, and writes its outputs")
 
 
 def require_own(job: Job, paths: Iterable[str]) -> None:
