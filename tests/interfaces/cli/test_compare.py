@@ -35,7 +35,8 @@ def run(capsys, monkeypatch, tmp_path):
 
 
 def test_both_texts_are_needed(run):
-    assert "neardup: the following arguments are required: TEXT_B; see" in run("a.txt", code=2).err
+    assert "neardup: TEXT_B is needed; see" in run("a.txt", code=2).err
+    assert "neardup: TEXT_A and TEXT_B are needed; see" in run(code=2).err
 
 
 def test_it_shows_measures_schemes_and_both_texts(run):
@@ -124,7 +125,7 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
         (["a.txt", "b.txt", "--context", "-1"], "--context -1: the value must be at least 0"),
         (["a.txt", "b.txt", "--html", "page.txt"], "must end in .html or .htm"),
         (["a.txt", "b.txt", "--html", "gone/page.html"], "its folder does not exist"),
-        (["a.txt"], "required: TEXT_B"),
+        (["a.txt"], "TEXT_B is needed"),
         (["--strings", "a", "b", "--text-view", "main"], "--text-view main cannot be used with --strings"),
         (["", "a.txt"], "the name of a file is empty; --strings takes both arguments as texts"),
         (["a.txt", "b.txt", "--force"], "--force requires --html"),

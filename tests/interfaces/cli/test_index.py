@@ -332,7 +332,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
             "--stem english cannot be used",
         ),
         (["pages.jsonl", "--to", "seen", "--key-file", "none"], "the key cannot be read"),
-        (["pages.jsonl"], "neardup: the following arguments are required: --to; see"),
+        (["pages.jsonl"], "neardup: --to is needed; see"),
     ],
 )
 def test_wrong_usage_is_told_and_nothing_made(neardup, pages, options, complaint):

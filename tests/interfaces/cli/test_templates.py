@@ -575,6 +575,10 @@ def test_wrong_use_is_explained(capsys, arguments, code, message):
     assert error.count("\n") == 1
 
 
+def test_a_missing_action_is_named(neardup):
+    assert "action is needed: learn, relearn or show; see" in neardup("templates", code=2).err
+
+
 def test_a_record_that_cannot_be_read_is_reported(folder, tmp_path, capsys):
     (tmp_path / "pages.jsonl").write_text((folder / "pages.jsonl").read_text() + "{\n")
     assert run("templates", "learn", tmp_path / "pages.jsonl", "--out", tmp_path / "t.arrow") == 1

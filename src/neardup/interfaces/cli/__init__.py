@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
+from pathlib import Path
 from textwrap import wrap
 from types import ModuleType
 from typing import Any, NoReturn
@@ -27,6 +28,7 @@ from neardup.interfaces.cli.options import SCHEME, add_scheme_options, settings_
 from neardup.interfaces.cli.terminal import STDOUT, complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.escaping import printable
+from neardup.interfaces.wording import any_of
 from neardup.model.errors import (
     ExtraMissing,
     InputRefused,
@@ -51,6 +53,9 @@ _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _CHOICE = re.compile(
     r"argument (?P<argument>\S+): invalid choice: (?P<value>(['\"]).*\3) \(choose from (?P<known>.*)\)", re.DOTALL
 )
+_REQUIRED = "the following arguments are required: "
+_TAKEN = "{0} is taken for an option, as it begins with -; write ./{0}"
+_DASH = "an argument that begins with - is taken for an option; write -- before it"
 _INTERRUPTED = "interrupted; no unfinished output is left"
 
 
@@ -103,6 +108,19 @@ def _failure(error: OSError) -> StorageError:
 class _Parser(argparse.ArgumentParser):
     """A parser that accepts only full names of options, and escapes control characters in errors."""
 
+    _given: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments, which errors may be about."""
+        self._given = args or ()
+        return super().parse_known_args(args, namespace)
+
+    def print_help(self, file: Any = None) -> None:
+        """Print the help if it was asked for: Python 3.13 reads -harbour as -h and an unknown option."""
+        if not {"-h", "--help"}.intersection(self._given):
+            self.error(_DASH)
+        super().print_help(file)
+
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print a message; end with an error if standard output cannot be written, which argparse would ignore."""
         if file is None or file is not sys.stdout:
@@ -117,11 +135,22 @@ class _Parser(argparse.ArgumentParser):
             sys.exit(_abandon_stdout())
 
     def error(self, message: str) -> NoReturn:
+        file = next((one for one in self._given if one.startswith("-") and Path(one).is_file()), None)
+        if message.startswith(_REQUIRED):
+            names = message.removeprefix(_REQUIRED).split(", ")
+            message = self._of_missing(names) if file is None else _TAKEN.format(file)
+        if message.startswith("argument -h/--help: "):  # such as a search for -harbour
+            message = _DASH
         if choice := _CHOICE.fullmatch(message):
             message = _of_choice(**choice.groupdict())
         shown = printable(message.removeprefix("argument "))
         link = " See" if shown.endswith("?") else "; see"
         self.exit(2, f"neardup: {shown}{link} `{self.prog} --help`\n")
+
+    def _of_missing(self, names: Sequence[str]) -> str:
+        words = [word for action in self._actions if action.dest in names for word in action.choices or ()]
+        choices = f": {any_of(words)}" if words else ""
+        return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} needed{choices}"
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End with an error for unknown arguments that suggests the option that was probably meant."""
