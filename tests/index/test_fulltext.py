@@ -285,7 +285,7 @@ def test_damage_is_told_or_harmless_and_building_again_helps(table, path):
         again.close()
 
 
-@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("whole", [True, False], ids=["in place", "as another file"])
 def test_readers_go_on_to_what_is_built_again(table, path, whole):
     reader = FullText(path, MARK)
     assert found(reader, "storm") == [0, 1]

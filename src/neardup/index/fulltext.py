@@ -34,7 +34,7 @@ from neardup.model.errors import (
 from neardup.model.query import Term
 
 NAME: Final = "search.sqlite"
-_NEW: Final = f"{NAME}.new"  # a table that is not in place yet
+_NEW: Final = f"{NAME}.new"  # a copy that is not in place yet
 FORMAT: Final = 5
 TITLE_WEIGHT: Final = 4.0
 BODY_WEIGHT: Final = 1.0
@@ -74,6 +74,8 @@ _RETITLED: Final = "UPDATE documents SET title = ?, site = ? WHERE rowid = ? AND
 _COLUMNS: Final = "id UNINDEXED, title, body, site"
 _COUNTS: Final = ("following", "documents", "changes", "clock", "session")
 _TABLES: Final = (
+    "DROP TABLE IF EXISTS documents",
+    "DROP TABLE IF EXISTS state",
     f"CREATE VIRTUAL TABLE documents USING fts5({_COLUMNS}, prefix = {PREFIX}, tokenize = {TOKENIZER})",
     f"INSERT INTO documents(documents, rank) VALUES ('hashsize', {_BUFFER})",  # noqa: S608 - a number of ours
     f"CREATE TABLE state (mark TEXT, built TEXT, {', '.join(f'{name} INTEGER' for name in _COUNTS)})",
@@ -192,16 +194,21 @@ class FullText:
         process is killed, the existing one remains.
         """
         _require_fts5(path)
-        new = path.with_name(_NEW)
         with _translated(path):
+            state = (mark, following, field_changes, session)
+            if _is_whole(path):
+                _fill(path, state, batches)
+                return
+            new = path.with_name(f"{path.name}.new")
+            remove(new)
             try:
-                remove(new)
-                _fill(new, (mark, following, field_changes, session), batches)
+                _fill(new, state, batches)
             except BaseException:
                 with suppress(OSError):
                     remove(new)
                 raise
-        replace(path.parent)
+            remove(path)
+            new.rename(path)
 
     def close(self) -> None:
         """Close the file; a second call does nothing."""
@@ -216,9 +223,8 @@ class FullText:
     def check(self) -> None:
         """Verify the file; ``StorageDamaged`` if the table must be built again."""
         with self._connected() as connection:
-            (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
-            if found != "ok":
-                raise StorageDamaged(str(self._path), f"is not as it was written ({found}); {REBUILD}", "search table")
+            if fault := _fault_of(connection):
+                raise StorageDamaged(str(self._path), f"is not as it was written ({fault}); {REBUILD}", "search table")
 
     def state(self) -> TableState:
         """Return the state of the table."""
@@ -381,6 +387,27 @@ def _fill(path: Path, state: tuple[str, int, int, int], batches: Iterable[Texts]
         connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()  # those that no reader uses
 
 
+def _is_whole(path: Path) -> bool:
+    """Return whether a file is an undamaged database, regardless of its contents."""
+    if not path.exists():
+        return False
+    try:
+        with closing(_connect(path, "rw")) as connection:
+            return not _fault_of(connection)
+    except sqlite3.OperationalError as error:
+        if _code(error) in _BUSY:
+            raise
+        return False
+    except sqlite3.DatabaseError:
+        return False
+
+
+def _fault_of(connection: sqlite3.Connection) -> str:
+    """Return what is wrong with a database; empty if it is undamaged."""
+    (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    return "" if found == "ok" else str(found)
+
+
 def _reading(path: Path) -> str:
     """Return how a table is opened to read: as ``_STILL`` if no process is writing to it, and readers cannot register.
 
@@ -538,7 +565,7 @@ def discard_copy(to: Path) -> None:
 
 
 def replace(to: Path) -> None:
-    """Replace the search table of a folder by the new one that was made there; without one, remove the table."""
+    """Replace the search table of a folder by the one that was copied to it; without one, remove the table."""
     new, old = to / _NEW, to / NAME
     with _translated(old):
         for name in (f"{NAME}-wal", f"{NAME}-shm"):  # of the old table
