@@ -718,7 +718,7 @@ def test_a_service_must_have_the_same_templates(pipeline, templates, tmp_path):
         for page in pages:
             assert process.process_item(page) is page
         assert crawler.counted["neardup/new"] == 3
-    with serving(folder) as url, pytest.raises(ParameterError, match=r"templates\.arrow in the folder of its index"):
+    with serving(folder) as url, pytest.raises(ParameterError, match=r"templates\.arrow in the folder of the index"):
         pipeline(index=url, html=True, refetch="never")
 
 

@@ -32,6 +32,13 @@ def test_links_permissions_and_pipes_stay(tmp_path):
     command = "from neardup.text.files import save; save('/dev/stdout', b'content')"
     done = subprocess.run([sys.executable, "-c", command], stdout=subprocess.PIPE, check=True)
     assert done.stdout == b"content"
+    with (tmp_path / "out").open("wb") as out:
+        out.write(b"before ")
+        out.flush()
+        subprocess.run([sys.executable, "-c", command], stdout=out, check=True)
+        out.seek(0, os.SEEK_END)
+        out.write(b" behind")
+    assert (tmp_path / "out").read_bytes() == b"before content behind"
 
 
 def test_what_cannot_be_written_leaves_nothing(tmp_path):
@@ -39,6 +46,8 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path):
     with pytest.raises(OutputError, match="folder: it cannot be written: Is a directory"):
         save(tmp_path / "folder", b"content")
     assert [path.name for path in tmp_path.iterdir()] == ["folder"]
+    with pytest.raises(OutputError, match="its name is too long"):
+        save(tmp_path / ("a" * 250), b"content")
     with pytest.raises(ParameterError, match="must be a path"):
         save("", b"content")
 

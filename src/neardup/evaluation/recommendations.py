@@ -71,7 +71,7 @@ class Recommendation:
     @property
     def words(self) -> str:
         """The scheme and its parameters, such as ``minhash with permutations 160, threshold 0.8, recall 0.99``."""
-        return f"{self.scheme} with {', '.join(f'{name} {value:g}' for name, value in self.parameters.items())}"
+        return f"{self.scheme} with {', '.join(f'{name} {value}' for name, value in self.parameters.items())}"
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""

@@ -446,7 +446,7 @@ def _records(
 
 
 def _require_json(fields: Mapping[Any, Any], where: str) -> None:
-    """Raise ``DataError`` for a value that JSON does not have; NaN becomes a missing value."""
+    """Raise ``DataError`` for a value that JSON does not have, except NaN, which is sent as a missing value."""
     for name, value in fields.items():
         if isinstance(value, float) and isinf(value):
             raise DataError(f"field {name!r} of {where}", "is infinite, which JSON does not have; send a finite number")

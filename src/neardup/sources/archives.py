@@ -21,6 +21,7 @@ from typing import BinaryIO, Final
 import pyarrow as pa
 
 from neardup.model.arrays import Flags
+from neardup.model.errors import DataError
 from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, Advance, Append, InputPiece, Rejected, Request, silent
 from neardup.sources.compression import changed
 from neardup.sources.formats import WARC, compression_of, display
@@ -525,6 +526,8 @@ def _copied(capture: _Capture, members: Members, compression: str | None) -> byt
         else:
             data = members.whole(capture.path, capture.offset)
     except OSError as error:
+        if error.errno and not isinstance(error, FileNotFoundError):
+            raise DataError.by(error, display(capture.path)) from error
         raise changed(display(capture.path)) from error
     return packed(data + capture.missing, compression)
 

@@ -2,6 +2,8 @@
 
 import io
 import os
+import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -9,19 +11,21 @@ from neardup.model.errors import DataError, OutputError, require_path
 
 _BLOCK: Final = 1 << 20
 _PERMISSIONS: Final = 0o777
+_OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/\d{1,9})")  # files that this process has open
 
 
 def save(path: str | os.PathLike[str], content: bytes) -> None:
     """Write a file, replacing an existing one, whose permissions it gets; ``OutputError`` if that fails.
 
-    Links are followed; devices and pipes are written to directly.
+    Links are followed; devices, pipes and open files such as ``/dev/stdout`` are written to directly.
     """
     given = require_path("path", path)
     target = Path(os.path.realpath(given))
     partial = target.with_name(f"{target.name}.{os.getpid()}.partial")
     try:
-        if given.exists() and not given.is_file():
-            given.write_bytes(content)
+        if _OPEN.fullmatch(str(given)) or (given.exists() and not given.is_file()):
+            with given.open("ab") as file:
+                file.write(content)
             return
         with partial.open("wb") as file:
             if target.exists():
@@ -31,7 +35,8 @@ def save(path: str | os.PathLike[str], content: bytes) -> None:
             os.fsync(file.fileno())
         partial.replace(target)
     except OSError as error:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):  # such as a name that is too long
+            partial.unlink(missing_ok=True)
         raise OutputError.by(error, given) from error
 
 

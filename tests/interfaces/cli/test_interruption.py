@@ -80,3 +80,14 @@ def test_the_last_message_speaks_of_what_the_verb_does(neardup, monkeypatch, com
 
     monkeypatch.setattr(import_module(f"neardup.interfaces.cli.{command.split()[0]}"), "run", run)
     assert neardup(*command.split(), code=130).err == f"neardup: {words}\n"
+
+
+def test_a_full_pipe_is_not_waited_for(monkeypatch):
+    reading, writing = os.pipe()
+    with os.fdopen(reading, "rb"), os.fdopen(writing, "w") as stream:
+        monkeypatch.setattr(sys, "stderr", stream)
+        with without_waiting():
+            for _ in range(2000):
+                print("x" * 100, file=sys.stderr)
+            assert not sys.stderr.isatty()
+            assert len(os.read(reading, 1 << 20)) > 4096

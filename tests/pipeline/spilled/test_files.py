@@ -895,3 +895,13 @@ def test_a_field_that_is_missing_costs_a_continued_run_nothing(tmp_path, sources
             dedup_files(sources, work=tmp_path / "w", keep="max:scroe")
     monkeypatch.setattr(run, "sign", lambda *_: pytest.fail("signed again"))
     assert_same(sources, tmp_path / "w", keep="longest")
+
+
+def test_a_file_that_appears_during_a_run_is_not_replaced(tmp_path):
+    source, out = tmp_path / "in.jsonl", tmp_path / "kept.jsonl"
+    source.write_text('{"text": "one two three four"}\n')
+    with pytest.raises(OutputRefused, match="it exists already"):
+        dedup_files([source], out=out, work=tmp_path / "w", forecast=lambda _: out.write_text("mine"))
+    assert out.read_text() == "mine"
+    dedup_files([source], out=out, work=tmp_path / "w", force=True)
+    assert out.read_text() == source.read_text()

@@ -8,6 +8,7 @@ from typing import Final
 
 from neardup.model.errors import FOLDER_FOR_FILE, NeardupError, StorageFailed
 
+NOT_WORK: Final = "not a work folder"
 _KINDS: Final[Mapping[str, str]] = {  # {0} is the folder
     "index": "it is an index; to describe it: neardup stats {0}; to list its documents: neardup export {0} --to FILE;"
     " to compare with it: neardup dedup INPUT --out KEPT --against {0}",
@@ -18,7 +19,7 @@ _KINDS: Final[Mapping[str, str]] = {  # {0} is the folder
 _OTHERS: Final[Mapping[str, str]] = {  # by the code of an error about another folder, or none
     "folder of other files": "",
     "not a state": "to create a state: neardup dedup INPUT --out KEPT --state DIR",
-    "not a work folder": "name a new folder for --work, and the same one for neardup work",
+    NOT_WORK: "name a new folder for --work, and the same one for neardup work",
     "not an index": "to create an index: neardup index INPUT --to DIR",
     FOLDER_FOR_FILE: "name a file in it",
 }
@@ -29,7 +30,12 @@ def folder_advice(error: NeardupError) -> str:
     where = getattr(error, "where", "")
     if error.code not in _OTHERS:
         return ""
-    known = _KINDS.get(_kind(Path(where)), _OTHERS[error.code])
+    kind = _kind(Path(where))
+    if error.code == NOT_WORK and kind == "run":  # with other files
+        kind = ""
+    known = _KINDS.get(kind, _OTHERS[error.code])
+    if error.code == NOT_WORK and kind:
+        known = f"{known}; {_OTHERS[NOT_WORK]}"
     what, _, commands = known.partition("; ")
     return (commands if what in str(error) else known).format(shlex.quote(where))
 

@@ -4,6 +4,7 @@ import atexit
 import os
 import select
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Iterator
@@ -101,14 +102,16 @@ def _end_soon(code: int) -> None:
 
 @contextmanager
 def without_waiting() -> Iterator[None]:
-    """Write to standard output and standard error without waiting for a stopped terminal: what it cannot take is lost.
+    """Write to standard output and standard error without waiting for a stopped terminal or a full pipe.
+
+    What these cannot take is lost.
 
     A service has its own signals, and must answer other clients.
     """
     with ExitStack() as stack:
         for stream, redirect in ((sys.stdout, redirect_stdout), (sys.stderr, redirect_stderr)):
-            if stream is not None and stream.isatty():
-                with suppress(OSError, AttributeError):  # it has no name, or is not a system file
+            with suppress(OSError, AttributeError, TypeError):  # it has no name, or is not a system file
+                if stream.isatty() or stat.S_ISFIFO(os.fstat(stream.fileno()).st_mode):
                     terminal = stack.enter_context(closing(PatientTerminal(stream, waits=False)))
                     stack.enter_context(redirect(cast("TextIO", terminal)))
         yield
@@ -125,13 +128,14 @@ class PatientTerminal:
 
     def __init__(self, terminal: TextIO, *, waits: bool = True) -> None:
         """Open the terminal again, because its other users expect writes that wait; may raise ``OSError``."""
-        name = os.ttyname(terminal.fileno())
-        self._waits = waits
+        self._waits, self._isatty = waits, terminal.isatty()
+        file = terminal.fileno()
+        name = os.ttyname(file) if waits or self._isatty else f"/dev/fd/{file}"  # of a pipe
         self._file = os.open(name, os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
 
     def isatty(self) -> bool:
-        """Return true."""
-        return True
+        """Return whether it is a terminal, not a pipe."""
+        return self._isatty
 
     def fileno(self) -> int:
         """Return the descriptor, for its size."""
@@ -143,9 +147,11 @@ class PatientTerminal:
         while rest:
             try:
                 rest = rest[os.write(self._file, rest) :]
-            except BlockingIOError:
+            except OSError as error:
                 if _ending.is_set() or not self._waits:
                     break
+                if not isinstance(error, BlockingIOError):
+                    raise
                 select.select([], [self._file], [], _LOOK)
         return len(text)
 

@@ -324,7 +324,8 @@ class Search(AbstractContextManager["Search"]):
         if not found:
             alone = [(term, without([other for other in terms if other != term])) for term in terms[:MOST_OMITTED]]
             unknown = [term for term, one in alone if not one[2]]
-            found = [one for one in [without(unknown)] if unknown and one[2]]
+            if unknown and (one := without(unknown))[2]:
+                found = [one]
         return found
 
     def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:

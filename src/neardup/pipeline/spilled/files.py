@@ -96,13 +96,12 @@ def dedup_in_pieces(
     shards, outputs, terms = _opened(inputs, settings, state)
     size = _share(settings.memory, engine.threads if settings.executors is None else 1)
     terms["changeable"][BLOCK] = size
-    scheme = settings.scheme
     with journal_of(settings.folder, terms, restart=settings.restart) as journal:
 
         def by(scheme: Scheme) -> Stages:
             return Stages(journal, engine, progress, partial(_elsewhere, settings.executors, journal, scheme))
 
-        stages = by(scheme)
+        stages = by(settings.scheme)
         if settings.earlier.indexes or any(map(needs_copy, shards.inputs)):
             shards = _copied(shards, journal, stages, outputs, settings)
         _require_split(journal, stages)
@@ -114,7 +113,7 @@ def dedup_in_pieces(
             raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
         held = HeldTexts(_HELD * size)
         memory = settings.memory if settings.executors is None else 0  # executors have texts in progress
-        job = replace(job_of(journal, scheme, begun, terms), shards=shards, held=held)
+        job = replace(job_of(journal, settings.scheme, begun, terms), shards=shards, held=held)
         report = settings.outputs.get("report")
         has_read = not journal.kept and _has_read(journal)
         _accept(job, journal, stages, outputs, settings)
@@ -126,8 +125,8 @@ def dedup_in_pieces(
         if settings.revisits:
             known = result.documents.originals(np.asarray(result.representatives)[result.exact])
             result.summary = replace(result.summary, revisits_missing=known["offset"].null_count)
+        _require_own(job, settings, outputs, report)
         _require_room(shards, outputs, result, report)
-        own = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
         parts = parts_of(result, outputs)
         groups = together(result, parts)
         sizes = _sizes(shards, groups)
@@ -136,7 +135,8 @@ def dedup_in_pieces(
         written = partial(write, job, result, groups, reading_ahead=len(groups) < engine.threads)
         if report is not None:
             stages.one("report", whole, partial(_report, job, result, settings, report))
-        _marks_first(partial(stages.each, "print" if own else "write", where, written, sizes, "write"), groups)
+        special = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
+        _marks_first(partial(stages.each, "print" if special else "write", where, written, sizes, "write"), groups)
         remove_other_parts(outputs, parts)
         if state is not None and settings.earlier.adds:
             signed, blocks = result.documents.signed, len(journal.records(f"settle-{job.deciding}"))
@@ -288,6 +288,11 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
     return shards.copied({path: journal.path(name).absolute() for path, name in names.items()})
 
 
+def _require_own(job: Job, settings: RunSettings, outputs: list[Output], report: str | None) -> None:
+    if not settings.force:
+        require_own(job, [*targets_of(outputs), *([] if report is None else [report])])
+
+
 def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
     """Refuse outputs before anything is read.
 
@@ -299,8 +304,7 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
     try:
         stages.one("check", where, partial(check_outputs, job.shards, outputs, force=settings.force))
         stages.one("check", whole, partial(_check_report, job.shards, settings))
-        if not settings.force:
-            require_own(job, [*targets_of(outputs), *([] if report is None else [report])])
+        _require_own(job, settings, outputs, report)
         converted = [output for output in outputs if own_format(job.shards, output) is None]
         if converted:  # other formats than those of the inputs need the types of all fields, and may lack some
             numbers = {number for output in converted for number in job.shards.numbers(output.sources)}

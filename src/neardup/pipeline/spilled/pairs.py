@@ -24,7 +24,7 @@ from neardup.pipeline.spilled.ranking import (
     LEADER_OF,
     LEADER_POSITIONS,
     PRESENT,
-    ROWS_OF_HEADS,
+    ROWS_OF_LEADERS,
     StoredKeys,
     comparison_of,
     gather_signatures,
@@ -211,8 +211,8 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
         files |= more
     del comparison, keys  # they map the files
     remove_signatures(job)
-    if job.path(ROWS_OF_HEADS).exists():
-        files |= job.sizes(ROWS_OF_HEADS)
+    if job.path(ROWS_OF_LEADERS).exists():
+        files |= job.sizes(ROWS_OF_LEADERS)
     counts = {"compared": decided.compared, "candidates": decided.candidates, "not_compared": decided.not_compared}
     return {**counts, "blocks": blocks, "files": files}
 

@@ -21,7 +21,7 @@ from neardup.text.sites import NO_SITES
 ORDER: Final = "order.npy"  # int64[n]: positions from best to worst
 LEADER_OF: Final = "leader_of.npy"  # int32[n]: by position, the number of the leader
 LEADER_POSITIONS: Final = "leader_positions.npy"  # int64[h]: the positions of the leaders, best first
-ROWS_OF_HEADS: Final = "rows.npy"
+ROWS_OF_LEADERS: Final = "rows.npy"
 PRESENT: Final = "present.npy"
 KEYS: Final = "keys.raw"  # uint64[K, ROWS] of the first leaders, then of the next ones
 FEATURES: Final = "features.npy"  # int64[h]: the number of features
@@ -45,21 +45,21 @@ def rank(job: Job, signed: Signed) -> dict[str, Any]:
 
 def gather_signatures(job: Job, signed: Signed) -> dict[str, Any]:
     """Store the signatures of the leaders, by rank, and their keys by column."""
-    gather_rows(job, signed, ROWS_OF_HEADS, job.places(LEADER_POSITIONS, np.int64, len(signed)))
+    gather_rows(job, signed, ROWS_OF_LEADERS, job.places(LEADER_POSITIONS, np.int64, len(signed)))
     if job.scheme.position_independent:  # keys that count in any column are made from the rows
-        return {"files": job.sizes(ROWS_OF_HEADS)}
+        return {"files": job.sizes(ROWS_OF_LEADERS)}
     known = signatures(job)
     with job.output(KEYS) as file:
         for begin in range(0, len(known), ROWS):
             file.write(np.ascontiguousarray(job.scheme.keys(known[begin : begin + ROWS]).T).data)
-    return {"files": job.sizes(ROWS_OF_HEADS, KEYS)}
+    return {"files": job.sizes(ROWS_OF_LEADERS, KEYS)}
 
 
 def remove_signatures(job: Job) -> None:
     """Remove the keys, and the signatures unless decisions need them: they take much of the disk."""
     job.path(KEYS).unlink(missing_ok=True)
     if not needs_rows(job.scheme, job.policy):
-        job.path(ROWS_OF_HEADS).unlink(missing_ok=True)
+        job.path(ROWS_OF_LEADERS).unlink(missing_ok=True)
 
 
 def ranked(job: Job, number: int) -> Positions:
@@ -78,12 +78,12 @@ def leader_count(job: Job) -> int:
 def signatures(job: Job) -> Signatures:
     """Return the signatures of all leaders, by rank; rows of nothing if they were removed."""
     present = np.asarray(job.array(PRESENT, np.bool_, leader_count(job)))
-    if not job.path(ROWS_OF_HEADS).exists():
+    if not job.path(ROWS_OF_LEADERS).exists():
         return Signatures(np.empty((len(present), 0), np.uint8), present, job.scheme.recipe)
     nothing = job.no_rows()
-    rows = job.array(ROWS_OF_HEADS, nothing.dtype, nothing.shape[-1], axes=nothing.ndim)
+    rows = job.array(ROWS_OF_LEADERS, nothing.dtype, nothing.shape[-1], axes=nothing.ndim)
     if len(rows) != len(present):
-        raise job.damaged(ROWS_OF_HEADS)
+        raise job.damaged(ROWS_OF_LEADERS)
     return Signatures(rows, present, job.scheme.recipe)
 
 

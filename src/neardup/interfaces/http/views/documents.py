@@ -81,7 +81,7 @@ def _status(others: int | None) -> str:
         return "It is a repeat. Its representative is"
     if not others:
         return "It repeats no other document, and none repeats it."
-    return f"It represents {counted(others, 'other document')}, which repeat it."
+    return f"It represents {counted(others, 'other document')}, which {'repeats' if others == 1 else 'repeat'} it."
 
 
 def _note(text: str | None) -> str:
