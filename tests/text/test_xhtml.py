@@ -4,7 +4,7 @@ import re
 from xml.etree import ElementTree as ET
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup.text import xhtml
@@ -60,6 +60,7 @@ PIECES = st.sampled_from(
 )
 
 
+@example(["<![CDATA[", "<![CDATA[", "word ", "]]>"])
 @given(st.lists(PIECES, max_size=12))
 def test_the_text_is_that_of_a_parser_of_xml(pieces):
     inside = "".join(pieces)

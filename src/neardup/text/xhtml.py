@@ -30,10 +30,12 @@ def as_html(page: bytes) -> bytes:
 
 def _without_sections(page: bytes) -> bytes:
     first, *others = page.split(b"<![CDATA[", _MOST)
-    pieces = [first]
+    pieces, inside = [first], False
     for other in others:
-        data, _, rest = other.partition(b"]]>")
-        pieces += [data.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;"), rest]
+        data, end, rest = other.partition(b"]]>")
+        text = data.replace(b"&", b"&amp;").replace(b"<", b"&lt;").replace(b">", b"&gt;")
+        pieces += [b"&lt;![CDATA[" * inside, text, rest]  # in a section, its beginning is text
+        inside = not end
     return b"".join(pieces)
 
 
