@@ -91,11 +91,14 @@ def revisit_rows(
 
     found = _positions(revisits.column(REFERS_TO), places.column("record_id"))
     urls, known_urls = revisits.column(REFERS_TO_URL), places.column("url")
-    spellings = [(urls, known_urls), _normal_forms(urls, known_urls)]
     dates, known_dates = revisits.column(REFERS_TO_DATE), places.column("date")
-    captures = [(_dated(one, dates), _dated(other, known_dates)) for one, other in spellings]
-    for wanted, column in (*captures, *spellings):
-        found = np.where(found < 0, _positions(wanted, column), found)
+    exact = _positions(_dated(urls, dates), _dated(known_urls, known_dates))
+    found = np.where(found < 0, exact, found)
+    if (found < 0).any():  # normal forms take the most time
+        forms, known_forms = _normal_forms(urls, known_urls)
+        captures = _positions(_dated(forms, dates), _dated(known_forms, known_dates))
+        for other in (captures, _positions(urls, known_urls), _positions(forms, known_forms)):
+            found = np.where(found < 0, other, found)
     own = np.asarray(representatives)[np.maximum(found, 0)] if len(representatives) else found
     positions = pa.array(np.where(own >= 0, own, found), mask=found < 0)
     number = len(revisits)
