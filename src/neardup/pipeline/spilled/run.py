@@ -135,9 +135,8 @@ def decided(  # noqa: PLR0913, PLR0917 - a run, and where it runs
     """Decide all documents of the inputs; the stages that are recorded are not repeated.
 
     *announce* is called with what the run is expected to need, with this *memory* for texts and features in progress,
-    when its first shards were read. Raises ``DataError`` if
-    no document is left, and if no record has a field that was requested; and ``StorageFailed`` if the disk has no room
-    for a stage.
+    when its first shards were read. Raises ``DataError`` if no document is left, and if no record has a field that was
+    requested; and ``StorageFailed`` if the disk has no room for a stage.
     """
     sizes = [shard.size for shard in job.shards.shards]
     some = sample_of(job.shards)
@@ -156,21 +155,13 @@ def decided(  # noqa: PLR0913, PLR0917 - a run, and where it runs
     require_documents(job, documents.records, documents.names, dispensable)
     _require_compared(job, records, dispensable)
     signed = documents.signed
-
-    def ranking() -> Record:
-        require_room(job.journal.folder, bytes_to_order(len(signed)), "rank documents")
-        return rank(job, signed)
-
-    stages.one("rank", job.deciding, ranking)
-
-    def proposal() -> Record:
-        require_room(job.journal.folder, bytes_to_compare(job, leader_count(job)), "compare signatures")
-        return propose(job, signed, engine, progress)
-
+    to_order = partial(bytes_to_order, len(signed))
+    stages.one("rank", job.deciding, _with_room(job, to_order, "rank documents", partial(rank, job, signed)))
     if job.policy.verify == "exact" and not job.scheme.columns:
         proposed = _paired(job, signed, stages)
     else:
-        proposed = stages.placed("propose", job.deciding, proposal)
+        proposal = partial(propose, job, signed, engine, progress)
+        proposed = stages.placed("propose", job.deciding, _with_room_to_compare(job, proposal))
     blocks = int(proposed["blocks"])
     settled: list[Record] = []
     if blocks:
@@ -178,12 +169,8 @@ def decided(  # noqa: PLR0913, PLR0917 - a run, and where it runs
         require_room(job.journal.folder, rest * bytes_to_gather(job, signed), "gather features")
         stages.each("gather", job.deciding, partial(gather, job, signed), [*sizes, *job.earlier.sizes])
         settled = stages.each("settle", job.deciding, partial(settle, job), [1] * blocks)
-
-    def decisions() -> Record:
-        require_room(job.journal.folder, bytes_to_order(len(signed)), "decide")
-        return decide(job, signed, blocks, engine)
-
-    record = stages.one("decide", job.deciding, decisions)
+    decisions = partial(decide, job, signed, blocks, engine)
+    record = stages.one("decide", job.deciding, _with_room(job, to_order, "decide", decisions))
     result = StoredResult(job, documents, record["rules"])
     result.summary = _summary(job, result, {**proposed, **record}, settled, engine)
     return result
@@ -205,17 +192,26 @@ def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
     """Store the plausible pairs of all leaders, and place them into blocks."""
     of = job.deciding
     sizes = [end - begin for begin, end in ranges(job)]
-
-    def keys() -> Record:
-        require_room(job.journal.folder, bytes_to_compare(job, leader_count(job)), "compare signatures")
-        return gather_signatures(job, signed)
-
     if not stages.are_done("pair", of, len(sizes)):
-        stages.one("keys", of, keys)
+        stages.one("keys", of, _with_room_to_compare(job, partial(gather_signatures, job, signed)))
         stages.each("bucket", of, partial(bucket, job), [len(columns) for columns in groups(job)])
     pairs = stages.each("pair", of, partial(pair, job), sizes, "compare")
     remove_buckets(job)
     return stages.placed("arrange", of, lambda: arrange(job, stages.records("bucket", of), pairs))
+
+
+def _with_room(job: Job, needed: Callable[[], float], words: str, task: Callable[[], Record]) -> Callable[[], Record]:
+    """Return a task that first raises ``StorageFailed`` unless the disk has room for the bytes that it writes."""
+
+    def checked() -> Record:
+        require_room(job.journal.folder, needed(), words)
+        return task()
+
+    return checked
+
+
+def _with_room_to_compare(job: Job, task: Callable[[], Record]) -> Callable[[], Record]:
+    return _with_room(job, lambda: bytes_to_compare(job, leader_count(job)), "compare signatures", task)
 
 
 def records_of(folder: WorkFolder, job: Job) -> list[Record]:
