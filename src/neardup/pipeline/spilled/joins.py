@@ -1,7 +1,7 @@
 """All pairs of documents of any number: their features are in files, and are compared block by block."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, astuple
+from dataclasses import asdict
 from itertools import combinations_with_replacement, pairwise, product
 from typing import Any, Final
 
@@ -14,7 +14,7 @@ from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Features, Positions, Words, ragged
 from neardup.pipeline.partners.pairs import PairRule, clusters_of, pair_table
 from neardup.pipeline.spilled.job import IDS, Job, of_shard
-from neardup.pipeline.spilled.signing import fields_of
+from neardup.pipeline.spilled.signing import ReportedRecords, fields_of
 from neardup.sources.missing_fields import LackingFields
 from neardup.text.columns import batches, gathered
 
@@ -30,13 +30,12 @@ _ROUNDING: Final = 1e-9
 
 def shingle(job: Job, rule: PairRule, task: int) -> Record:
     """Read a shard, and store the features of its documents, piece by piece: the distinct ones unless they count."""
-    record: Record = {"documents": 0, "pieces": 0, "rejected": [], "without_text": [], "quoted_lines": [], "files": {}}
+    record: Record = {"documents": 0, "pieces": 0, "files": {}}
+    reported = ReportedRecords()
     lacking = LackingFields(fields_of(job))
     ids: list[pa.Table] = []
     for piece in job.shards.pieces(job.shards.shards[task]):
-        record["rejected"] += [[*astuple(one)] for one in piece.rejected]
-        record["without_text"] += [] if piece.without_text is None else [asdict(piece.without_text)]
-        record["quoted_lines"] += [] if piece.quoted_lines is None else [asdict(piece.quoted_lines)]
+        reported.add(piece)
         lacking.add(piece)
         if not len(piece):
             continue
@@ -49,7 +48,7 @@ def shingle(job: Job, rule: PairRule, task: int) -> Record:
         record["pieces"] += 1
     none = pa.table({"id": pa.array([], pa.large_string())})
     record["files"] |= job.save_table(of_shard(IDS, task), pa.concat_tables([none, *ids]))
-    return record | {"lacking": lacking.found}
+    return record | asdict(reported) | {"lacking": lacking.found}
 
 
 def _stored(features: Features, rule: PairRule) -> tuple[Words, Positions, Positions]:

@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, replace
+from dataclasses import asdict, astuple, dataclass, field, replace
 from itertools import pairwise
 from math import prod
 from typing import Any, Final, cast
@@ -176,15 +176,13 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     skipped: Counter[str] = Counter()
     body_faults: Counter[str] = Counter()
     revisits: list[pa.Table] = []
-    rejected: list[Any] = []
-    without_text: list[Any] = []
-    quoted_lines: list[Any] = []
+    reported = ReportedRecords()
     without_templates = False
     lacking = LackingFields(fields_of(job))
     source = job.shards.inputs[job.shards.shards[task].source]
     with within_memory(source):
         for piece in job.held.holding(task, job.shards.pieces(job.shards.shards[task])):
-            rejected += [[*astuple(one)] for one in piece.rejected]
+            reported.add(piece)
             own = lacking.add(piece)
             if len(piece):
                 tables.append(_of_piece(job, piece, own, body=body))
@@ -193,14 +191,12 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
             body_faults.update(piece.body_faults)
             without_templates |= len(piece) > 0 and piece.without_templates
             revisits += [piece.revisits] if piece.revisits is not None and len(piece.revisits) else []
-            without_text += [] if piece.without_text is None else [asdict(piece.without_text)]
-            quoted_lines += [] if piece.quoted_lines is None else [asdict(piece.quoted_lines)]
     no_table = _signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})
     table = pa.concat_tables(tables or [no_table], promote_options="default")  # pieces may lack a field
-    for field in job.policy.value_fields if tables else ():
-        place = table.column_names.index(_RANKING + field)
+    for name in job.policy.value_fields if tables else ():
+        place = table.column_names.index(_RANKING + name)
         table = table.set_column(
-            place, _RANKING + field, with_one_order(field, table.column(place), lambda _: display(source))
+            place, _RANKING + name, with_one_order(name, table.column(place), lambda _: display(source))
         )
     files = job.save_table(of_shard(SIGNED, task), table)
     no_ids = pa.table({"id": pa.array([], pa.large_string())})
@@ -211,9 +207,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         "documents": len(table),
         "text": int(table.column("length").to_numpy().sum()),
         "features": int(table.column("features").to_numpy().sum()),
-        "without_text": without_text,
-        "quoted_lines": quoted_lines,
-        "rejected": rejected,
+        **asdict(reported),
         "skipped": skipped,
         "body_faults": body_faults,
         "without_templates": without_templates,
@@ -221,6 +215,24 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         "lacking": lacking.found,
         "files": files,
     }
+
+
+@dataclass(slots=True)
+class ReportedRecords:
+    """The documents of a shard that a summary reports, as the record of its task has them.
+
+    ``rejected_in``, ``without_text_in`` and ``quoted_lines_in`` read them.
+    """
+
+    rejected: list[list[Any]] = field(default_factory=list)
+    without_text: list[dict[str, Any]] = field(default_factory=list)
+    quoted_lines: list[dict[str, Any]] = field(default_factory=list)
+
+    def add(self, piece: InputPiece) -> None:
+        """Add those of a piece."""
+        self.rejected += [[*astuple(one)] for one in piece.rejected]
+        self.without_text += [] if piece.without_text is None else [asdict(piece.without_text)]
+        self.quoted_lines += [] if piece.quoted_lines is None else [asdict(piece.quoted_lines)]
 
 
 def without_text_in(records: Iterable[dict[str, Any]]) -> WithoutText | None:
