@@ -1,7 +1,8 @@
 """The documents and the result of a run in pieces: most of both stays in files, and is read where it is asked for."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -14,6 +15,7 @@ from neardup.decisions.evidence import COLUMNS
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_places
+from neardup.pipeline.spilled.earlier_documents import Earlier
 from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
 from neardup.pipeline.spilled.ranking import thresholds
@@ -120,42 +122,30 @@ class StoredDocuments:
         """
         signed, earlier = self.signed, self._job.earlier
         places = self._stored(positions)
-        wanted: list[tuple[Callable[[], Iterable[pa.ChunkedArray]], Positions, Positions, bool]] = []
+        found: dict[int, bytes | None] = {}
+        wanted: list[tuple[Callable[[], Iterable[pa.ChunkedArray]], Positions, Positions]] = []
         for shard in range(len(earlier.sizes)) if (places < signed.edges[0]).any() else ():
             leaders, rows = earlier.kept_of(shard)
             chosen = np.isin(leaders, places)
-            wanted.append((partial(earlier.texts_of, shard), leaders[chosen], rows[chosen], True))
+            found |= dict.fromkeys(leaders[chosen].tolist())
+            wanted.append((partial(_readable, earlier, shard), leaders[chosen], rows[chosen]))
         shards = np.searchsorted(signed.edges, places, side="right") - 1
         for shard in np.unique(shards[shards >= 0]).tolist():
             own = np.unique(places[shards == shard])
-            wanted.append((partial(signed.texts, shard), own, own - signed.edges[shard], False))
-        found: dict[int, bytes | None] = {}
+            wanted.append((partial(signed.texts, shard), own, own - signed.edges[shard]))
         for some in map_(lambda one: _texts(*one), wanted):
             found |= some
         return [found[place] for place in places.tolist()]
 
 
-def _texts(
-    read: Callable[[], Iterable[pa.ChunkedArray]],
-    names: Positions,
-    rows: Positions,
-    optional: bool,  # noqa: FBT001 - of one shard
-) -> dict[int, bytes | None]:
-    """Return the texts of these rows (ascending) of a shard, by *names*; its other texts are not held any longer.
-
-    *Optional* texts are missing if they cannot be read.
-    """
-    try:
-        return _read_texts(read, names, rows)
-    except DataError:
-        if not optional:
-            raise
-        return dict.fromkeys(names.tolist())
+def _readable(earlier: Earlier, shard: int) -> Iterator[pa.ChunkedArray]:
+    """Yield the earlier texts of a shard, up to those that cannot be read any more."""
+    with suppress(DataError):
+        yield from earlier.texts_of(shard)
 
 
-def _read_texts(
-    read: Callable[[], Iterable[pa.ChunkedArray]], names: Positions, rows: Positions
-) -> dict[int, bytes | None]:
+def _texts(read: Callable[[], Iterable[pa.ChunkedArray]], names: Positions, rows: Positions) -> dict[int, bytes | None]:
+    """Return the texts of these rows (ascending) of a shard, by *names*; its other texts are not held any longer."""
     found: dict[int, bytes | None] = {}
     begin = 0
     for piece in read() if len(rows) else ():
