@@ -245,7 +245,7 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
         parameters = {}
     for name, value in parameters.items():
         raise ParameterError(name, value, "is already set by the given scheme; leave it out")
-    return _drawn(scheme, **_crowded(scheme, **given))
+    return _drawn(scheme, **_expected(scheme, **given))
 
 
 def _require_of(default: Any, parameters: dict[str, Any]) -> None:
@@ -257,7 +257,7 @@ def _require_of(default: Any, parameters: dict[str, Any]) -> None:
             raise ParameterError(name, value, f"requires{more} a scheme{able and f': {able}'}")
 
 
-def _crowded(scheme: Any, documents: int | None = None, background: float = 0.05) -> dict[str, Any]:
+def _expected(scheme: Any, documents: int | None = None, background: float = 0.05) -> dict[str, Any]:
     """Return the expected candidates among this many documents, and better parameters if they fill the buckets."""
     if documents is None:
         return {}

@@ -122,7 +122,7 @@ class Admissions:
             own = ids[step]
             places = self._store.with_ids(own)
             known = self._known(own, given, step, places)
-            found_now: list[Verdict] = [New()] * len(own)
+            own_verdicts: list[Verdict] = [New()] * len(own)
             rest = [row for row, found in enumerate(known) if found is None or found.changed]
             if rest:
                 asked = given.at(_rows_of(step, rest))
@@ -142,14 +142,14 @@ class Admissions:
                     judged = self._admitted(names, before, asked, taken_rows(columns, _rows_of(step, rest)), moment)
                 for row, verdict in zip(rest, judged, strict=True):
                     kept, was = None if verdict.representative == own[row] else verdict.representative, known[row]
-                    found_now[row] = verdict if was is None else replace(was, representative=kept)
+                    own_verdicts[row] = verdict if was is None else replace(was, representative=kept)
             same = [row for row, found in enumerate(known) if found and not found.changed]
             if same and columns is not None:
                 there = self._found_again(known, same) if rest else places[same]
                 self._see_again(there, taken_rows(columns, _rows_of(step, same)), moment)
             for row in same:
-                found_now[row] = cast("Known", known[row])
-            verdicts += found_now
+                own_verdicts[row] = cast("Known", known[row])
+            verdicts += own_verdicts
         return verdicts
 
     def _admitted(self, ids: list[str], before: Places, given: Asked, columns: Batch, moment: int) -> list[Verdict]:

@@ -45,7 +45,7 @@ class Hits:
             self._plain = kinds == {dict}  # another mapping may invent missing keys
             holds = self._plain or all(issubclass(kind, Mapping) for kind in kinds)
             if holds:
-                self.ids, kinds = _typed(self._said(id, len(listed)))
+                self.ids, kinds = _typed(self._given_values(id, len(listed)))
             if not holds or not kinds <= _PLAIN:
                 ranks = (at for at, own in enumerate(self.ids) if type(own) is not int and not isinstance(own, str))
                 rule = "is invalid: hits must be ids (strings or integers), or records with an id in their field"
@@ -77,7 +77,7 @@ class Hits:
         digest = sha256(written)  # usually in hardware
         for field in fields:
             if self.says(field):
-                values = self._said(field, number)
+                values = self._given_values(field, number)
                 if not types_of(values) <= _DIGESTED:
                     return None
                 digest.update(repr((field, values)).encode("utf-8", "surrogatepass"))
@@ -98,7 +98,7 @@ class Hits:
         index = self._index if self._index is not None and field in self._index.fields else None
         if self.records:
             if self.says(field):
-                values = self._said(field, number)
+                values = self._given_values(field, number)
                 if not types_of(values) <= _USUAL:
                     values = [None if is_missing(value) else value for value in values]  # as of pandas
                 return values if index is None else self._completed(index, field, values)
@@ -124,7 +124,7 @@ class Hits:
         """Return whether any record has a field."""
         return self.records and any(field in hit for hit in self.given)
 
-    def _said(self, field: str, number: int) -> list[Any]:
+    def _given_values(self, field: str, number: int) -> list[Any]:
         records = self.given if number == len(self.given) else self.given[:number]
         if self._plain:
             try:

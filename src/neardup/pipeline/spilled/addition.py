@@ -43,9 +43,8 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
     known = len(job.earlier)
     leaders = np.asarray(job.places(LEADER_POSITIONS, np.int64, len(signed)))[known:]
     equal = signed.equal
-    leaders = leaders[
-        signed.column("present", np.bool_)[leaders] | equal[leaders].any(axis=1)
-    ]  # nothing can match the others
+    # Nothing can match the others.
+    leaders = leaders[signed.column("present", np.bool_)[leaders] | equal[leaders].any(axis=1)]
     for folder in (job.journal.folder, state.folder):
         require_room(folder, bytes_to_add(job, len(leaders)), "add the documents to the state")
     numbers = np.full(len(signed), -1, np.int64)  # by position

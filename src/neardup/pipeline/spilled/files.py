@@ -296,8 +296,8 @@ def _require_own(job: Job, settings: RunSettings, outputs: list[Output], report:
 def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
     """Refuse outputs before anything is read.
 
-    The outputs of a run may be changed when it is continued. They are checked once: files that are there later must be
-    those of the run itself.
+    The outputs of a run may be changed when it is continued. Whether they may be replaced is checked once: files that
+    are there later must be those of the run itself.
     """
     report = settings.outputs.get("report")
     where, whole = writing(job, outputs), reporting(job, outputs, report)

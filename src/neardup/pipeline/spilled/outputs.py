@@ -443,7 +443,7 @@ def write_decisions(job: Job, result: StoredResult, path: str) -> dict[str, Any]
     def tables() -> Iterator[pa.Table]:
         for begin, end in pairwise(edges):
             yield result.table(begin, end)
-        record_place(job, path)
+        record_place(job, path)  # just before the report gets its name
 
     reading = reading_terms(job.shards.request, job.shards.extraction)
     terms: dict[str, Any] = {"scheme": job.scheme, "policy": job.policy, "reading": reading}

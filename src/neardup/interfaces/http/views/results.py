@@ -106,7 +106,7 @@ def results_view(
 def members_view(asked: PageQuery, answer: Answer) -> SimpleNamespace:
     """Return what the page of a group shows: the hits that a result hides, and *kept_hits*, which hide them."""
     return SimpleNamespace(
-        **_common(asked, answer, f"Hidden among the results for: {_said(asked.q)}"),
+        **_common(asked, answer, f"Hidden among the results for: {_shown(asked.q)}"),
         back=asked.link(include=None, page=asked.from_page, from_page=1),
         heading=hidden_of(answer.collapse, sum(group.hides for group in answer.results)),
         kept_hits=tuple(_entry(asked, shown.hit, shown) for group in answer.results for shown in group.shown),
@@ -117,7 +117,7 @@ def members_view(asked: PageQuery, answer: Answer) -> SimpleNamespace:
 def _common(asked: PageQuery, answer: Answer, total: str) -> dict[str, Any]:
     """Return what all pages of a search have."""
     return {
-        "query": _said(asked.q),
+        "query": _shown(asked.q),
         "search": asked,
         "total": total,
         "pages": paging(answer.page, answer.pages, lambda number: asked.link(page=number)),
@@ -187,5 +187,5 @@ def _instead(asked: PageQuery, answer: Answer, shorter: Sequence[tuple[str, str,
     )
 
 
-def _said(query: str) -> str:
+def _shown(query: str) -> str:
     return printable(query.strip())
