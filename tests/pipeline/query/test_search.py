@@ -87,6 +87,7 @@ def test_shorter_queries_that_find_something(search):
     assert search.shorter("storm zebra yak") == [("zebra yak", "storm", 1)]
     assert search.shorter('baker "no such words" yak', site="b.example") == [('"no such words" yak', "baker", 1)]
     assert search.shorter("zebra yak") == search.shorter("zebra") == []
+    assert search.shorter("zebra yak", site="b.example") == []
 
 
 def test_snippets(search):
