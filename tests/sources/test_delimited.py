@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neardup import dedup_files
 from neardup.model.errors import DataError
 from neardup.sources import delimited
 from neardup.sources.collection import QuotedLines
@@ -272,10 +273,10 @@ def test_compressed_files_and_several(tmp_path, written):
 
 
 def test_files_of_different_headers_are_an_error(tmp_path):
-    (tmp_path / "a.csv").write_bytes(b"text,id\n")
-    (tmp_path / "b.csv").write_bytes(b"id,text\n")
+    (tmp_path / "a.csv").write_bytes(b"text,id\na,1\n")
+    (tmp_path / "b.csv").write_bytes(b"id,text\n2,b\n")
     with pytest.raises(DataError, match=r"b\.csv: its header differs from that of .*a\.csv"):
-        read([tmp_path / "a.csv", tmp_path / "b.csv"])
+        dedup_files([tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "c.csv")
 
 
 FIELD = st.text(alphabet='a",\n\rü ', max_size=6)

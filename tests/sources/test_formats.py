@@ -6,7 +6,6 @@ import pytest
 from neardup.model.errors import DataError, InputRefused, ParameterError, StorageRefused
 from neardup.sources.formats import (
     Kind,
-    common_format,
     display,
     expand,
     input_kind,
@@ -138,17 +137,6 @@ def test_an_unknown_ending_lists_the_known_ones(tmp_path):
     (tmp_path / "a.docx").touch()
     with pytest.raises(DataError, match=r"a\.docx: its name does not end in a known format: \.jsonl, \.ndjson, \.csv"):
         input_kind(str(tmp_path / "a.docx"))
-
-
-def test_inputs_must_be_of_one_format(tmp_path):
-    for name in ("a.jsonl", "b.csv"):
-        (tmp_path / name).touch()
-    with pytest.raises(
-        ParameterError, match=r"of one format, not of several: .*a\.jsonl \(jsonl\) and .*b\.csv \(csv\)"
-    ):
-        common_format([str(tmp_path / "a.jsonl"), str(tmp_path / "b.csv")])
-    assert common_format([str(tmp_path / "a.jsonl"), "-"]) == "jsonl"
-    assert common_format([str(tmp_path)]) == "folder"
 
 
 def test_a_name_that_is_not_utf8_can_be_shown():

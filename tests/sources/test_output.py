@@ -16,7 +16,8 @@ import pytest
 
 from neardup.model.errors import DataError, ExtraMissing, OutputError, OutputRefused, ParameterError
 from neardup.sources import output
-from neardup.sources.formats import common_format, expand
+from neardup.sources.formats import expand
+from neardup.sources.inputs import inputs_of
 from neardup.sources.output import (
     PAGES,
     atomic,
@@ -28,13 +29,13 @@ from neardup.sources.output import (
     write_table,
 )
 from neardup.sources.output_places import InputPaths
-from neardup.sources.read import read
+from neardup.sources.read import read, request_of
 
 
 def check_output(path, inputs, *, force):
     """Check an output before its inputs are read."""
-    paths = expand(inputs)
-    check_target(path, InputPaths(paths), common_format(paths), force=force)
+    found = inputs_of(inputs, request_of())
+    check_target(path, InputPaths(found.paths), found.formats, force=force)
 
 
 def test_an_output_whose_library_is_missing_is_refused_in_advance(tmp_path, monkeypatch):

@@ -1,6 +1,7 @@
 import datetime as dt
 import gzip
 import io
+import json
 import os
 from contextlib import suppress
 from decimal import Decimal
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from neardup import dedup_files
 from neardup.model.errors import DataError, FieldMissing
 from neardup.sources import parquet
 from neardup.sources.read import read
@@ -269,9 +271,13 @@ def test_several_files_need_equal_columns(tmp_path):
     got.write(tmp_path / "out.parquet", np.array([1]))
     assert pq.read_table(tmp_path / "out.parquet").to_pydict() == {"text": ["b"], "id": [None]}
     with pytest.raises(DataError, match=r"c\.parquet: .*; it has 'id' \(string\) where that has 'id' \(int64\)"):
-        read([tmp_path / "a.parquet", tmp_path / "c.parquet"])
+        read([tmp_path / "a.parquet", tmp_path / "c.parquet"]).write(tmp_path / "out2.parquet", np.array([0, 1]))
     with pytest.raises(DataError, match=r"d\.parquet: .*; it has 1 columns, that has 2"):
-        read([tmp_path / "a.parquet", tmp_path / "d.parquet"])
+        dedup_files([tmp_path / "a.parquet", tmp_path / "d.parquet"], tmp_path / "out2.parquet")
+    assert not (tmp_path / "out2.parquet").exists()
+    dedup_files([tmp_path / "a.parquet", tmp_path / "d.parquet"], tmp_path / "out.jsonl")
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    assert list(map(json.loads, lines)) == [{"text": "a", "id": 1}, {"text": "b", "id": None}]
 
 
 def test_two_columns_of_one_name_are_an_error(collection):

@@ -11,9 +11,9 @@ from neardup import dedup_files
 from neardup.model.errors import InputRefused, OutputError, ParameterError
 from neardup.sources import remote
 from neardup.sources.formats import display
+from neardup.sources.inputs import has_archives
 from neardup.sources.output import write_table
 from neardup.sources.read import read, request_of
-from neardup.sources.shards import has_archives
 
 LINES = b'{"text": "one two three", "n": 1}\n{"text": "one two three", "n": 2}\nbroken\n{"text": "four", "n": 3}\n'
 

@@ -100,6 +100,13 @@ class Request:
         """Whether addresses are used: a record whose address is a list, an object or a boolean is rejected."""
         return self.url is not None or (self.html and self.extraction.templates is not None)
 
+    @property
+    def required_fields(self) -> list[str]:
+        """The fields that some record must have: of the text, the id, and, with templates, the address."""
+        named = [self.id] if self.id != DEFAULT_ID else []
+        address = [self.url_field] if self.html and self.extraction.templates is not None else []
+        return [*dict.fromkeys([self.text, *named, *address])]
+
     def reads_pages(self, formats: Iterable[str]) -> bool:
         """Return whether inputs of these formats have web pages: archives, folders of documents, or a field of HTML."""
         return self.html or not PAGE_FORMATS.isdisjoint(formats)
@@ -236,40 +243,6 @@ class Collection(ABC):
         """All fields of the records with types for all of their values; see ``neardup.sources.tables``."""
         return united(", ".join(self.names), (rows.schema for rows in self.rows()))
 
-    def extract(self, request: Request, urls: Sequence[str | None] | None = None) -> None:
-        """Replace the texts, which are HTML, by those of these pages; nulls remain. Pages have ``PAGE_FIELDS``, too.
-
-        With templates, the pages must have the field of the address, or these *urls*.
-        """
-        self.has_pages = True
-        cut = pc.sum(pc.greater(pc.binary_length(self.texts), LARGEST_PAGE)).as_py()
-        self.body_faults = {TOO_LONG: cut} if cut else {}
-        hosts = None
-        if request.extraction.templates is not None:
-            from neardup.sources.hosts import host  # most runs need no addresses
-
-            self.address = None if request.url_field == request.id else request.url_field
-            if urls is None:
-                urls = self.column(request.url_field, literal=True).to_pylist()
-            hosts = pa.array([host(url) for url in urls], pa.string())
-
-        def batches() -> Iterator[tuple[pa.Array, pa.Table, float]]:
-            done = 0
-            for chunk in filter(len, self.texts.chunks):
-                sizes = pc.fill_null(pc.binary_length(chunk), 0).to_numpy(zero_copy_only=False)
-                edges = np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH, prepend=0)).tolist()
-                for begin, end in pairwise([0, *edges, len(chunk)]):
-                    there, rows = chunk[begin:end].is_valid(), slice(done + begin, done + end)
-                    own = None if hosts is None else hosts[rows].filter(there)
-                    names = self.ids[rows].combine_chunks().filter(there)
-                    yield there, table_of(chunk[begin:end].filter(there), names, hosts=own), rows.stop / len(self)
-                done += len(chunk)
-
-        parts = [spread(found, there) for there, found in extracted(request.extraction, request.processes, batches())]
-        whole = pa.concat_tables(parts) if parts else pa.schema(FOUND).empty_table()
-        self.texts, self.found = whole["texts"], whole.drop_columns("texts")
-        self.sites = None if hosts is None else whole["sites"]
-
 
 class InputPiece(Collection):
     """Documents of one input: all of them, or some neighbours."""
@@ -341,6 +314,40 @@ class InputPiece(Collection):
         pages = zip(addresses, self.texts.to_pylist(), strict=True)
         yield from ((own, page) for own, page in pages if page is not None)
 
+    def extract(self, request: Request) -> None:
+        """Replace the texts, which are HTML, by those of these pages; nulls remain. Pages have ``PAGE_FIELDS``, too.
+
+        With templates, the address of a page is in a field; pages without one have none.
+        """
+        self.has_pages = True
+        cut = pc.sum(pc.greater(pc.binary_length(self.texts), LARGEST_PAGE)).as_py()
+        self.body_faults = {TOO_LONG: cut} if cut else {}
+        hosts = None
+        if request.extraction.templates is not None:
+            from neardup.sources.hosts import host  # most runs need no addresses
+
+            self.address = None if request.url_field == request.id else request.url_field
+            lacks = self.lacking(request.url_field) is not None
+            urls = pa.nulls(len(self)) if lacks else self.column(request.url_field, literal=True)
+            hosts = pa.array([host(url) for url in urls.to_pylist()], pa.string())
+
+        def batches() -> Iterator[tuple[pa.Array, pa.Table, float]]:
+            done = 0
+            for chunk in filter(len, self.texts.chunks):
+                sizes = pc.fill_null(pc.binary_length(chunk), 0).to_numpy(zero_copy_only=False)
+                edges = np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH, prepend=0)).tolist()
+                for begin, end in pairwise([0, *edges, len(chunk)]):
+                    there, rows = chunk[begin:end].is_valid(), slice(done + begin, done + end)
+                    own = None if hosts is None else hosts[rows].filter(there)
+                    names = self.ids[rows].combine_chunks().filter(there)
+                    yield there, table_of(chunk[begin:end].filter(there), names, hosts=own), rows.stop / len(self)
+                done += len(chunk)
+
+        parts = [spread(found, there) for there, found in extracted(request.extraction, request.processes, batches())]
+        whole = pa.concat_tables(parts) if parts else pa.schema(FOUND).empty_table()
+        self.texts, self.found = whole["texts"], whole.drop_columns("texts")
+        self.sites = None if hosts is None else whole["sites"]
+
     def take_sites(self) -> None:
         """Read the sites of texts that were extracted before, if they have any."""
         if len(self) and self.lacking(SITE) is None:
@@ -359,11 +366,15 @@ class InputPiece(Collection):
 
 
 class WholeInputs(Collection):
-    """All documents of some inputs, each of them one piece. *ignored* counts the files that were not requested."""
+    """All documents of some inputs, each of them one piece. *ignored* counts the files that were not requested.
+
+    *formats* are those of the inputs; ``format`` is that of the first one.
+    """
 
     def __init__(self, pieces: Sequence[InputPiece], request: Request, ignored: int = 0) -> None:
-        """Join pieces of one format; ``FieldMissing`` if no record has a requested text or id."""
+        """Join pieces; ``FieldMissing`` if no record has one of the ``required_fields`` of the *request*."""
         self.pieces = pieces
+        self.formats = {piece.format for piece in pieces}
         self.text = request.text
         self.globs = request.globs
         self.ignored = ignored
@@ -381,29 +392,35 @@ class WholeInputs(Collection):
         tables = [piece.revisits for piece in pieces if piece.revisits is not None]
         self.revisits = pa.concat_tables(tables) if tables else None
         self.quoted_lines = all_quoted_lines(piece.quoted_lines for piece in pieces)
-        self.address = pieces[0].address
-        if pieces[0].sites is not None:
-            self.sites = _chunked([piece.sites for piece in pieces])
-        for name in (request.text, request.id):
-            if name != DEFAULT_ID:
-                self._pieces_without(name)
+        if any(piece.sites is not None for piece in pieces):
+            self.sites = _chunked([_sites(piece) for piece in pieces])
+        for name in request.required_fields:
+            self._pieces_without(name)
 
     @property
     def without_templates(self) -> bool:
         """Whether some texts are those of HTML that was read without templates."""
-        return self.sites is None and any(piece.without_templates for piece in self.pieces)
+        return any(piece.without_templates for piece in self.pieces)
+
+    @property
+    def addresses(self) -> pa.ChunkedArray:
+        """The addresses of the documents; see ``Collection.addresses``."""
+        return _chunked([piece.addresses for piece in self.pieces])
 
     def places(self) -> pa.Table | None:
         """Return columns with the place of each document; ``None`` if its id is enough."""
-        tables = [places for piece in self.pieces if (places := piece.places()) is not None]
-        return pa.concat_tables(tables) if tables else None
+        own = [(pa.table({"": piece.ids}), piece.places()) for piece in self.pieces]
+        if all(places is None for _, places in own):
+            return None
+        tables = [ids if places is None else places.append_column("", ids.column(0)) for ids, places in own]
+        return pa.concat_tables(tables, promote_options="default").drop_columns("")
 
     def originals(self, representatives: Positions) -> pa.Table | None:
         """Return where the records of these documents are, for revisit records; ``None`` if nowhere.
 
         Null for -1, and for a record that cannot be read alone.
         """
-        if self.format != WARC:
+        if self.formats != {WARC}:
             return None
         from neardup.sources.archives import originals
 
@@ -416,16 +433,16 @@ class WholeInputs(Collection):
         without = self._pieces_without(name)
         if not len(self):
             return self.pieces[0].column(name, literal=literal)
-        written = self.format == "jsonl" and name != self.text and not literal
+        written = [piece.format == "jsonl" and name != self.text and not literal for piece in self.pieces]
 
-        def of(piece: InputPiece) -> pa.ChunkedArray:
+        def of(piece: InputPiece, *, written: bool) -> pa.ChunkedArray:
             if written:
                 return piece.raw_column(name)
             own = pa.nulls(len(piece)) if piece in without else piece.column(name, literal=literal)
             return pa.chunked_array([own])
 
-        columns = [of(piece) for piece in self.pieces]
-        found = joined(name, columns, [written] * len(columns), lambda piece, row: self.pieces[piece].place(row))
+        columns = [of(piece, written=own) for piece, own in zip(self.pieces, written, strict=True)]
+        found = joined(name, columns, written, lambda piece, row: self.pieces[piece].place(row))
         return found.unify_dictionaries().combine_chunks()
 
     def flags(self, name: str) -> pa.Array:
@@ -442,14 +459,6 @@ class WholeInputs(Collection):
         for piece in self.pieces:
             yield from piece.rows()
 
-    def extract(self, request: Request, urls: Sequence[str | None] | None = None) -> None:
-        """Replace the texts, which are HTML, by those of these pages; see ``Collection.extract``."""
-        super().extract(request, urls)
-        for piece, (begin, end) in zip(self.pieces, pairwise(self._edges.tolist()), strict=True):
-            piece.texts = self.texts[begin:end]  # and the HTML is not held
-            piece.found = None if self.found is None else self.found[begin:end]
-            piece.has_pages = True
-
     def write(
         self,
         path: str | os.PathLike[str],
@@ -464,7 +473,7 @@ class WholeInputs(Collection):
         Raises the errors of ``check_target``, ``DataError`` if an input has changed since it was read, and
         ``OutputError`` if the system refuses; then nothing is written.
         """
-        check_target(path, InputPaths(self.inputs), self.format, force=force, glob=self.globs)
+        check_target(path, InputPaths(self.inputs), self.formats, force=force, glob=self.globs)
         mask = np.zeros(len(self), np.bool_)
         mask[rows] = True
         self._write(os.fspath(path), mask, originals)
@@ -475,13 +484,13 @@ class WholeInputs(Collection):
         Raises the errors of ``write``, ``ParameterError`` for folders, whose files have no fields, and ``DataError`` if
         the records have a field of one of these names.
         """
-        check_marks(os.fspath(path), {self.format})
-        check_target(path, InputPaths(self.inputs), self.format, force=force)
+        check_marks(os.fspath(path), self.formats)
+        check_target(path, InputPaths(self.inputs), self.formats, force=force)
         self._write(os.fspath(path), np.ones(len(self), np.bool_), marks)
 
     def _write(self, path: str, mask: Flags, marks: pa.Table | None) -> None:
         how = output_kind(path, self.format)
-        own = how.format == self.format
+        own = self.formats == {how.format}
         with self.pieces[0].writer(path) if own else converter(path, how, self.schema) as append:
             for piece, (begin, end) in zip(self.pieces, pairwise(self._edges.tolist()), strict=True):
                 append(piece, mask[begin:end], None if marks is None else marks[begin:end])
@@ -499,7 +508,14 @@ class WholeInputs(Collection):
 
 
 def _chunked(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    return pa.chunked_array([chunk for column in columns for chunk in column.chunks], columns[0].type)
+    """Join columns of one type, or of several types of strings."""
+    kind = columns[0].type if len({column.type for column in columns}) == 1 else pa.large_string()
+    return pa.chunked_array([chunk.cast(kind) for column in columns for chunk in column.chunks], kind)
+
+
+def _sites(piece: InputPiece) -> pa.ChunkedArray:
+    """Return the sites of a piece; texts that are not those of pages with templates belong to none."""
+    return pa.chunked_array([np.zeros(len(piece), np.uint64)]) if piece.sites is None else piece.sites
 
 
 def with_address(request: Request) -> Request:

@@ -184,8 +184,8 @@ def state_of(root: str, files: Sequence[str]) -> tuple[list[int], str]:
 def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
     """Return the relative paths of a folder's documents, sorted, and how many other entries were ignored.
 
-    Raises ``DataError`` for a folder without documents, if *globs* choose only tables or archives and, without *globs*,
-    for a folder with as many tables or archives as documents: probably a data set and what is written about it.
+    Raises ``DataError`` for a folder without documents and, without *globs*, for one with as many tables or archives as
+    documents: probably a data set and what is written about it.
     """
     inside = os.path.realpath(root)
     found: list[str] = []
@@ -206,26 +206,23 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
                 tables += kind(path.name) is not None and not is_hidden(relative, globs, "._")
                 endings[path.suffix.lower() or "no ending"] += 1
     if not found:
-        raise _nothing_in(root, globs, endings, tables, links)
-    if all(kind(name) is not None for name in found):
-        rule = f"the files of this folder that match {' '.join(globs)} are tables or archives, not texts"
-        raise DataError(root, rule, "folder of tables")
+        raise _nothing_in(root, globs, endings, links)
     if tables >= len(found) and not globs:
         there = f"{counted(len(found), 'text')} and {counted(tables, 'table')}"
         raise DataError(root, f"this folder contains {there}, so it is unclear which are the documents", "mixed folder")
     return sorted(found), others + links
 
 
-def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]", tables: int, links: int) -> DataError:
-    """Return the error for a folder without documents, with its files, a number of *tables* among them, and *links*."""
+def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]", links: int) -> DataError:
+    """Return the error for a folder without documents, with the *endings* of its files, and *links*."""
     there = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common(_SHOWN))
     wanted = f"files that match {' '.join(globs)}" if globs else f"text or HTML files ({' '.join(sorted(DOCUMENTS))})"
-    code = "folder of tables" if tables else "folder of other files" if endings else ""
+    code = "folder of other files" if endings and not globs else ""
     rule = f"this folder contains no {wanted}"
     rule += f"; its files are: {there}" if there else "" if links else "; it is empty"
     if links:
         rule += f"; links to folders, or to files elsewhere, are not followed ({links:,} here): name what they link to"
-    return DataError(root, rule, "" if globs else code)
+    return DataError(root, rule, code)
 
 
 def unreadable(error: OSError) -> None:

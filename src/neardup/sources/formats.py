@@ -16,7 +16,6 @@ from neardup.model.errors import (
     NOT_A_FILE,
     DataError,
     InputRefused,
-    ParameterError,
     StorageRefused,
     reason,
     require,
@@ -295,17 +294,6 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
         code = _UNKNOWN.get(inner if inner in {".tar", ".arc"} else name.suffix, "ending unknown")
         raise InputRefused(path, "it is an ARC file" if code == "arc" else rule, code)
     return found
-
-
-def common_format(paths: Sequence[str], format: str | None = None) -> str:  # noqa: A002 - the same
-    """Return the one format of all the inputs; ``ParameterError`` if there are several."""
-    formats: dict[str, str] = {}
-    for path in paths:
-        formats.setdefault(input_kind(path, format).format, path)
-    if len(formats) > 1:
-        shown = " and ".join(f"{display(path)} ({name})" for name, path in list(formats.items())[:2])
-        raise ParameterError("inputs", None, f"must be of one format, not of several: {shown}", "several formats")
-    return next(iter(formats))
 
 
 @contextmanager

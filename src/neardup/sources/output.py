@@ -7,6 +7,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import chain, combinations
 from pathlib import Path
@@ -50,29 +51,32 @@ _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 _BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
 
 
-def check_target(path: AnyPath, inputs: InputPaths, wanted: str, *, force: bool, glob: Sequence[str] = ()) -> None:
-    """Raise the errors of writing the kept records of inputs of the format *wanted* before anything is read.
+def check_target(
+    path: AnyPath, inputs: InputPaths, formats: AbstractSet[str], *, force: bool, glob: Sequence[str] = ()
+) -> None:
+    """Raise the errors of writing the kept records of inputs of these *formats* before anything is read.
 
-    ``ParameterError``: the ending is unknown. ``ExtraMissing``: a library that writes it is missing. ``OutputError``:
-    the path is one of the *inputs* (even with *force*), is inside an input folder or contains one; exists and *force*
-    is not given; or its folder is missing or not writable. A device or a pipe may exist, and accepts any format but a
-    folder's. The inputs need not exist.
+    ``ParameterError``: the ending is unknown, or there is none and there are several formats. ``ExtraMissing``: a
+    library that writes it is missing. ``OutputError``: the path is one of the *inputs* (even with *force*), is inside
+    an input folder or contains one; exists and *force* is not given; or its folder is missing or not writable. A device
+    or a pipe may exist, and accepts any one format but a folder's. The inputs need not exist.
     """
     path = local(path)
     if is_special(path):
-        if wanted == FOLDER:
-            raise ParameterError("output", path, "must be the name of a folder, as the input is one")
+        require(formats != {FOLDER}, "output", path, "must be the name of a folder, as the input is one")
+        rule = "must be a folder, or end in a known format, as the inputs have several formats"
+        require(len(formats) == 1, "output", path, rule)
         inputs.check(path)  # such as standard output that is appended to an input
         return
     found = kind(path)
-    folder = wanted == FOLDER and found is None
+    folder = formats == {FOLDER} and found is None
     if folder and is_url(path):
         raise ParameterError("output", path, "must be a local folder, or end in a known format")
     if not folder and found is None:
         _refuse_folder(path)
         raise ParameterError("output", path, f"must end in a known format: {KNOWN}", "output ending")
     if found is not None and found.format == WARC:
-        require(wanted == WARC, "output", path, "can only be an archive if all inputs are archives")
+        require(formats == {WARC}, "output", path, "can only be an archive if all inputs are archives")
         if found.compression == "lz4":
             lz4_frame(b"")  # its library may be missing
     inputs.check(path)
@@ -114,6 +118,11 @@ def check_file(path: AnyPath, endings: Sequence[str], inputs: Sequence[str] = ()
 def output_kind(path: str, wanted: str) -> Kind:
     """Return the format for *path*: by its name, or the *wanted* format without compression for a device or a pipe."""
     return Kind(wanted) if is_special(path) else kind(path) or Kind(wanted)
+
+
+def may_be_folder(path: str) -> bool:
+    """Return whether a path may be that of a folder of outputs: one that exists, ends in a slash, or has no ending."""
+    return Path(path).is_dir() or path.endswith(os.sep) or not Path(path).suffix
 
 
 def is_special(path: str) -> bool:

@@ -32,11 +32,12 @@ from neardup.sources.collection import (
     Rejected,
     Request,
     WholeInputs,
-    require_used,
     with_address,
 )
 from neardup.sources.compression import within_memory
-from neardup.sources.formats import FOLDER, WARC, common_format, display, expand, require_format, require_once
+from neardup.sources.folder import Folder, documents_in, require_other_names
+from neardup.sources.formats import FOLDER, WARC, display, require_format
+from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.pages import extracting
 from neardup.sources.remote import fetched
 from neardup.text.extraction import Extraction
@@ -44,6 +45,7 @@ from neardup.text.extraction import Extraction
 MAX_BYTES: Final = 8 << 30
 AUTO: Final = Extraction()  # how HTML becomes text by default
 Progress = Callable[[str, int, int], None]
+Advance = Callable[[int, float], None]  # the number of an input, and the share of it that has been read
 
 _CLASSES: Final = {
     "jsonl": "jsonl:JsonLines",
@@ -65,12 +67,12 @@ def read(
 ) -> WholeInputs:
     """Read the documents of files, patterns, folders or, as ``-``, of standard input.
 
-    All inputs are of one format: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz``, ``.zst``, ``.bz2`` or
-    ``.xz``), ``.parquet``, web archives (``.warc``, also ``.gz``, ``.zst`` or ``.lz4``), or folders of text and HTML
-    files. *reading* are the parameters of ``request_of``. A record that cannot be read is rejected; each format's
-    module defines which records are. Many web pages are extracted by as many processes as there are *threads*
-    (``None``: every core), which end before this function does; their texts do not depend on the number. The same
-    request is made of *others*, other inputs.
+    Inputs may have several formats: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz``, ``.zst``, ``.bz2``
+    or ``.xz``), ``.parquet``, web archives (``.warc``, also ``.gz``, ``.zst`` or ``.lz4``), folders of such files, and
+    folders of text and HTML files. *reading* are the parameters of ``request_of``. A record that cannot be read is
+    rejected; each format's module defines which records are. Many web pages are extracted by as many processes as there
+    are *threads* (``None``: every core), which end before this function does; their texts do not depend on the number.
+    The same request is made of *others*, other inputs.
 
     *progress* is called with ``"read"``, the bytes read so far, and the total (of the files on disk; 0 of 0 for
     standard input).
@@ -93,45 +95,38 @@ def read_requested(
     """Read the documents of inputs as ``read`` does, by a request of ``request_of``; its processes stay open."""
     extraction = request.extraction
     request = with_address(request)
-    paths = require_once(expand(inputs), request.globs)
-    form = common_format(paths, request.format)
-    forms = {form, *(common_format([path], request.format) for path in (expand(others) if others else ()))}
-    require_used(request, forms, folders=FOLDER in forms)
+    found = inputs_of(inputs, request, others)
     opened = open_processes(request.processes, thread_count(threads))
-    with fetched(paths) as (local, folder), opened as processes:
+    with fetched(found.paths) as (local, folder), opened as processes:
         processes.turn_to(extracting(extraction, whole=request.whole_texts))
         request = replace(request, processes=processes)
         advance = _advance(local, progress)
-        documents = _of_folders(local, request, advance) if form == FOLDER else _of_files(form, local, request, advance)
+        documents = _of_local(found, local, request, advance)
         if folder is not None:
             finalize(documents, rmtree, folder, ignore_errors=True)
         pa.default_memory_pool().release_unused()  # of buffers, or it would be kept until the end of the run
-        if request.html:
-            documents.extract(request)
         if documents.rejected and not len(documents):
             raise nothing_left(documents.names, documents.rejected)
-        advance(len(paths) - 1, 1.0)
+        advance(len(local) - 1, 1.0)
         return documents
 
 
-def _of_files(form: str, paths: Sequence[str], request: Request, advance: Callable[[int, float], None]) -> WholeInputs:
+def _of_local(inputs: Inputs, paths: Sequence[str], request: Request, advance: Advance) -> WholeInputs:
+    """Read inputs at these paths, which are copies of those at URLs."""
+    folders = [path for path, one in zip(paths, inputs.kinds, strict=True) if one.format == FOLDER]
+    require_other_names(folders)
     pieces: list[InputPiece] = []
-    for index, path in enumerate(paths):
-        with within_memory(path):
-            pieces.append(reader(form)(path, request, advance=partial(advance, index)))
-        pieces[-1].require_columns_of(pieces[0])
-    return WholeInputs(pieces, request)
-
-
-def _of_folders(paths: Sequence[str], request: Request, advance: Callable[[int, float], None]) -> WholeInputs:
-    from neardup.sources.folder import Folder, documents_in, require_other_names
-
-    require_other_names(paths)
-    pieces, ignored = [], 0
-    for index, path in enumerate(paths):
-        files, others = documents_in(path, request.globs)
-        pieces.append(Folder(path, request, files, partial(advance, index), prefixed=len(paths) > 1))
-        ignored += others
+    ignored = inputs.ignored
+    for index, (path, one) in enumerate(zip(paths, inputs.kinds, strict=True)):
+        if one.format == FOLDER:
+            files, others = documents_in(path, request.globs)
+            pieces.append(Folder(path, request, files, partial(advance, index), prefixed=len(folders) > 1))
+            ignored += others
+        else:
+            with within_memory(path):
+                pieces.append(reader(one.format)(path, request, advance=partial(advance, index)))
+        if request.html:
+            pieces[-1].extract(request)
     return WholeInputs(pieces, request, ignored)
 
 
@@ -205,7 +200,7 @@ def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingR
     return NothingRead(", ".join(names), rule, first.code)
 
 
-def _advance(paths: Sequence[str], progress: Progress | None) -> Callable[[int, float], None]:
+def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:
     """Return a function of the number of an input and the share read of it, which reports the bytes of all inputs."""
     if progress is None:
         return lambda _index, _done: None

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,11 +26,11 @@ from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes
 from neardup.model.errors import NO_FILE, DataError, InputRefused, require
 from neardup.sources import remote
-from neardup.sources.collection import DEFAULT_ID, InputPiece, Rejected, Request, require_used, with_address
+from neardup.sources.collection import InputPiece, Rejected, Request, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.copies import copied, is_pipe, needs_copy
 from neardup.sources.fields import joined
-from neardup.sources.folder import Folder, documents_in, require_other_names, state_of, unreadable
+from neardup.sources.folder import Folder, documents_in, require_other_names, state_of
 from neardup.sources.formats import (
     FOLDER,
     STDIN,
@@ -38,16 +38,10 @@ from neardup.sources.formats import (
     Kind,
     display,
     expand,
-    input_kind,
-    is_document,
-    is_hidden,
     is_url,
-    kind,
-    local,
-    matches,
-    require_once,
     require_one_standard_input,
 )
+from neardup.sources.inputs import inputs_of, kind_of_input
 from neardup.sources.lines import blocks_of_lines
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.pages import extracting
@@ -96,7 +90,7 @@ class Shards:
     _listed: dict[int, list[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.kinds = [input_kind(path, _given(path, self.request)) for path in self.inputs]
+        self.kinds = [kind_of_input(path, self.request) for path in self.inputs]
 
     @classmethod
     def opened(
@@ -109,23 +103,16 @@ class Shards:
     ) -> Self:
         """Return the inputs with their identities, not cut yet; the same request is made of *others*.
 
-        A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors
-        of ``expand``, ``require_once`` (also for tables of several folders) and ``input_kind``, ``ParameterError`` for
-        a pipe unless *pipes* are expected, for standard input on both sides and for options that do not fit any input,
-        and ``DataError`` for a file that cannot be read. Standard input, pipes and files at URLs must be ``copied``
-        before the inputs are cut.
+        Raises the errors of ``inputs_of``, ``ParameterError`` for a pipe unless *pipes* are expected and for standard
+        input on both sides, and ``DataError`` for a file that cannot be read. Standard input, pipes and files at URLs
+        must be ``copied`` before the inputs are cut.
         """
-        given = require_once(expand(inputs), request.globs)
-        there = [_tables(path, request) for path in given]
-        paths = tuple(table for tables, _ in there for table in tables)
-        if paths != given:  # folders have become their tables
-            different = ({os.path.realpath(table): table for table in tables}.values() for tables, _ in there)
-            require_once(tuple(chain.from_iterable(different)), request.globs)
+        paths, _, ignored = inputs_of(inputs, request, others)
         for path in paths:
             why = "because a run in pieces reads its inputs more than once; use - and standard input"
             require(pipes or not is_pipe(path), "inputs", display(path), f"cannot be a pipe or a device, {why}")
         require_other_names([path for path in paths if Path(path).is_dir()])
-        found = cls(paths, request, ignored=sum(others for _, others in there))
+        found = cls(paths, request, ignored=ignored)
         identities: list[Any] = []
         for path, one in zip(paths, found.kinds, strict=True):
             if one.format == FOLDER:
@@ -133,11 +120,7 @@ class Shards:
             else:
                 once = path == STDIN or is_pipe(path)
                 identities.append(None if once else remote.identity(path) if is_url(path) else identity(path))
-        beside = expand(others) if others else ()
-        require_one_standard_input((*paths, *beside))
-        tables = (table for path in beside for table in _tables(path, request)[0])
-        forms = {one.format for one in (*found.kinds, *(input_kind(path, _given(path, request)) for path in tables))}
-        require_used(request, forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
+        require_one_standard_input((*paths, *(expand(others) if others else ())))
         return replace(found, identities=identities)
 
     def behind(self, others: Mapping[str, Any]) -> Self:
@@ -333,8 +316,7 @@ class Shards:
         the errors of ``pieces``, and ``FieldMissing`` at the end if no record has the text field, a field of ids that
         is not the default, or one of the *required* fields.
         """
-        needed = [self.request.text, *{self.request.id} - {DEFAULT_ID}, *required]
-        lacking = LackingFields([*dict.fromkeys(needed)])
+        lacking = LackingFields([*dict.fromkeys([*self.request.required_fields, *required])])
         total, done = sum(shard.size for shard in self.shards), 0
         for shard in self.shards:
             for piece in self.pieces(shard, markup=markup()):
@@ -445,60 +427,6 @@ class Shards:
                 yield block[: end or None]
                 if end:
                     return
-
-
-def _given(path: str, request: Request) -> str | None:
-    """Return the format that was given for files; folders have none."""
-    return None if Path(path).is_dir() else request.format
-
-
-def has_archives(inputs: Sequence[str | os.PathLike[str]], request: Request) -> bool:
-    """Return whether there are archives of web pages among files and folders; raises the errors of ``expand``."""
-    paths = _every_table(inputs, request)
-    return any((_given(path, request) or getattr(kind(path), "format", None)) == WARC for path in paths)
-
-
-def has_pages(inputs: Sequence[str | os.PathLike[str]], request: Request) -> bool:
-    """Return whether there are web pages among files and folders: in archives, folders of documents, or a field."""
-    kinds = (input_kind(path, _given(path, request)) for path in _every_table(inputs, request))
-    return request.reads_pages(one.format for one in kinds)
-
-
-def _every_table(inputs: Sequence[str | os.PathLike[str]], request: Request) -> Iterator[str]:
-    """Yield the tables, archives and folders of documents among files, patterns and folders.
-
-    URLs and patterns with the ending of a format are not looked up here.
-    """
-    for given in map(local, inputs):
-        known = is_url(given) and kind(given) is not None
-        for path in [given] if known else expand([given]):
-            yield from _tables(path, request)[0]
-
-
-def _tables(path: str, request: Request) -> tuple[list[str], int]:
-    """Return the tables inside a folder without documents, otherwise the path itself; and how many files are ignored.
-
-    Tables are hidden by a point, as documents are, and by an underscore, as Spark does; other files with such names are
-    those of no data, and do not count. Links to folders do.
-    """
-    if path == STDIN or not Path(path).is_dir():
-        return [path], 0
-    found: list[str] = []
-    others = 0
-    for folder, subfolders, names in os.walk(path, onerror=unreadable):
-        others += sum(Path(folder, name).is_symlink() for name in subfolders)
-        for relative in (str(Path(folder, name).relative_to(path)) for name in names):
-            is_table = kind(relative) is not None
-            known = matches(relative, request.globs) if request.globs else is_document(relative)
-            if not is_table and known and not is_hidden(relative, request.globs):
-                return [path], 0
-            if is_hidden(relative, request.globs, "._"):
-                others += is_table
-            elif is_table and (known or not request.globs):
-                found.append(str(Path(path, relative)))
-            else:
-                others += 1
-    return (sorted(found), others) if found else ([path], 0)
 
 
 def _ranges(sizes: Sequence[int], limit: int) -> list[tuple[int, int]]:

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 import pytest
 
-from neardup.interfaces.cli.advice import advice, advice_on_quotes, advice_on_rejected
+from neardup.interfaces.cli.advice import advice, advice_on_memory, advice_on_quotes, advice_on_rejected
 from neardup.model.errors import (
     Change,
     DataError,
@@ -65,25 +65,18 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         (DataError("a.jsonl:3", "it is wrong"), "a.jsonl:3: it is wrong"),
         (
             RunChanged("work", [Change("setting", "max_bytes", 5, 6), Change("added", "b.jsonl")]),
-            "--max-bytes was 5 and is 6; b.jsonl was added; the same command with --work work --restart begins again",
+            "--max-bytes was 5 and is 6; b.jsonl was added; the same command with --restart begins again",
         ),
         (
             RunChanged("work", [Change("named", "a.jsonl", "/data", "/data/a.jsonl")]),
-            "; the same command with --work work --restart begins again; it can only be continued with the same",
+            "; the same command with --restart begins again; it can only be continued with the same",
         ),
         (
             RunChanged("work", [Change("time", "a b.jsonl", 1_000_000_007, 5)]),
             "if its content is the same, restore its time: touch -d @1.000000007 'a b.jsonl'",
         ),
-        (
-            ParameterError("inputs", None, "must be of one format", "several formats"),
-            "must be of one format; with --work DIR, one run reads inputs of several formats",
-        ),
-        (
-            DataError("b.csv", "its header differs", "other columns"),
-            "with --work DIR, one run reads inputs with different columns",
-        ),
-        (ParameterError("output", "kept", "must end in .csv", "output ending"), "with --work DIR, it may be a folder"),
+        (DataError("b.csv", "its header differs", "other columns"), "name a .jsonl file, or a folder, which receives"),
+        (ParameterError("output", "kept", "must end in .csv", "output ending"), "the name of a folder of outputs has"),
         (OutputRefused("kept", "it is a folder", "folder"), "it is a folder; name a file in it"),
         (DataError("data", "holds", "mixed folder"), "name the tables, such as 'data/*.parquet', or choose the texts"),
         (
@@ -91,7 +84,6 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
             "use --text-view with the view of these templates",
         ),
         (DataError("a.csv", "begins with {", "json as table"), "to read it as JSON lines, use --format jsonl"),
-        (DataError("data", "holds no text", "folder of tables"), "add --work DIR to read all tables in the folder"),
         (StorageRefused("seen", "was created with a key", "key needed"), "name the file of its key with --key-file"),
         (StorageRefused("seen", "is of format 1", "older format"), "make the index again from its documents"),
         (
@@ -151,10 +143,15 @@ def test_verbs_that_read_no_files_do_not_name_their_options():
     assert "--max-bytes" not in advice(error, Namespace(verb="compare"))
 
 
-def test_runs_in_pieces_are_not_advised_to_be_such():
-    error = ParameterError("inputs", None, "must be of one format", "several formats")
-    assert "--work" not in advice(error, Namespace(verb="dedup", work="w"))
-    assert "--work" not in advice(error, Namespace(verb="index"))
+@pytest.mark.parametrize(
+    "given", [{}, {"restart": False}, {"work": "w"}, {"memory": 5}, {"restart": True}, {"against": "x"}]
+)
+def test_runs_in_pieces_are_not_advised_to_be_such(given):
+    advised = advice_on_memory(Namespace(verb="dedup", **given))
+    assert advised.startswith("a run in pieces" if any(given.values()) else "to run in pieces")
+
+
+def test_the_list_of_a_share():
     share = ParameterError("ignore_common", 0.01, "cannot be used", "share with state")
     words = "neardup dedup INPUT --dry-run --work DIR --ignore-common 0.01 --common common.npz; then replace"
     assert words in advice(share, Namespace(verb="dedup", work="w"))

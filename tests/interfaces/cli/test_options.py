@@ -242,7 +242,7 @@ def test_options_name_the_columns_of_a_report(tmp_path, options, urls, contents)
 
 
 def test_the_options_of_a_work_folder():
-    usage = WORK % ("large inputs: keep files", "")
+    usage = WORK % {"large": "large inputs: keep files", "unless": "", "runs": "in pieces"}
     assert vars(parsed(usage)) == {"restart": False}
     given = parsed(usage, "--work", "w", "--memory", "2M", "--restart")
     assert vars(given) == {"work": "w", "memory": 2_000_000, "restart": True}

@@ -727,7 +727,7 @@ def test_a_run_in_pieces_that_was_not_asked_for_fits_into_the_available_memory(t
     monkeypatch.setattr(files, "available_memory", lambda: there)
     monkeypatch.setattr(files, "_in_pieces", lambda _, settings, *__: found.append(settings.memory))
     with pytest.warns(RuntimeWarning):
-        dedup_files([tmp_path / "x.jsonl"], tmp_path / "out.jsonl", memory=500_000_000)
+        dedup_files([tmp_path / "x.jsonl"], tmp_path / "out.jsonl")
     assert found == [memory]
 
 

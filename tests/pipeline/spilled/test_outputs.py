@@ -530,10 +530,10 @@ def test_parts_that_are_inputs_are_not_removed(tmp_path, sources, form):
         ({"out": "out", "part_size": 0, "work": "w"}, "part_size"),
         ({"out": "out", "out_format": "xml", "work": "w"}, "out_format='xml' must be one of"),
         ({"out": "k.jsonl", "out_format": "csv", "work": "w"}, "out_format='csv' requires a folder as an output"),
-        ({"out": "out.jsonl", "part_size": 5}, "part_size=5 can only be used with a work folder"),
+        ({"out": "out.jsonl", "part_size": 5}, "part_size=5 requires a folder as an output"),
     ],
 )
-def test_parts_need_a_folder_and_a_work_folder(tmp_path, sources, monkeypatch, options, message):
+def test_parts_need_a_folder(tmp_path, sources, monkeypatch, options, message):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ParameterError, match=message):
         dedup_files(sources, **options)

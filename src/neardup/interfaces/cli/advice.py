@@ -58,7 +58,6 @@ _CONTINUING = {"dedup", "work", "index"}  # verbs that continue where a full dis
 _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an error or of a rejected record
     "": {  # of any error
         **_ENCODINGS,
-        "folder of tables": "name the files, such as '{tables}'",
         "mixed folder": "name the tables, such as '{tables}', or choose the texts with --glob '*.txt'",
         "json as table": "rename it with the ending .jsonl",
         "ending": "rename it with the ending of its format",
@@ -108,22 +107,20 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "json array": "convert it first: jq -c '.[]' FILE | neardup ...",
         "json over lines": "convert them first: jq -c . FILE | neardup ...",
     },
-    "in memory": {  # dedup without --work
-        "several formats": "with --work DIR, one run reads inputs of several formats, but not HTML of tables next to"
-        " archives and folders",
-        "other columns": "with --work DIR, one run reads inputs with different columns",
-        "folder of tables": "add --work DIR to read all tables in the folder, or name the files, such as '{tables}'",
-        "output ending": "with --work DIR, it may be a folder, which receives one file for each input",
-        "memory": "to run in pieces, which needs less memory, add --work DIR --memory SIZE",
-    },
-    "in pieces": {  # dedup with --work
+    "dedup": {
         "other columns": "as the output, name a .jsonl file, or a folder, which receives one file for each input",
-        "memory": "a run in pieces needs --memory, about 300 MB, 80 bytes for each document, and more for a document"
-        " larger than --memory: use a smaller --memory, or a machine with more memory",
+        "output ending": "the name of a folder of outputs has no ending, or ends in a slash",
         "parts of texts": "--out-format names it, such as --out-format jsonl",
         "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
         "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR"
         " --ignore-common {value} --common common.npz; then replace --ignore-common by --common common.npz",
+    },
+    "in memory": {  # of dedup
+        "memory": "to run in pieces, which needs less memory, add --memory SIZE",
+    },
+    "in pieces": {  # of dedup
+        "memory": "a run in pieces needs --memory, about 300 MB, 80 bytes for each document, and more for a document"
+        " larger than --memory: use a smaller --memory, or a machine with more memory",
         "changed": "restore it, with its modification time, and start the same command again: it continues; or begin"
         " again with --restart",
         "earlier input": "restore it, with its modification time, and start the same command again: it continues; or"
@@ -186,6 +183,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
     },
 }
+IN_PIECES = ("work", "memory", "part_size", "out_format", "restart")  # options of dedup: a run in pieces
 _NEXT_FILES = {  # that do not exist, are others or have another format, by their options
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
@@ -200,7 +198,7 @@ _NEXT_FILES = {  # that do not exist, are others or have another format, by thei
 def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     """Return what is wrong and what to do next."""
     if isinstance(error, ParameterError):
-        known = _NEXT["in memory" if _in_memory(arguments) else "in pieces"] | _NEXT["parameter"]
+        known = _NEXT.get(getattr(arguments, "verb", ""), {}) | _NEXT["parameter"]
         following = known.get(error.code, "").format(value=error.value)
         if error.name == "templates":
             error.value = vars(arguments).get("templates", error.value)  # the library does not know the file
@@ -237,8 +235,7 @@ def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:
         way_out = f"; if its content is the same, restore its time: {restored}" if touched else ""
         if any(change.kind == "named" for change in error.changes):
             way_out += "; it can only be continued with the same names, which are in its report"
-        named = f"--work {shlex.quote(error.where)} " if _in_memory(arguments) else ""  # it was not asked for
-        return f"{error.words(_option)}; the same command with {named}--restart begins again{way_out}"
+        return f"{error.words(_option)}; the same command with --restart begins again{way_out}"
     if isinstance(error, OutputsOverlap):
         return error.words(lambda name: _option(name) if name in vars(arguments) else name)
     if isinstance(error, ExtraMissing) and error.library == "resiliparse":
@@ -251,8 +248,7 @@ def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:
 
 def advice_on_memory(arguments: argparse.Namespace) -> str:
     """Return what to do if there is not enough memory."""
-    situation = "in memory" if _in_memory(arguments) else "in pieces" if arguments.verb == "dedup" else ""
-    return _NEXT[situation]["memory"]
+    return _NEXT[_run(arguments) if arguments.verb == "dedup" else ""]["memory"]
 
 
 def advice_on_warning(warning: Warning | str, arguments: argparse.Namespace) -> str:
@@ -348,7 +344,7 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         return "name the report of a run: neardup dedup INPUT --report FILE.parquet writes one, and .html only a page"
     situations = {  # the most particular one first
         "report" if is_report and verb == "audit" else verb: True,
-        "in memory" if _in_memory(arguments) else "in pieces": verb == "dedup",
+        _run(arguments): verb == "dedup",
         "standard input": error.where == "<stdin>",
         "output": isinstance(error, OutputError),
         "reading": verb in _READING,
@@ -405,9 +401,14 @@ def _is_full(error: BaseException | None) -> bool:
     return False
 
 
-def _in_memory(arguments: argparse.Namespace) -> bool:
-    """Return whether this is a run of ``dedup`` that is not one in pieces."""
-    return getattr(arguments, "verb", "") == "dedup" and {"work", "state", "against"}.isdisjoint(vars(arguments))
+def runs_in_pieces(arguments: argparse.Namespace) -> bool:
+    """Return whether options of ``dedup`` are those of a run in pieces."""
+    return any(vars(arguments).get(name) for name in (*IN_PIECES, "state", "against"))
+
+
+def _run(arguments: argparse.Namespace) -> str:
+    """Return the kind of a run of ``dedup``, by its options."""
+    return "in pieces" if runs_in_pieces(arguments) else "in memory"
 
 
 def _about_file(error: DataError, arguments: argparse.Namespace) -> str:

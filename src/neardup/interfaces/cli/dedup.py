@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options, terminal
+from neardup.interfaces.cli.advice import IN_PIECES, runs_in_pieces
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, pairs_not_compared, rule_of, totals_of
 from neardup.model.errors import ParameterError, plural, require
@@ -21,18 +22,23 @@ if TYPE_CHECKING:
 
 _LONG = 60  # seconds
 _OUTPUTS = ("out", "report", "dropped", "mark")
-_IN_PIECES = ("work", "memory", "part_size", "out_format", "restart", "keep_work")
+_OF_PIECES = (*IN_PIECES, "keep_work")
 _PARAMETERS = "keep verify gather representative ignore_common force threads state for_index against"
 
+_WORK = {
+    "large": "inputs larger than memory: run in pieces, with intermediate files",
+    "unless": ", unless --keep-work is given. Without --work, a run in pieces uses a folder next to --out",
+    "runs": "run in pieces",
+}
 USAGE = f"""
 {options.INPUTS}
 [outputs]
---out PATH: the kept documents, in the format of its ending
+--out PATH: the kept documents, in the format of its ending; without an ending, a folder with one file for each input
 --report PATH: every document's decision, with its evidence (.parquet, .jsonl), or a page to look at (.html)
 --dropped PATH: the removed documents themselves
 --mark PATH: all documents, each with its cluster: neardup_cluster, neardup_kept and neardup_representative
---part-size SIZE: of outputs that are folders, with --work: write files part-00000, ... of about SIZE bytes of text
---out-format FORMAT: of outputs that are folders, with --work: parquet, jsonl, jsonl.zst, ... (default: as the inputs)
+--part-size SIZE: of outputs that are folders: write files part-00000, ... of about SIZE bytes of text
+--out-format FORMAT: of outputs that are folders: parquet, jsonl, jsonl.zst, ... (default: as the inputs)
 --revisits: if --out is a web archive: write revisit records for the dropped pages whose payload is that of the kept
   page, byte by byte, also in an archive of --against
 --dry-run: do not write --out; other outputs are written
@@ -50,7 +56,7 @@ USAGE = f"""
 --gather kept|components=kept: match the kept copy itself, or chain matches
 --representative best-ranked|closest=best-ranked: which of the kept copies that a document matches is recorded with it
 [how it runs]
-{options.WORK % ("inputs larger than memory: keep intermediate files", ", unless --keep-work is given")}
+{options.WORK % _WORK}
 --keep-work: with --work: keep DIR at the end, for neardup audit --of DIR, or to repeat the run with another threshold
   or --keep without signing again; a run without this option removes DIR
 {options.THREADS}
@@ -81,7 +87,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.formats import expand
     from neardup.sources.output import ARRAYS, check_file, write_file
 
-    in_pieces = _in_pieces(given)
+    in_pieces = _in_pieces(arguments)
     scheme = options.scheme_of(arguments)
     if options.writes_list(arguments):
         check_file(given["common"], ARRAYS, expand(arguments.inputs), force=arguments.force)
@@ -104,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
             forecast=lines.forecast if lines else _print_forecast,
             continued=lines.continued if lines else _print_continuation,
             progress=lines.progress if lines and bars is None else bars,
-            **options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_IN_PIECES])),
+            **options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_OF_PIECES])),
             **options.reading_of(arguments),
         )
     seconds = time.monotonic() - started
@@ -157,18 +163,18 @@ class _Lines:
             print(json.dumps(line), file=sys.stderr, flush=True)
 
 
-def _in_pieces(given: dict[str, Any]) -> bool:
+def _in_pieces(arguments: argparse.Namespace) -> bool:
     """Return whether a run in pieces was requested; refuse options that do not fit."""
-    requested = not {"work", "state", "against"}.isdisjoint(given)
+    given = vars(arguments)
     options.require_memory(given, LEAST_OF_RUN)
-    if not requested:
-        options.refuse(given, _IN_PIECES, options.NEEDS_WORK)
+    if {"work", "state", "against"}.isdisjoint(given):
+        options.refuse(given, ("keep_work",), options.NEEDS_WORK)
     require("state" in given or not given.get("for_index"), "for_index", None, "can only be used with --state DIR")
     rule = "cannot be used with --dry-run, which writes no --out and so no revisit records"
     require(not (given.get("revisits") and given["dry_run"]), "revisits", None, rule)
     rule = "cannot be used with --state, which adds the documents; name its folder with --against, or leave it out"
     require("state" not in given or not given["dry_run"], "dry_run", None, rule)
-    return requested
+    return runs_in_pieces(arguments)
 
 
 def _without_templates(given: dict[str, Any], done: "FilesResult") -> list[str]:

@@ -36,7 +36,7 @@ THREADS: Final = "--threads N: cores to use (default: all)\n"
 
 INPUTS: Final = """
 inputs INPUT ...: .jsonl .ndjson .csv .tsv (also .gz .zst .bz2 .xz), .parquet, .warc .wet (also .gz .zst .lz4), a
-  folder of text or HTML files, or - for standard input (not archives); patterns and several inputs of one format are
+  folder of text or HTML files or of tables, or - for standard input (not archives); patterns and several inputs are
   allowed
 """
 SOME_INPUTS: Final = INPUTS.replace("INPUT ...", "[INPUT ...]", 1)
@@ -130,11 +130,11 @@ _SEED: Final = """
 --key-file PATH: secret key of 16 bytes or 32 hexadecimal digits, so that others cannot forge near-duplicates
 """
 WORK: Final = f"""
---work DIR: for %s in DIR, a new folder. If the run is interrupted, the same command continues it. DIR is removed at the
-  end%s
---memory SIZE: with --work: memory for documents in progress, at least {size_words(LEAST_OF_RUN)} (default:
+--work DIR: for %(large)s in DIR, a new folder. If the run is interrupted, the same command continues it. DIR is removed
+  at the end%(unless)s
+--memory SIZE: %(runs)s, with this memory for documents in progress, at least {size_words(LEAST_OF_RUN)} (default:
   {size_words(OF_RUN)})
---restart: with --work: discard what an interrupted run has finished, and begin again
+--restart: %(runs)s: discard what an interrupted run has finished, and begin again
 """
 
 

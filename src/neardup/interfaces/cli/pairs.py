@@ -31,7 +31,7 @@ right [B]: another collection, of other files: the pairs are of a document of A 
 {options.PLAIN}
 {options.SCHEME}
 [how it runs]
-{options.WORK % ("collections larger than memory: keep the features", "")}
+{options.WORK % {"large": "collections larger than memory: keep the features", "unless": "", "runs": "in --work"}}
 {options.THREADS}
 """
 INTERRUPTED = "interrupted; nothing was written; with --work, what is finished is kept, and the same command continues"

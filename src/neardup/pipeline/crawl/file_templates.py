@@ -15,9 +15,10 @@ from neardup.pipeline.progress import Progress
 from neardup.sources.collection import Rejected, Request
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import PAGE_FORMATS, WARC, display, expand, local
+from neardup.sources.inputs import has_archives, has_pages
 from neardup.sources.output import AnyPath, check_file, write_file
 from neardup.sources.read import request_of
-from neardup.sources.shards import SHARD, Shards, has_archives, has_pages, local_shards
+from neardup.sources.shards import SHARD, Shards, local_shards
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 from neardup.text.page_contents import PageContents

@@ -48,18 +48,18 @@ from neardup.sources.collection import Quoting, Rejected, WholeInputs
 from neardup.sources.copies import is_pipe
 from neardup.sources.first_records import first_records
 from neardup.sources.formats import (
+    FOLDER,
     STDIN,
     WARC,
     Kind,
-    expand,
-    input_kind,
     is_url,
     kind,
     local,
     local_folder,
     require_once,
 )
-from neardup.sources.output import AnyPath, check_separate, is_special
+from neardup.sources.inputs import inputs_of
+from neardup.sources.output import AnyPath, check_separate, is_special, may_be_folder
 from neardup.sources.output_places import InputPaths
 from neardup.sources.read import AUTO, MAX_BYTES, read_requested, request_of
 from neardup.text.columns import text_column
@@ -136,7 +136,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     out_format: str | None = None,
     part_size: int | None = None,
     work: AnyPath | None = None,
-    memory: int = OF_RUN,
+    memory: int | None = None,
     restart: bool = False,
     keep_work: bool = False,
     state: AnyPath | None = None,
@@ -161,13 +161,16 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     dropped pages whose payload is equal byte by byte to that of their representative.
 
     With *work*, the run is one in pieces: it uses that folder, which it makes, and about *memory* bytes of memory
-    besides 80 bytes for each document; the answer is the same. If it is interrupted, the same call continues it; with
-    *restart* it begins again. The folder is removed at the end, unless *keep_work*: then ``audit_files`` can read what
-    was decided, and a later run of the same inputs with another policy does not sign them again; runs with *state* or
-    *against* cannot keep it. A run in pieces also reads inputs of several formats, and folders of tables; if *out*,
-    *dropped* or *mark* has no known ending, it is a folder, which receives one file for each input, or with *part_size*
-    numbered files (``part-00000.jsonl``) of about that many bytes of text, in the format *out_format* (``parquet``,
-    ``jsonl.zst``, ...; default: that of the inputs).
+    (default: 2 GiB) besides 80 bytes for each document; the answer is the same. If it is interrupted, the same call
+    continues it; with *restart* it begins again. The folder is removed at the end, unless *keep_work*: then
+    ``audit_files`` can read what was decided, and a later run of the same inputs with another policy does not sign them
+    again; runs with *state* or *against* cannot keep it.
+
+    If *out*, *dropped* or *mark* has no ending of a format, it is a folder, which receives one file for each input, or
+    with *part_size* numbered files (``part-00000.jsonl``) of about that many bytes of text, in the format *out_format*
+    (``parquet``, ``jsonl.zst``, ...; default: that of the inputs). Such runs, except for folders of documents that are
+    written as a folder, and those with *memory* or *restart* are in pieces, too; the default for *work* is then a
+    folder next to the first output, or without outputs a temporary one.
 
     With *against*, the documents are compared with those of a state, of an index with texts or of other files, too:
     these rank before all of the inputs, those of an index as it admitted them, and are in no output. The decisions on
@@ -193,9 +196,9 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     continues an earlier one, with what that has finished. Everything else is as in ``dedup`` and
     ``neardup.sources.read``.
 
-    Without *work*, a run whose inputs would not fit into memory is one in pieces, too. So is a run that continues such
-    a run, which has left its folder next to the first output. These warn (``RuntimeWarning``) of what *forecast* and
-    *continued* are not called with. Without outputs in files, the folder is a temporary one.
+    A run whose inputs would not fit into memory is one in pieces, too, and so is a run that continues one which has
+    left its folder next to the first output. These warn (``RuntimeWarning``) of what *forecast* and *continued* are not
+    called with.
 
     Raises ``ParameterError``, ``DataError``, ``OutputError`` and ``ExtraMissing``; runs in pieces also
     ``StorageError``.
@@ -224,7 +227,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         outputs={name: local(path) for name, path in given_outputs.items() if path is not None},
         force=force,
         revisits=revisits,
-        memory=require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),
+        memory=OF_RUN if memory is None else require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),
         restart=restart,
         keep_work=keep_work,
         part_size=None if part_size is None else require_whole("part_size", part_size, 1, unit="bytes"),
@@ -232,14 +235,15 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         executors=executors,
         earlier=earlier or EarlierDocuments(),
     )
-    if work is None and earlier is not None:
-        work = _work_of(settings)
-    unasked = None if work is not None or earlier is not None else _unasked(inputs, settings)
-    if unasked is not None:
-        work, memory = unasked
-        settings = replace(settings, memory=memory)
-    if work is None and earlier is None and unasked is None:
+    if work is None and earlier is None:
+        require(not keep_work, "keep_work", keep_work, "can only be used with a work folder")
+        require(executors is None, "work", None, "must be a folder that all executors can use")
+    asked = work is not None or earlier is not None or memory is not None or _needs_pieces(inputs, settings)
+    unasked = None if asked else _unasked_memory(inputs, settings)
+    if not asked and unasked is None:
         return _in_memory(inputs, settings, page, threads, progress)
+    settings = replace(settings, memory=unasked or settings.memory)
+    work = _work_of(settings) if work is None else work
     # Without a work folder there is nothing to continue a run for.
     place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
     with (
@@ -267,10 +271,6 @@ def _in_memory(
     progress: bool | Progress | None,  # noqa: FBT001 - as dedup_files takes it
 ) -> FilesResult:
     """Do a run in memory, whose templates are learned first."""
-    of_pieces = {"part_size": settings.part_size, "out_format": settings.out_format}
-    for name, value in {**of_pieces, "keep_work": settings.keep_work or None}.items():
-        require(value is None, name, value, "can only be used with a work folder")
-    require(settings.executors is None, "work", None, "must be a folder that all executors can use")
     own = templates_of(settings.learn_templates, inputs, settings.request)
     if own is not None:
         settings = _reading(settings, own.extraction)
@@ -353,11 +353,20 @@ def _learned(own: RunTemplates, settings: RunSettings, inputs: Sequence[AnyPath]
     return found
 
 
-def _unasked(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Path | None, int] | None:
-    """Return the work folder (``None``: a temporary one) and the memory of a run that is to be one in pieces.
+def _needs_pieces(inputs: Sequence[AnyPath], settings: RunSettings) -> bool:
+    """Return whether settings are only those of a run in pieces: parts, formats or files in folders, or a restart."""
+    if settings.restart or settings.part_size is not None or settings.out_format is not None:
+        return True
+    named = (path for name, path in settings.outputs.items() if name != "report")
+    folders = any(kind(path) is None and not is_special(path) and may_be_folder(path) for path in named)
+    return folders and inputs_of(inputs, settings.request).formats != {FOLDER}
 
-    ``None`` for a run in memory. A run whose inputs would not fit is one in pieces, and warns; so is a run that
-    continues one. Standard input and URLs are not read for this. An error in an input is left to the run.
+
+def _unasked_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int | None:
+    """Return the memory of a run that is to be one in pieces although that was not requested; otherwise ``None``.
+
+    A run whose inputs would not fit is one in pieces, and warns; so is a run that continues one. Standard input and
+    URLs are not read for this. An error in an input is left to the run.
     """
     folder, there = _work_of(settings), available_memory()
     least = settings.memory if there is None else min(settings.memory, (there - _OF_PIECES) // 2)
@@ -366,8 +375,8 @@ def _unasked(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Path | N
         from neardup.engines.journal import is_interrupted
 
         if is_interrupted(folder):
-            return folder, memory
-    if there is None or (folder is None and (settings.keep_work or settings.executors is not None)):
+            return memory
+    if there is None:
         return None
     try:
         needed = _needed_memory(inputs, settings)
@@ -384,18 +393,19 @@ def _unasked(inputs: Sequence[AnyPath], settings: RunSettings) -> tuple[Path | N
         RuntimeWarning,
         stacklevel=3,
     )
-    return folder, memory
+    return memory
 
 
 def _needed_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int:
     """Return about how many bytes a run in memory needs with its documents, by the first records of each format."""
-    paths, request = expand(inputs), settings.request
-    sizes = {path: size for path in paths if not is_url(path) and (size := _size_of(path)) is not None}
-    if STDIN in paths or sum(sizes.values()) < _LARGE:
+    found, request = inputs_of(inputs, settings.request), settings.request
+    sizes = {path: size for path in found.paths if not is_url(path) and (size := _size_of(path)) is not None}
+    if STDIN in found.paths or sum(sizes.values()) < _LARGE:
         return 0
     kinds: dict[Kind, list[str]] = {}
-    for path in sizes:
-        kinds.setdefault(input_kind(path, None if Path(path).is_dir() else request.format), []).append(path)
+    for path, one in zip(found.paths, found.kinds, strict=True):
+        if path in sizes:
+            kinds.setdefault(one, []).append(path)
     exact, needed = settings.policy.verify == "exact", _LOADED
     for alike in kinds.values():
         largest = max(alike, key=sizes.__getitem__)

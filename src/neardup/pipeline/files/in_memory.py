@@ -19,7 +19,8 @@ from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
-from neardup.sources.formats import PAGE_FORMATS, common_format, expand
+from neardup.sources.formats import PAGE_FORMATS
+from neardup.sources.inputs import inputs_of
 from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, output_kind, write_file
 from neardup.sources.output_places import InputPaths
 from neardup.sources.plain_columns import check_values
@@ -29,34 +30,40 @@ from neardup.text.columns import text_column
 
 def check_outputs(inputs: Sequence[AnyPath], settings: RunSettings, *, or_page: bool) -> None:
     """Raise the errors of writing the outputs before anything is read; a report may be a page if that is rendered."""
-    paths, request = expand(inputs), settings.request
-    found = common_format(paths, request.format)
+    found, request = inputs_of(inputs, settings.request), settings.request
     for name, path in settings.outputs.items():
         if name == "report":
-            check_table(path, paths, force=settings.force, or_page=or_page)
+            check_table(path, found.paths, force=settings.force, or_page=or_page)
         else:
-            check_target(path, InputPaths(paths), found, force=settings.force, glob=request.globs)
+            check_target(path, InputPaths(found.paths), found.formats, force=settings.force, glob=request.globs)
     if (mark := settings.outputs.get("mark")) is not None:
-        check_marks(mark, {found})
+        check_marks(mark, found.formats)
 
 
 def writes_texts(inputs: Sequence[AnyPath], settings: RunSettings) -> bool:
     """Return whether pages of archives or folders are written as texts, in another format."""
-    found = common_format(expand(inputs), settings.request.format)
-    others = (output_kind(path, found).format != found for name, path in settings.outputs.items() if name != "report")
-    return found in PAGE_FORMATS and any(others)
+    formats = inputs_of(inputs, settings.request).formats
+    return any(_forms(settings.outputs, form) != {form} for form in formats & PAGE_FORMATS)
 
 
 def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:
     """Raise ``DataError`` for documents that an output cannot have, before any output is written."""
-    forms = {output_kind(path, documents.format).format for name, path in outputs.items() if name != "report"}
-    others = forms - {documents.format}
-    for form in sorted(others):
+    forms = _forms(outputs, documents.format)
+    own = documents.formats & forms if len(documents.formats) == 1 else set()
+    for form in sorted(forms - own):
         check_representable(", ".join(documents.names), documents.schema, form)
-    for piece in documents.pieces if others and documents.format == "parquet" else ():
-        check_values(piece.source, piece.rows())
-    for piece in documents.pieces if "mark" in outputs else ():
-        require_unmarked(piece)
+    for piece in documents.pieces:
+        if own:
+            piece.require_columns_of(documents.pieces[0])
+        if forms - own and piece.format == "parquet":
+            check_values(piece.source, piece.rows())
+        if "mark" in outputs:
+            require_unmarked(piece)
+
+
+def _forms(outputs: Mapping[str, str], own: str) -> set[str]:
+    """Return the formats of the outputs that have documents; those without an ending have their *own*."""
+    return {output_kind(path, own).format for name, path in outputs.items() if name != "report"}
 
 
 def decided_documents(
@@ -98,7 +105,7 @@ def write_outputs(
     if (report := outputs.get("report")) is not None and page is not None and is_page(report):
         write_file(report, page(), PAGES, force=force)
     elif report is not None:
-        pages = request.extraction.identity if request.reads_pages([documents.format]) else None
+        pages = request.extraction.identity if request.reads_pages(documents.formats) else None
         scheme: Any = settings.scheme
         if result.summary.common is not None:
             scheme = scheme.with_common(result.summary.common)

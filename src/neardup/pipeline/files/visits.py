@@ -27,12 +27,13 @@ from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, InputPiece, Quot
 from neardup.sources.compression import Contents
 from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import id_of
+from neardup.sources.inputs import has_pages
 from neardup.sources.jsonl import JsonLines
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import AnyPath
 from neardup.sources.read import AUTO, request_of
 from neardup.sources.records import decoder, literal_of
-from neardup.sources.shards import extracted_shards, has_pages
+from neardup.sources.shards import extracted_shards
 from neardup.sources.standard_input import MOST_BYTES
 from neardup.text.extraction import Extraction
 
@@ -132,7 +133,7 @@ class FileAnswers:
         too_long = (number for number, line in enumerate(lines, first) if line is None)
         piece.rejected += [Rejected(piece.source, number, _TOO_LONG, "too long") for number in too_long]
         if self._request.html:
-            piece.extract(self._request, [None] * len(piece) if piece.lacking(self._url) is not None else None)
+            piece.extract(self._request)
         answers = [{"line": number} | answer for (_, number), answer in self._answered(piece, alone=True)[0]]
         for answer in answers:
             answer["id"] = ids.get(answer["line"], answer["id"])

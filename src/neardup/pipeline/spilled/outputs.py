@@ -88,9 +88,8 @@ def outputs_of(
     """Return the outputs of a run: one file for all inputs, or in a folder one file for each input or numbered parts.
 
     The first *compared* inputs have none. A path without the ending of a format is a folder, which is made. Its files
-    have the format *form*, such as ``jsonl.zst``, or that of the inputs. Raises ``ParameterError`` for inputs of
-    several formats in a pipe, for one input that has two files in a folder, for parts of a file, and for marks of
-    documents without fields.
+    have the format *form*, such as ``jsonl.zst``, or that of the inputs. Raises ``ParameterError`` for one input that
+    has two files in a folder, for parts of a file, and for marks of documents without fields.
     """
     require(
         form is None or kind(f"x.{form}") is not None, "out_format", form, f"must be one of {KNOWN}, without the dot"
@@ -116,9 +115,6 @@ def outputs_of(
             or kind(path) is not None
             or (Path(path).exists() and not Path(path).is_dir())
         ):
-            if len(formats) > 1 and kind(path) is None:
-                rule = "must be a folder, or end in a known format, as the inputs have several formats"
-                raise ParameterError(target, path, rule)
             found.append(Output(target, path, everything))
             continue
         names = _names(shards, everything, form)
@@ -153,11 +149,11 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
     inputs = InputPaths(shards.inputs)
     try:
         for output in outputs:
-            form = shards.kinds[output.sources[0]].format
+            formats = {shards.kinds[source].format for source in output.sources}
             made += _make_folder(output.path)
             if own_format(shards, output) is not None:
                 shards.check_columns(output.sources)
-            check_target(output.path, inputs, form, force=force, glob=shards.request.globs)
+            check_target(output.path, inputs, formats, force=force, glob=shards.request.globs)
             parts = _existing_parts(output)
             _require_files(parts)
             for path in parts:

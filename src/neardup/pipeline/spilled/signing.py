@@ -22,7 +22,7 @@ from neardup.pipeline.digests import checksums, equals, exchanged
 from neardup.pipeline.spilled.earlier_documents import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import DEFAULT_ID, InputPiece, QuotedLines, Rejected, all_quoted_lines
+from neardup.sources.collection import InputPiece, QuotedLines, Rejected, all_quoted_lines
 from neardup.sources.compression import within_memory
 from neardup.sources.fields import with_one_order
 from neardup.sources.formats import display
@@ -253,8 +253,7 @@ def rejected_in(records: Iterable[dict[str, Any]]) -> list[Rejected]:
 def fields_of(job: Job) -> list[str]:
     """Return the fields that some record must have."""
     request = job.shards.request
-    named = [request.id] if request.id != DEFAULT_ID else []
-    return [*dict.fromkeys([request.text, *named, *request.columns])]
+    return [*dict.fromkeys([*request.required_fields, *request.columns])]
 
 
 def _of_piece(job: Job, piece: InputPiece, lacking: Container[str], *, body: bool) -> pa.Table:

@@ -1,0 +1,118 @@
+"""The files among some inputs: patterns and folders of tables represent the files in them."""
+
+import os
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+from neardup.sources.collection import Request, require_used
+from neardup.sources.folder import unreadable
+from neardup.sources.formats import (
+    STDIN,
+    WARC,
+    Kind,
+    expand,
+    input_kind,
+    is_document,
+    is_hidden,
+    is_url,
+    kind,
+    local,
+    matches,
+    require_once,
+)
+
+AnyPath = str | os.PathLike[str]
+
+
+class Inputs(NamedTuple):
+    """The *paths* of files and of folders of documents, their *kinds*, and how many other files were *ignored*."""
+
+    paths: tuple[str, ...]
+    kinds: tuple[Kind, ...]
+    ignored: int
+
+    @property
+    def formats(self) -> set[str]:
+        """The formats of the inputs."""
+        return {one.format for one in self.kinds}
+
+
+def inputs_of(inputs: Sequence[AnyPath], request: Request, others: Sequence[AnyPath] = ()) -> Inputs:
+    """Return the files among some inputs; the same request is made of *others*.
+
+    A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors of
+    ``expand``, ``require_once`` (also for tables of several folders) and ``input_kind``, and ``ParameterError`` for
+    options that do not fit any input.
+    """
+    given = require_once(expand(inputs), request.globs)
+    there = [_tables(path, request) for path in given]
+    paths = tuple(chain.from_iterable(tables for tables, _ in there))
+    if paths != given:  # folders have become their tables
+        different = ({os.path.realpath(table): table for table in tables}.values() for tables, _ in there)
+        require_once(tuple(chain.from_iterable(different)), request.globs)
+    beside = expand(others) if others else ()
+    found = Inputs(paths, tuple(kind_of_input(path, request) for path in paths), sum(ignored for _, ignored in there))
+    tables = (table for path in beside for table in _tables(path, request)[0])
+    forms = found.formats | {kind_of_input(path, request).format for path in tables}
+    require_used(request, forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
+    return found
+
+
+def kind_of_input(path: str, request: Request) -> Kind:
+    """Return the format of an input: the requested one of files; see ``input_kind``."""
+    return input_kind(path, _given(path, request))
+
+
+def has_archives(inputs: Sequence[AnyPath], request: Request) -> bool:
+    """Return whether there are archives of web pages among files and folders; raises the errors of ``expand``."""
+    paths = _every_table(inputs, request)
+    return any((_given(path, request) or getattr(kind(path), "format", None)) == WARC for path in paths)
+
+
+def has_pages(inputs: Sequence[AnyPath], request: Request) -> bool:
+    """Return whether there are web pages among files and folders: in archives, folders of documents, or a field."""
+    return request.reads_pages(kind_of_input(path, request).format for path in _every_table(inputs, request))
+
+
+def _given(path: str, request: Request) -> str | None:
+    """Return the format that was given for files; folders have none."""
+    return None if Path(path).is_dir() else request.format
+
+
+def _every_table(inputs: Sequence[AnyPath], request: Request) -> Iterator[str]:
+    """Yield the tables, archives and folders of documents among files, patterns and folders.
+
+    URLs and patterns with the ending of a format are not looked up here.
+    """
+    for given in map(local, inputs):
+        known = is_url(given) and kind(given) is not None
+        for path in [given] if known else expand([given]):
+            yield from _tables(path, request)[0]
+
+
+def _tables(path: str, request: Request) -> tuple[list[str], int]:
+    """Return the tables inside a folder without documents, otherwise the path itself; and how many files are ignored.
+
+    Tables are hidden by a point, as documents are, and by an underscore, as Spark does; other files with such names are
+    those of no data, and do not count. Links to folders do.
+    """
+    if path == STDIN or not Path(path).is_dir():
+        return [path], 0
+    found: list[str] = []
+    others = 0
+    for folder, subfolders, names in os.walk(path, onerror=unreadable):
+        others += sum(Path(folder, name).is_symlink() for name in subfolders)
+        for relative in (str(Path(folder, name).relative_to(path)) for name in names):
+            is_table = kind(relative) is not None
+            known = matches(relative, request.globs) if request.globs else is_document(relative)
+            if not is_table and known and not is_hidden(relative, request.globs):
+                return [path], 0
+            if is_hidden(relative, request.globs, "._"):
+                others += is_table
+            elif is_table and (known or not request.globs):
+                found.append(str(Path(path, relative)))
+            else:
+                others += 1
+    return (sorted(found), others) if found else ([path], 0)
