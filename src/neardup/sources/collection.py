@@ -25,7 +25,16 @@ from neardup.sources.missing_fields import LackingFields, WithoutText
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
-from neardup.sources.tables import check_representable, conformed, filtered, table_writer, united
+from neardup.sources.tables import (
+    ONLY_LINES,
+    TOGETHER,
+    check_representable,
+    conformed,
+    filtered,
+    table_writer,
+    united,
+    united_of,
+)
 from neardup.text.extraction import Extraction
 from neardup.text.html import LARGEST_PAGE, TOO_LONG
 
@@ -458,6 +467,12 @@ class WholeInputs(Collection):
         """Yield all records with all of their fields, some at a time."""
         for piece in self.pieces:
             yield from piece.rows()
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """All fields of the records; see ``Collection.schema``."""
+        why = TOGETHER if len(self.pieces) > 1 else ONLY_LINES
+        return united_of(((piece.source, piece.schema) for piece in self.pieces), why)
 
     def write(
         self,

@@ -30,6 +30,9 @@ _GROUP_BYTES: Final = 1 << 27
 ONLY_LINES: Final = (
     "which only JSON lines can represent; write JSON lines, and use other outputs for inputs of other formats"
 )
+TOGETHER: Final = (
+    "and inputs that are written together need one type for each field; write one file for each input, to a folder"
+)
 
 _LEVELS: Final = 98  # of objects and lists in each other: readers of Parquet accept 100, with the record and the value
 _SHOWN: Final = 40  # characters of a value in a message

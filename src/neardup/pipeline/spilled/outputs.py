@@ -50,15 +50,12 @@ from neardup.sources.plain_columns import check_values, has_limits
 from neardup.sources.read import reader
 from neardup.sources.remote import exists, matching, remove
 from neardup.sources.shards import Shards
-from neardup.sources.tables import ONLY_LINES, check_levels, check_representable, united, united_of
+from neardup.sources.tables import ONLY_LINES, TOGETHER, check_levels, check_representable, united, united_of
 
 PLACE: Final = "place"  # the stage that records which outputs get their names
 
 _PART: Final = "part-"
 _DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all numbers have more, to be in order
-_TOGETHER: Final = (
-    "and inputs that are written together need one type for each field; write one file for each input, to a folder"
-)
 _ROWS: Final = 1 << 16  # decisions that are written together
 _AHEAD: Final = 4  # pieces: a group of rows of Parquet has many, and is written at once
 
@@ -277,7 +274,7 @@ def schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema:
             read.append(pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))))
         except (ValueError, OSError, pa.ArrowException) as error:  # Arrow has OSError for some of its own
             raise StorageDamaged(str(journal.path("done", f"fields--{number}.json")), OTHER) from error
-    why = _TOGETHER if len(output.sources) > 1 else ONLY_LINES
+    why = TOGETHER if len(output.sources) > 1 else ONLY_LINES
     schema = united_of(zip(owners, read, strict=True), why)
     check_representable(", ".join(names[source] for source in output.sources), schema, form)
     for owner, record in zip(owners, records, strict=True):
