@@ -3,6 +3,7 @@
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from archives_made import packed, page
 
 from neardup import dedup_files
 from neardup.model.errors import DataError, InputRefused, ParameterError
@@ -26,6 +27,7 @@ def data(tmp_path, monkeypatch):
     for name in ("_SUCCESS", "._b.csv", "_temporary/c.csv", "notes", "a/y.json"):
         (tmp_path / "data" / name).write_text("text\nhidden\n")
     (tmp_path / "texts" / "t.txt").write_text(WORDS)
+    (tmp_path / "pages.warc.gz").write_bytes(packed([page(1, WORDS), page(2)]))
     return tmp_path
 
 
@@ -52,7 +54,10 @@ def test_options_must_fit_an_input(data):
     assert not has_pages(["data"], request_of())
 
 
-@pytest.mark.parametrize("inputs", [["data"], ["data", "texts"], ["texts", "data/c.parquet", "data/a/x.jsonl"]])
+@pytest.mark.parametrize(
+    "inputs",
+    [["data"], ["data", "texts"], ["texts", "data/c.parquet", "data/a/x.jsonl"], ["data", "pages.warc.gz", "texts"]],
+)
 @pytest.mark.parametrize("keep", ["first", "last", "max:year", "longest"])
 def test_several_formats_are_decided_in_memory_as_in_pieces(data, inputs, keep):
     if keep == "max:year" and "texts" in inputs:
@@ -72,7 +77,7 @@ def test_a_folder_of_outputs_needs_no_work_folder(data):
     assert (data / "rest" / "b.csv").read_text() == f"id,text,month\nb,{WORDS} b,2\n"
     dedup_files(["data"], "parts", part_size=30, out_format="jsonl")
     assert len([*(data / "parts").iterdir()]) > 1
-    assert sorted(path.name for path in data.iterdir()) == ["data", "kept", "parts", "rest", "texts"]
+    assert sorted(path.name for path in data.iterdir()) == ["data", "kept", "pages.warc.gz", "parts", "rest", "texts"]
     with pytest.raises(ParameterError, match="must end in a known format"):
         dedup_files(["data"], "kept.jsn")
     with pytest.raises(ParameterError, match="or end in a known format, as the inputs have several formats"):

@@ -418,10 +418,14 @@ class WholeInputs(Collection):
 
     def places(self) -> pa.Table | None:
         """Return columns with the place of each document; ``None`` if its id is enough."""
-        own = [(pa.table({"": piece.ids}), piece.places()) for piece in self.pieces]
-        if all(places is None for _, places in own):
+        found = [piece.places() for piece in self.pieces]
+        if all(places is None for places in found):
             return None
-        tables = [ids if places is None else places.append_column("", ids.column(0)) for ids, places in own]
+        rows = [pa.table({"": pa.nulls(len(piece))}) for piece in self.pieces]  # also of pieces without places
+        tables = [
+            own if places is None else places.append_column("", own[""])
+            for own, places in zip(rows, found, strict=True)
+        ]
         return pa.concat_tables(tables, promote_options="default").drop_columns("")
 
     def originals(self, representatives: Positions) -> pa.Table | None:
