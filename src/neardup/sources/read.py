@@ -81,27 +81,22 @@ def read(
     for wrong parameters.
     """
     require_paths("inputs", inputs)
-    return read_requested(inputs, request_of(**reading), others=others, threads=threads, progress=progress)
+    request = request_of(**reading)
+    return read_requested(inputs_of(inputs, request, others), request, threads=threads, progress=progress)
 
 
 def read_requested(
-    inputs: Sequence[str | os.PathLike[str]],
-    request: Request,
-    *,
-    others: Sequence[str | os.PathLike[str]] = (),
-    threads: int | None = None,
-    progress: Progress | None = None,
+    inputs: Inputs, request: Request, *, threads: int | None = None, progress: Progress | None = None
 ) -> WholeInputs:
-    """Read the documents of inputs as ``read`` does, by a request of ``request_of``; its processes stay open."""
+    """Read the documents of ``inputs_of`` as ``read`` does, by a request of ``request_of``; its processes stay open."""
     extraction = request.extraction
     request = with_address(request)
-    found = inputs_of(inputs, request, others)
     opened = open_processes(request.processes, thread_count(threads))
-    with fetched(found.paths) as (local, folder), opened as processes:
+    with fetched(inputs.paths) as (local, folder), opened as processes:
         processes.turn_to(extracting(extraction, whole=request.whole_texts))
         request = replace(request, processes=processes)
         advance = _advance(local, progress)
-        documents = _of_local(found, local, request, advance)
+        documents = _of_local(inputs, local, request, advance)
         if folder is not None:
             finalize(documents, rmtree, folder, ignore_errors=True)
         pa.default_memory_pool().release_unused()  # of buffers, or it would be kept until the end of the run

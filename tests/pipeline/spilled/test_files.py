@@ -722,6 +722,7 @@ def test_a_run_in_pieces_that_was_not_asked_for_fits_into_the_available_memory(t
     from neardup.pipeline.files import dedup as files
 
     found = []
+    (tmp_path / "x.jsonl").touch()
     monkeypatch.setattr(files, "_LARGE", 0)
     monkeypatch.setattr(files, "_needed_memory", lambda *_: there + 1)
     monkeypatch.setattr(files, "available_memory", lambda: there)

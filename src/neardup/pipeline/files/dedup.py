@@ -58,7 +58,7 @@ from neardup.sources.formats import (
     local_folder,
     require_once,
 )
-from neardup.sources.inputs import inputs_of
+from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.output import AnyPath, check_separate, is_special, may_be_folder
 from neardup.sources.output_places import InputPaths
 from neardup.sources.read import AUTO, MAX_BYTES, read_requested, request_of
@@ -235,14 +235,16 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         executors=executors,
         earlier=earlier or EarlierDocuments(),
     )
+    unasked: int | None = None
     if work is None and earlier is None:
         require(not keep_work, "keep_work", keep_work, "can only be used with a work folder")
         require(executors is None, "work", None, "must be a folder that all executors can use")
-    asked = work is not None or earlier is not None or memory is not None or _needs_pieces(inputs, settings)
-    unasked = None if asked else _unasked_memory(inputs, settings)
-    if not asked and unasked is None:
-        return _in_memory(inputs, settings, page, threads, progress)
-    settings = replace(settings, memory=unasked or settings.memory)
+        found = inputs_of(inputs, settings.request)
+        if memory is None and not _needs_pieces(found, settings):
+            unasked = _unasked_memory(found, settings)
+            if unasked is None:
+                return _in_memory(inputs, found, settings, page, threads, progress)
+            settings = replace(settings, memory=unasked)
     work = _work_of(settings) if work is None else work
     # Without a work folder there is nothing to continue a run for.
     place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
@@ -263,25 +265,26 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         return _in_pieces(inputs, settings, engine, follow)
 
 
-def _in_memory(
+def _in_memory(  # noqa: PLR0913, PLR0917 - as dedup_files takes them
     inputs: Sequence[AnyPath],
+    found: Inputs,
     settings: RunSettings,
     page: Page | None,
     threads: int,
-    progress: bool | Progress | None,  # noqa: FBT001 - as dedup_files takes it
+    progress: bool | Progress | None,  # noqa: FBT001 - the same
 ) -> FilesResult:
-    """Do a run in memory, whose templates are learned first."""
+    """Do a run in memory, whose templates are learned first; *found* are the files among its inputs."""
     own = templates_of(settings.learn_templates, inputs, settings.request)
     if own is not None:
         settings = _reading(settings, own.extraction)
-    check_outputs(inputs, settings, or_page=page is not None)
+    check_outputs(found, settings, or_page=page is not None)
     with followed(progress) as follow, LocalEngine(threads) as engine:
         with Processes(threads) as processes:
             settings = replace(settings, request=replace(settings.request, processes=processes))
             if own is not None:
                 settings = _reading(settings, own.extended(inputs, settings.request, follow))
-            request = replace(settings.request, whole_texts=writes_texts(inputs, settings))
-            documents = read_requested(inputs, request, progress=follow)
+            request = replace(settings.request, whole_texts=writes_texts(found, settings))
+            documents = read_requested(found, request, progress=follow)
         check_documents(documents, settings.outputs)
         result, originals = decided_documents(documents, settings, engine, follow)
     extraction = settings.request.extraction
@@ -353,16 +356,16 @@ def _learned(own: RunTemplates, settings: RunSettings, inputs: Sequence[AnyPath]
     return found
 
 
-def _needs_pieces(inputs: Sequence[AnyPath], settings: RunSettings) -> bool:
+def _needs_pieces(inputs: Inputs, settings: RunSettings) -> bool:
     """Return whether settings are only those of a run in pieces: parts, formats or files in folders, or a restart."""
     if settings.restart or settings.part_size is not None or settings.out_format is not None:
         return True
     named = (path for name, path in settings.outputs.items() if name != "report")
     folders = any(kind(path) is None and not is_special(path) and may_be_folder(path) for path in named)
-    return folders and inputs_of(inputs, settings.request).formats != {FOLDER}
+    return folders and inputs.formats != {FOLDER}
 
 
-def _unasked_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int | None:
+def _unasked_memory(inputs: Inputs, settings: RunSettings) -> int | None:
     """Return the memory of a run that is to be one in pieces although that was not requested; otherwise ``None``.
 
     A run whose inputs would not fit is one in pieces, and warns; so is a run that continues one. Standard input and
@@ -396,14 +399,14 @@ def _unasked_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int | N
     return memory
 
 
-def _needed_memory(inputs: Sequence[AnyPath], settings: RunSettings) -> int:
+def _needed_memory(inputs: Inputs, settings: RunSettings) -> int:
     """Return about how many bytes a run in memory needs with its documents, by the first records of each format."""
-    found, request = inputs_of(inputs, settings.request), settings.request
-    sizes = {path: size for path in found.paths if not is_url(path) and (size := _size_of(path)) is not None}
-    if STDIN in found.paths or sum(sizes.values()) < _LARGE:
+    request = settings.request
+    sizes = {path: size for path in inputs.paths if not is_url(path) and (size := _size_of(path)) is not None}
+    if STDIN in inputs.paths or sum(sizes.values()) < _LARGE:
         return 0
     kinds: dict[Kind, list[str]] = {}
-    for path, one in zip(found.paths, found.kinds, strict=True):
+    for path, one in zip(inputs.paths, inputs.kinds, strict=True):
         if path in sizes:
             kinds.setdefault(one, []).append(path)
     exact, needed = settings.policy.verify == "exact", _LOADED

@@ -20,30 +20,29 @@ from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, WholeInputs, check_marks
 from neardup.sources.formats import PAGE_FORMATS
-from neardup.sources.inputs import inputs_of
-from neardup.sources.output import PAGES, AnyPath, check_table, check_target, is_page, output_kind, write_file
+from neardup.sources.inputs import Inputs
+from neardup.sources.output import PAGES, check_table, check_target, is_page, output_kind, write_file
 from neardup.sources.output_places import InputPaths
 from neardup.sources.plain_columns import check_values
 from neardup.sources.tables import check_representable
 from neardup.text.columns import text_column
 
 
-def check_outputs(inputs: Sequence[AnyPath], settings: RunSettings, *, or_page: bool) -> None:
+def check_outputs(inputs: Inputs, settings: RunSettings, *, or_page: bool) -> None:
     """Raise the errors of writing the outputs before anything is read; a report may be a page if that is rendered."""
-    found, request = inputs_of(inputs, settings.request), settings.request
     for name, path in settings.outputs.items():
         if name == "report":
-            check_table(path, found.paths, force=settings.force, or_page=or_page)
+            check_table(path, inputs.paths, force=settings.force, or_page=or_page)
         else:
-            check_target(path, InputPaths(found.paths), found.formats, force=settings.force, glob=request.globs)
+            where = InputPaths(inputs.paths)
+            check_target(path, where, inputs.formats, force=settings.force, glob=settings.request.globs)
     if (mark := settings.outputs.get("mark")) is not None:
-        check_marks(mark, found.formats)
+        check_marks(mark, inputs.formats)
 
 
-def writes_texts(inputs: Sequence[AnyPath], settings: RunSettings) -> bool:
+def writes_texts(inputs: Inputs, settings: RunSettings) -> bool:
     """Return whether pages of archives or folders are written as texts, in another format."""
-    formats = inputs_of(inputs, settings.request).formats
-    return any(_forms(settings.outputs, form) != {form} for form in formats & PAGE_FORMATS)
+    return any(_forms(settings.outputs, form) != {form} for form in inputs.formats & PAGE_FORMATS)
 
 
 def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:
