@@ -5,7 +5,14 @@ from batches import ragged
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.exact import count_repeats, leaders_by_content, leaders_by_features, repeats, spread
+from neardup.decisions.exact import (
+    count_repeats,
+    leaders_by_content,
+    leaders_by_features,
+    leaders_by_key,
+    repeats,
+    spread,
+)
 from neardup.kernels.sets import digests
 from neardup.model.arrays import Features, TextBatch
 
@@ -116,3 +123,10 @@ def test_digests_repeat_earlier_ones(digests):
     """Few digests have the same first word, as of random ones."""
     expected = [digest in digests[:row] for row, digest in enumerate(digests)]
     assert repeats(np.array(digests, np.uint64).reshape(-1, 2)).tolist() == expected
+
+
+@given(st.lists(st.sampled_from([(0, 0), (1 << 40, 5), (1 << 40, 6), (2 << 40, 5)]), max_size=12))
+def test_leaders_by_key_are_the_best_ranks_of_a_digest(digests):
+    ranks = np.array([rank for rank, own in enumerate(digests) if any(own)], np.int64)
+    found = leaders_by_key(np.array(digests, np.uint64).reshape(-1, 2), ranks)
+    assert found.tolist() == [digests.index(own) if any(own) else rank for rank, own in enumerate(digests)]

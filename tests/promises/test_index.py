@@ -92,9 +92,10 @@ def pool(name, families=30, seed=1):
     raw, exact, sets = estimates.copy(), np.zeros((number, number)), []
     equals = [content if there else None for content, there in zip(contents, signatures.present, strict=True)]
     if not scheme.columns:
-        features = scheme.shingling.features(documents)
-        lists = [(*features.values[begin:end].tolist(),) for begin, end in pairwise(features.offsets.tolist())]
-        equals = [own or content for own, content in zip(lists, contents, strict=True)]
+        lists = of_documents(scheme.shingling, documents)
+        others = lists if scheme.second_shingling is None else of_documents(scheme.second_shingling, documents)
+        every = zip(lists, others, contents, strict=True)
+        equals = [(own, other) if own and other else content for own, other, content in every]
         sets = [*map(set, lists)]
         exact = np.array([[closeness(one, other, scheme.rule) for other in sets] for one in sets])
         plausible = shortened >= scheme.floor
@@ -107,6 +108,12 @@ def pool(name, families=30, seed=1):
         exact = np.where(meet & matches, estimates, 0.0)
     estimates = np.where(meet & matches, estimates, 0.0)
     return Pool(scheme, documents, fields, signatures, contents, equals, exact, estimates, raw, sets)
+
+
+def of_documents(shingling, documents):
+    """The features of each document."""
+    features = shingling.features(documents)
+    return [(*features.values[begin:end].tolist(),) for begin, end in pairwise(features.offsets.tolist())]
 
 
 def closeness(one, other, measure):

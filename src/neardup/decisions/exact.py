@@ -99,16 +99,21 @@ def leaders_by_content(contents: Sequence[object], ranks: Sequence[int], leaders
             leaders[rank] = first.setdefault(content, rank)
 
 
-def repeats(digests: Words) -> Flags:
-    """Return which digests of 128 bits, uint64[n, 2], are those of an earlier row."""
-    ranks = np.arange(len(digests))
-    leaders = ranks.copy()
+def leaders_by_key(digests: Words, ranks: Positions) -> Positions:
+    """Return the best rank with the same digest of 128 bits, uint64[n, 2]; other than these *ranks* are alone."""
+    leaders = np.arange(len(digests))
 
     def equal(left: Positions, right: Positions) -> Flags:
         return np.asarray((digests[left] == digests[right]).all(axis=1))
 
-    leaders_by_digest(digests[:, 0], ranks, equal, leaders)
-    return np.asarray(leaders != ranks)
+    leaders_by_digest(digests[ranks, 0], ranks, equal, leaders)
+    return leaders
+
+
+def repeats(digests: Words) -> Flags:
+    """Return which digests of 128 bits, uint64[n, 2], are those of an earlier row."""
+    every = np.arange(len(digests))
+    return np.asarray(leaders_by_key(digests, every) != every)
 
 
 def count_repeats(batches: Iterable[TextBatch]) -> int:

@@ -170,4 +170,5 @@ def _missing(scheme: Scheme, signed: Signatures) -> str | None:
     if isinstance(scheme, FieldScheme):
         return f"{have}: a required field is empty"
     shingling: Any = scheme.shingling
-    return f"{have}: no {shingling.analysis.unit}s" if hasattr(shingling, "size") else have
+    other = "" if scheme.second_shingling is None else ", or nothing that the second scheme compares"
+    return f"{have}: no {shingling.analysis.unit}s{other}" if hasattr(shingling, "size") else have

@@ -107,6 +107,10 @@ class Scheme(Protocol):
     def shingling(self) -> Evidence:
         """How the features are made that evidence is measured on, and that are signed unless it signs columns."""
 
+    @property
+    def second_shingling(self) -> Evidence | None:
+        """How other features are made which equal documents share, too; ``None`` if there are none."""
+
     def with_threshold(self, threshold: float) -> Self:
         """Return the same scheme with another threshold; ``ParameterError`` if it has none."""
 

@@ -40,14 +40,21 @@ def contents(texts: TextBatch, salt: Words, rows: Any = None) -> Words:
     return np.ascontiguousarray(digests.T)
 
 
-def equals(texts: TextBatch, features: Features, salt: Words) -> Words:
+def equals(scheme: Any, texts: TextBatch, features: Features, salt: Words) -> Words:
     """Return the digests of 128 bits that equal documents share: of their *features*, or without any of their texts.
 
-    They are zero for blank texts, which equal none: uint64[n, 2].
+    A *scheme* with a second shingling has other features, which must be equal, too. Digests are zero for blank texts,
+    which equal none: uint64[n, 2].
     """
     digests = np.zeros((len(texts), 2), np.uint64)
     digest_words(features.values, features.offsets, salt, digests)
-    without = np.flatnonzero(np.diff(features.offsets) == 0)
+    lacks = np.diff(features.offsets) == 0
+    if scheme.second_shingling is not None:
+        other, further = scheme.second_shingling.batch_features(texts), np.zeros_like(digests)
+        digest_words(other.values, other.offsets, exchanged(salt), further)
+        digests ^= further
+        lacks |= np.diff(other.offsets) == 0
+    without = np.flatnonzero(lacks)
     if len(without):
         digests[without] = contents(taken(texts, without), salt)
     return digests

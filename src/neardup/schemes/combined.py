@@ -89,6 +89,11 @@ class Combined(SchemeDefaults):
     features_in_words = _of_first("features_in_words", "What the first scheme compares.")
     shingling = _of_first("shingling", "How the features for evidence are made: those of the first scheme.")
 
+    @property
+    def second_shingling(self) -> Any:
+        """How the features of the second scheme are made; ``None`` if they are those of the first."""
+        return None if self.second.shingling == self.first.shingling else self.second.shingling
+
     @classmethod
     def from_options(cls, values: Mapping[str, Any], **hashing: Any) -> Self:
         """Return Henzinger's setting."""
@@ -154,7 +159,7 @@ class Combined(SchemeDefaults):
     def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions of a corpus: from its features if a scheme has the same shingling."""
         first = self.first.sign_at(corpus, positions)
-        if self.second.shingling == self.first.shingling:
+        if self.second_shingling is None:
             return self._joined(first, self.second.sign_at(corpus, positions))
         starts = range(0, max(len(positions), 1), _TOGETHER)
         parts = [self.second.sign(gathered(corpus.texts, positions[start : start + _TOGETHER])) for start in starts]

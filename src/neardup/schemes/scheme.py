@@ -56,6 +56,7 @@ class SchemeDefaults:
     law_limit: Any = ""  # a sentence that describes what its law leaves out; with it, the law is an upper bound
     law_features: Any = 1  # the features of a document from which on its law holds
     described_features: Any = ""  # the features of its measure, in words after a space
+    second_shingling: Any = None  # how other features are made which equal documents share, too; ``None``: no others
 
     # Construction.
 

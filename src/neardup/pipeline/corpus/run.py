@@ -3,13 +3,21 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
+from secrets import token_bytes
 from typing import Any
 
 import numpy as np
 
 from neardup.decisions.drops import UNKNOWN, GivenMatches, Matcher
 from neardup.decisions.evidence import FeatureSets, Shared, count_shared
-from neardup.decisions.exact import Leaders, leaders_by_content, leaders_by_digest, leaders_by_features, spread
+from neardup.decisions.exact import (
+    Leaders,
+    leaders_by_content,
+    leaders_by_digest,
+    leaders_by_features,
+    leaders_by_key,
+    spread,
+)
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
 from neardup.kernels.segments import blank
@@ -26,6 +34,7 @@ from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, featur
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.corpus.memory import warn_if_short
 from neardup.pipeline.corpus.result import Result, Summary, decisions_table
+from neardup.pipeline.digests import equals
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
@@ -159,7 +168,7 @@ class _Shingled:
     """The result of shingling the texts, by position."""
 
     features: Features
-    sums: Words  # digests of the features
+    sums: Words  # digests of the features, or uint64[n, 2] of all that equal documents share (see ``digests.equals``)
     lengths: Positions  # bytes of text
     blank: Flags  # only white space
 
@@ -173,6 +182,7 @@ class _Run:
         self._documents, self._scheme, self._policy = documents, scheme, policy
         self._engine, self._progress = engine, progress
         self._fields = documents.fields(scheme.columns) if scheme.columns else None
+        self._salt = np.frombuffer(token_bytes(16), np.uint64)  # new each time: equal digests cannot be crafted
 
     def result(self) -> Result:
         values = self._documents.columns(self._policy.fields)
@@ -198,7 +208,8 @@ class _Run:
         texts = self._documents.texts
         total = len(texts)
         buffer = FeatureBuffer(self._scheme.shingling.usual_features(texts.nbytes))
-        sums, lengths, blanks = [np.empty(0, np.uint64)], [np.empty(0, np.int64)], [np.empty(0, np.bool_)]
+        sums: list[Words] = []
+        lengths, blanks = [np.empty(0, np.int64)], [np.empty(0, np.bool_)]
 
         def placed() -> Iterator[tuple[Words, Words]]:
             done = 0
@@ -213,12 +224,16 @@ class _Run:
         self._progress("shingle", 0, total)
         for _ in self._engine.map(lambda pair: np.copyto(*pair), placed()):
             pass
-        return _Shingled(buffer.features(), np.concatenate(sums), np.concatenate(lengths), np.concatenate(blanks))
+        digest = np.concatenate(sums) if sums else np.empty((0, 2), np.uint64)
+        return _Shingled(buffer.features(), digest, np.concatenate(lengths), np.concatenate(blanks))
 
     def _shingle_batch(self, batch: TextBatch) -> tuple[Features, Words, Positions, Flags]:
         features = self._scheme.shingling.batch_features(batch)
-        sums = np.empty(len(batch), np.uint64)
-        digests(features.values, features.offsets, sums)
+        if self._scheme.second_shingling is None:
+            sums = np.empty(len(batch), np.uint64)
+            digests(features.values, features.offsets, sums)
+        else:
+            sums = equals(self._scheme, batch, features, self._salt)
         flags = np.empty(len(batch), np.bool_)
         blank(batch.data, batch.offsets, flags)
         return features, sums, np.diff(batch.offsets), flags
@@ -226,12 +241,16 @@ class _Run:
     def _equals(self, shingled: _Shingled, corpus: Corpus, order: Positions) -> Positions:
         """Return each document's best-ranked equal, by rank.
 
-        Documents are equal if they have the same features or, without features, the same text that is not blank. If
-        fields decide, documents are equal if their signed fields are; a document without a signature is alone.
+        Documents are equal if they have the same features, of both kinds if the scheme has a second shingling, or,
+        without features, the same text that is not blank. If fields decide, documents are equal if their signed fields
+        are; a document without a signature is alone.
         """
         scheme = self._scheme
         leaders: Positions = np.arange(len(order))
-        if self._fields is None:
+        if self._fields is None and scheme.second_shingling is not None:
+            sums = shingled.sums[order]
+            leaders = leaders_by_key(sums, np.flatnonzero(sums.any(axis=1)))
+        elif self._fields is None:
             leaders = leaders_by_features(shingled.features, shingled.sums, order, self._engine)
             featureless = np.diff(shingled.features.offsets)[order] == 0
             ranks = np.flatnonzero(featureless & ~shingled.blank[order])

@@ -93,7 +93,7 @@ def _signed(scheme: Scheme, column: pa.ChunkedArray, sites: Words, salt: Words) 
     for batch in batches(column):  # one at a time, while its features are in the processor's cache
         end = begin + len(batch)
         features = scheme.shingling.batch_features(batch)
-        digests.append(equals(batch, features, salt))
+        digests.append(equals(scheme, batch, features, salt))
         separate(features, sites[begin:end], np.arange(len(batch)))
         parts.append(scheme.sign_at(Corpus(features, None, column[begin:end]), np.arange(len(batch))))
         begin = end
