@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
+from weakref import finalize
 
 import msgspec
 
@@ -56,28 +57,41 @@ class LabelFile(AbstractContextManager["LabelFile"]):
 
     Use it as a context manager. A file that exists is continued, without its last line if that is incomplete. No two
     processes have the same file open. Raises ``OutputRefused`` for a path that cannot be written, or that another
-    process has open, and ``DataError`` for a file with other lines than labelled pairs.
+    process has open, and ``DataError`` for a file with other lines than labelled pairs. It is also closed when it is no
+    longer used.
     """
 
     def __init__(self, path: AnyPath) -> None:
         self._name = str(require_path("path", path))
         self._file = self._opened()
+        self._closing = finalize(self, os.close, self._file)
         try:
             self.answers = self._repaired()
             sync_folder(Path(self._name).absolute().parent)
         except BaseException:
-            os.close(self._file)
+            self._closing()
             raise
 
+    def __enter__(self) -> Self:
+        self._require_open()
+        return self
+
     def __exit__(self, *_: object) -> None:
-        os.close(self._file)
+        self._closing()
+
+    def _require_open(self) -> None:
+        if not self._closing.alive:
+            raise OutputError(
+                self._name, "the labelling has ended; begin another one with this file, which continues it"
+            )
 
     def append(self, answer: LabelledPair) -> None:
         """Write an answer, and wait until it is on disk. Texts of more than 1 MiB are left out.
 
-        Raises ``OutputError`` if the system refuses, or if the file was moved or removed while it was open; then the
-        file ends with the answer before.
+        Raises ``OutputError`` if the system refuses, if the file was moved or removed while it was open, or if it is
+        closed; then the file ends with the answer before.
         """
+        self._require_open()
         if not self._named(self._file):
             raise OutputError(self._name, "it was moved or removed while it was open; put it back")
         line = _line(answer)

@@ -1,12 +1,14 @@
 """Making and opening an index, and what is refused: with a reason, and before anything changes."""
 
 import copy
+import gc
 import json
 import os
 import pickle
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -886,3 +888,15 @@ def test_an_index_whose_documents_were_all_removed(tmp_path, ends):
     with Index.open(path) as index:
         assert [*index.ids()] == ["c"]
         assert {*index.changes(since).removed} == {"a", "b"}
+
+
+@pytest.mark.parametrize("durability", ["commit", "interval", "bulk"])
+def test_a_writer_that_is_dropped_does_not_keep_the_folder(folder, durability):
+    before = len([*Path("/proc/self/fd").iterdir()])
+    dropped = Index.create(folder, durability=durability)
+    dropped.admit(["a"], ["one two three"])
+    del dropped
+    gc.collect()
+    assert len([*Path("/proc/self/fd").iterdir()]) == before
+    with Index.open(folder, "w") as index:
+        assert "a" in index

@@ -1,3 +1,5 @@
+import gc
+
 import pytest
 
 from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError
@@ -159,3 +161,20 @@ def test_an_answer_that_cannot_be_written_is_not_counted(pool, path, monkeypatch
         monkeypatch.undo()
         assert labelling.current == shown
         assert len(labelling.answers) == 1
+
+
+def test_a_session_that_has_ended_takes_no_answers(pool, path):
+    with Labelling(pool, path) as labelling:
+        labelling.answer("same")
+    with pytest.raises(OutputError, match="the labelling has ended; begin another one with this file"):
+        labelling.answer("same")
+    with pytest.raises(OutputError, match="the labelling has ended"), labelling:
+        pass
+    assert len(read_labels(path)) == 1
+
+
+def test_a_session_that_is_dropped_does_not_keep_the_file(pool, path):
+    dropped = Labelling(pool, path)
+    del dropped
+    gc.collect()
+    Labelling(pool, path)

@@ -1,3 +1,4 @@
+import gc
 import json
 import os
 import subprocess
@@ -566,3 +567,39 @@ def test_runs_with_a_state_do_not_load_indexes(batches, tmp_path):
     for (path, *_), ways in zip(batches, ("state", "against"), strict=False):
         command = [sys.executable, "-c", program, ways, path]
         assert subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=tmp_path).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("merged", [True, False])
+def test_a_state_that_was_closed_or_opened_to_read_is_not_changed(tmp_path, merged):
+    (tmp_path / "a.jsonl").write_text(
+        '{"id": "a", "text": "one two three four"}\n{"id": "b", "text": "five six seven"}\n'
+    )
+    (tmp_path / "c.jsonl").write_text('{"id": "c", "text": "eight nine ten eleven"}\n')
+    dedup_files([tmp_path / "a.jsonl"], state=tmp_path / "state")
+    with (
+        State.open(tmp_path / "state") as read,
+        pytest.raises(StorageRefused, match="was opened to read; open it with"),
+    ):
+        read.compact() if merged else read.forget(["a"])
+    with State.open(tmp_path / "state", write=True) as written:
+        pass
+    dedup_files([tmp_path / "c.jsonl"], state=tmp_path / "state")
+    for closed in (read, written):
+        for use in (closed.check, closed.bytes, closed.compact, lambda own=closed: own.forget(["a"]), closed.__enter__):
+            with pytest.raises(StorageRefused, match="was closed; open it again"):
+                use()
+        with Index.create() as index, pytest.raises(StorageRefused, match="was closed"):
+            index.fill(closed)
+    with State.open(tmp_path / "state") as state:
+        assert [part.documents for part in state.segments] == [2, 1]
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_a_state_that_is_dropped_is_not_locked(tmp_path, write):
+    (tmp_path / "a.jsonl").write_text('{"text": "one two three four"}\n')
+    dedup_files([tmp_path / "a.jsonl"], state=tmp_path / "state")
+    dropped = State.open(tmp_path / "state", write=write)
+    del dropped
+    gc.collect()
+    with State.open(tmp_path / "state", write=True):
+        pass

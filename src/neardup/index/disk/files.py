@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
+from weakref import finalize
 
 import numpy as np
 
@@ -41,12 +42,13 @@ class Disk:
     """The file system for an index. An operation that the system refuses raises ``StorageFailed``.
 
     Files are made once, appended to, renamed and removed; nothing is ever written over, and nothing is cut off but what
-    a failed ``append`` has left. While a folder is locked, its
-    files are reached through the descriptor of the folder, so that they are the same files after it was moved.
+    a failed ``append`` has left. While a folder is locked, its files are reached through the descriptor of the folder,
+    so that they are the same files after it was moved. A disk that is no longer used locks nothing.
     """
 
     def __init__(self) -> None:
         self._held: dict[Path, _Held] = {}
+        finalize(self, _close_all, self._held).atexit = False
 
     def create(self, path: Path) -> int:
         """Make a new file to append to; one that exists is refused."""
@@ -254,9 +256,15 @@ class Disk:
 
     def forget(self, path: Path) -> None:
         """After a fork, close the parent's locked files in the child; they remain locked."""
-        held = self._held.pop(path)
-        os.close(held.file)
-        os.close(held.folder)
+        _close_all({path: self._held.pop(path)})
+
+
+def _close_all(held: dict[Path, _Held]) -> None:
+    """Close locked folders; they remain locked if another process has them, too."""
+    while held:
+        _, one = held.popitem()
+        os.close(one.file)
+        os.close(one.folder)
 
 
 def _require_free(free: bool) -> None:  # noqa: FBT001 - reads as a sentence

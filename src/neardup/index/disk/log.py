@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, NamedTuple
+from weakref import finalize
 
 import msgspec
 import numpy as np
@@ -58,6 +59,8 @@ class LogWriter:
 
     def __init__(self, disk: Disk, path: Path, file: int, seed: int, tail: Tail) -> None:
         self._disk, self._path, self._file, self._seed = disk, path, file, seed
+        self._closing = finalize(self, disk.close, file, path)  # also if the index is no longer used
+        self._closing.atexit = False  # threads may still write
         self.following, self.size, self.chain = tail.following, tail.end, tail.chain
         self._synced = tail.following  # the number of the first record that may not be on the disk
 
@@ -112,9 +115,8 @@ class LogWriter:
 
     def close(self) -> None:
         """Leave the file as it is."""
-        if self._file >= 0:
-            file, self._file = self._file, -1
-            self._disk.close(file, self._path)
+        self._file = -1
+        self._closing()
 
 
 def is_log(disk: Disk, path: Path) -> bool:

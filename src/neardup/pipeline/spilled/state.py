@@ -18,6 +18,7 @@ from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
+from weakref import finalize
 
 import msgspec
 import numpy as np
@@ -116,10 +117,15 @@ class Forgotten(NamedTuple):
 
 
 class State(AbstractContextManager["State"]):
-    """A state that this process has locked: to add to it, or only to read it. Use it as a context manager."""
+    """A state that this process has locked: to add to it, or only to read it. Use it as a context manager.
 
-    def __init__(self, folder: Path, header: StateHeader | None, lock: int | None) -> None:
-        self.folder, self._header, self._lock = folder, header, lock
+    At its end, methods raise ``StorageRefused``; so do changes of a state that is open to read.
+    """
+
+    def __init__(self, folder: Path, header: StateHeader | None, lock: int | None, *, writes: bool) -> None:
+        self.folder, self._header, self._writes = folder, header, writes
+        self._closed = False
+        self._release = None if lock is None else finalize(self, os.close, lock)  # also if it is no longer used
 
     @classmethod
     def open(cls, path: str | os.PathLike[str], *, write: bool = False, make: bool = True) -> Self:
@@ -140,19 +146,32 @@ class State(AbstractContextManager["State"]):
             else:
                 with suppress(PermissionError, FileNotFoundError):  # nothing can be locked: a copy, or of another user
                     lock = locked(folder / _LOCK, shared=True)
-            found = cls(folder, _read(folder), lock)
+            found = cls(folder, _read(folder), lock, writes=write)
             if write:
                 found._remove_leftovers()
             return found
 
+    def __enter__(self) -> Self:
+        self._require_open()
+        return self
+
     def __exit__(self, *_: object) -> None:
-        if self._lock is not None:
+        self._closed = True
+        if self._release is not None and self._release.alive:
             if self._header is None and not any(path.name != _LOCK for path in self.folder.iterdir()):
                 with suppress(OSError):  # the run failed before it wrote anything
                     (self.folder / _LOCK).unlink()
                     self.folder.rmdir()
-            os.close(self._lock)
-            self._lock = None
+            self._release()
+
+    def _require_open(self) -> None:
+        if self._closed:
+            raise StorageRefused(str(self.folder), "was closed; open it again")
+
+    def _require_writer(self) -> None:
+        self._require_open()
+        if not self._writes:
+            raise StorageRefused(str(self.folder), "was opened to read; open it with write=True to change it")
 
     @property
     def segments(self) -> tuple[SegmentInfo, ...]:
@@ -215,6 +234,7 @@ class State(AbstractContextManager["State"]):
 
         Raises ``StorageRefused`` if this library extracts texts otherwise than the runs did.
         """
+        self._require_open()
         for part in self.segments:
             if (found := self._digests(part.name)) != part.digests:
                 names = [name for name, *both in zip(_FILES, found, part.digests, strict=True) if both[0] != both[1]]
@@ -229,6 +249,7 @@ class State(AbstractContextManager["State"]):
 
     def add(self, part: SegmentInfo, rows: Iterable[Rows], texts: RunInputs, header: StateHeader) -> None:
         """Add the leaders of a run as a segment; *header* is that of a state with only this run."""
+        self._require_writer()
         known = earlier_of(self.folder, [one.name for one in self.segments])
         recorded, templates = RecordedRuns(known.texts), texts.templates
         part = self._write(part, rows, [texts], recorded)
@@ -245,6 +266,7 @@ class State(AbstractContextManager["State"]):
 
     def compact(self) -> None:
         """Merge the segments into one."""
+        self._require_writer()
         earlier = self.earlier()
         self._rewrite(earlier, np.ones(len(earlier), np.bool_), [False] * len(self.segments), together=True)
 
@@ -257,6 +279,7 @@ class State(AbstractContextManager["State"]):
 
         Raises ``ParameterError`` for a *before* in the future, which would remove everything.
         """
+        self._require_writer()
         listed = isinstance(ids, Iterable) and not isinstance(ids, str | bytes)
         names = [*ids] if listed else []
         require(listed and all(isinstance(one, str) for one in names), "ids", ids, "must be a list of strings")
@@ -280,6 +303,7 @@ class State(AbstractContextManager["State"]):
 
     def bytes(self) -> int:
         """Return the bytes of its files, without those of a run that is under way."""
+        self._require_open()
         files = [self._folder(part.name) / name for part in self.segments for name in _FILES]
         with _reading(self.folder):
             return sum(path.stat().st_size for path in [*files, *self.folder.glob(TEMPLATES)])
