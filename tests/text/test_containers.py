@@ -278,6 +278,29 @@ def test_rows_come_in_the_container_that_was_given(make):
     assert table_or_column(rows_where(source, np.array([True, True]))).equals(table_or_column(source))
 
 
+NESTED = {
+    "list": pa.array([["a"], None, ["b", "c"], []], pa.list_(pa.string_view())),
+    "large list": pa.array([["a"], None, ["b", "c"], []], pa.large_list(pa.binary_view())),
+    "struct": pa.array([{"x": "a"}, None, {"x": "b"}, {"x": None}], pa.struct([("x", pa.string_view())])),
+    "map": pa.array([[("a", "b")], None, [], [("c", "d")]], pa.map_(pa.string(), pa.string_view())),
+    "runs": pa.compute.run_end_encode(pa.array([1, 1, 2, 3])),
+}
+
+
+@pytest.mark.parametrize("column", NESTED.values(), ids=NESTED)
+@pytest.mark.parametrize("marked", [[True, False, True, True], [False, True, False, False], [False] * 4, [True] * 4])
+def test_rows_that_arrow_cannot_filter(column, marked):
+    expected = [value for value, mark in zip(column.to_pylist(), marked, strict=True) if mark]
+    table = pa.table({"more": column, "text": ["a", "b", "c", "d"]})
+    parts = pa.concat_tables([table.slice(0, 1), table.slice(1)])
+    for source in (column, pa.chunked_array([column]), table, parts, table.to_batches()[0]):
+        rows = rows_where(source, np.array(marked))
+        assert type(rows) is type(source)
+        found = rows if isinstance(rows, pa.Array | pa.ChunkedArray) else rows.column("more")
+        assert found.to_pylist() == expected
+        assert found.type == column.type
+
+
 def test_rows_of_pandas_keep_their_index():
     frame = pandas_frame(PAGES).set_index("id")
     assert rows_where(frame, MARKED).index.tolist() == [2]
@@ -337,8 +360,7 @@ def test_rows_of_string_views_in_pandas(kind):
     assert rows_where(frame, outer).drop(columns="text").equals(frame.drop(columns="text")[outer])
     assert [*rows_where(frame, outer).columns] == [*frame.columns]
     nested = pandas.Series(pandas.arrays.ArrowExtensionArray(pa.array([["a"]] * 3, pa.list_(pa.string_view()))))
-    with pytest.raises(DataError, match="cannot select rows of the type list"):
-        rows_where(nested, outer)
+    assert rows_where(nested, outer).index.tolist() == [0, 2]
 
 
 def test_objects_of_polars_are_their_values():

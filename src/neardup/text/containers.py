@@ -211,15 +211,11 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
 
 
 def _of_pandas_rows(source: Any, marked: Flags) -> Any:
-    """Return the *marked* rows of a series or data frame; pandas cannot select those of string views of Arrow."""
+    """Return the *marked* rows of a series or data frame; pandas cannot select those of some types of Arrow."""
     try:
         return source[marked]
-    except pa.ArrowNotImplementedError as error:
+    except pa.ArrowNotImplementedError:
         if _is(source, "pandas", "Series"):
-            viewed = getattr(source.dtype, "pyarrow_dtype", None)
-            if viewed not in WIDE:
-                rule = f"cannot select rows of the type {source.dtype}; convert it, such as to large_string"
-                raise DataError(f"column {source.name!r}", rule) from error
             rows = type(source.array)(_filtered(source.array.__arrow_array__(), pa.array(marked)))
             return type(source)(rows, index=source.index[marked], name=source.name)
     views = [place for place, kind in enumerate(source.dtypes) if hasattr(kind, "pyarrow_dtype")]
@@ -343,12 +339,21 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
 
 
 def _filtered(source: Any, marked: pa.Array) -> Any:
-    """Filter Arrow rows; columns of string views, which Arrow cannot filter, are converted to large strings."""
+    """Filter Arrow rows. Arrow cannot filter string views, which are converted, and some other types."""
     if isinstance(source, pa.RecordBatch):
         table = _filtered(pa.Table.from_batches([source]), marked).combine_chunks()
         return next(iter(table.to_batches()), source.slice(0, 0))
     if isinstance(source, pa.Table):
         columns = [_filtered(column, marked) for column in source.columns]
         return pa.Table.from_arrays(columns, schema=source.schema)
-    wide = WIDE.get(source.type)
-    return source.filter(marked) if wide is None else source.cast(wide).filter(marked).cast(source.type)
+    if source.type in WIDE:
+        return source.cast(WIDE[source.type]).filter(marked).cast(source.type)
+    try:
+        return source.filter(marked)
+    except pa.ArrowNotImplementedError:  # such as lists of string views: it can cut and join them
+        edges = np.flatnonzero(np.diff(marked.to_numpy(zero_copy_only=False), prepend=False, append=False))
+        runs = [source.slice(begin, end - begin) for begin, end in edges.reshape(-1, 2).tolist()]
+    chunks = [chunk for run in runs for chunk in (run.chunks if isinstance(run, pa.ChunkedArray) else [run])]
+    if isinstance(source, pa.ChunkedArray):
+        return pa.chunked_array([pa.concat_arrays(chunks)] if chunks else [], source.type)
+    return pa.concat_arrays(chunks) if chunks else source.slice(0, 0)

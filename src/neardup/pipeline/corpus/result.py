@@ -128,8 +128,9 @@ class Result:
       ``warc_record_offset``, ``warc_record_length``.
 
     ``representatives``: int64, for each document the position of the document it is dropped for, or -1. ``source``: the
-    container of documents that ``dedup`` was called with; ``None`` for files. ``scheme``: that of the run, with
-    its list of common shingles; ``None`` if it has a secret key, which must not be stored with a result.
+    container of documents that ``dedup`` was called with; ``None`` for files, streams and iterators. ``scheme``: that
+    of the run, with its list of common shingles; ``None`` if it has a secret key, which must not be stored with a
+    result.
     """
 
     kept: Positions
@@ -156,7 +157,10 @@ class Result:
         read once.
         """
         if self.source is None:
-            raise DataError("rows", "of documents in files are not in memory; write them to an output file")
+            rule = (
+                "are not in memory: read a stream or iterator into a list first, and write those of files to an output"
+            )
+            raise DataError("rows", rule)
         return rows_where(self.source, self.mask)
 
     def take(self, table: Rows) -> Rows:

@@ -103,7 +103,8 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
         if isinstance(chosen, FieldScheme):
             needed += [name for name in chosen.required_columns if name != BODY]  # which the text replaces
         documents = Documents.of(table_or_texts, text, id, needed, [*chosen.columns, *policy.fields])
-        return replace(deduplicated(documents, chosen, common, policy, engine, follow), source=table_or_texts)
+        found = deduplicated(documents, chosen, common, policy, engine, follow)
+        return replace(found, source=table_or_texts) if hasattr(table_or_texts, "__len__") else found
 
 
 def deduplicated(  # noqa: PLR0913, PLR0917 - as dedup
