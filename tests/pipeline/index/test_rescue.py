@@ -327,3 +327,21 @@ def test_what_cannot_be_rescued_is_refused(tmp_path):
     with pytest.raises(NeardupError, match="is inside the index"):
         rescue(tmp_path / "seen", tmp_path / "seen/new", key=KEY)
     assert not (tmp_path / "seen/new").exists()
+
+
+@pytest.mark.parametrize("number", [1, 9])
+def test_changes_since_a_generation_of_the_damaged_index_are_refused(tmp_path, number):
+    with Index.create(tmp_path / "index", texts=True) as index:
+        index.admit([f"d{place}" for place in range(9)], [text(place) for place in range(9)])
+        before = index.changes().generation
+        index.remove([f"d{place}" for place in range(number, 9)])
+    rescue(tmp_path / "index", tmp_path / "new")
+    with Index.open(tmp_path / "new", "w") as index:
+        for more in ([], [f"n{place}" for place in range(20)]):
+            index.admit(more, [text(100 + place) for place in range(len(more))])
+            with pytest.raises(StorageRefused, match="does not know all changes since 9 any more; take all documents"):
+                index.changes(before)
+        assert sum(map(len, index.changes().documents)) == number + 20
+        after = index.changes().generation
+        index.admit(["last"], ["something else entirely"])
+        assert [row["id"] for table in index.changes(after).documents for row in table.to_pylist()] == ["last"]

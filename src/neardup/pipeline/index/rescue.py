@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import numpy as np
 
@@ -34,6 +34,8 @@ from neardup.sources.output import new_folder
 from neardup.sources.output_places import require_outside
 from neardup.text.sites import NO_SITES
 
+_IN_LOG: Final = 1 << 32  # documents: more than a log has that no manifest counts
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rescued:
@@ -60,8 +62,9 @@ def rescue(
     """Make a new index of the intact documents of a damaged one, which is not changed.
 
     They are admitted again in the order of their admission, with their signatures, times, fields and texts. So the
-    documents of a representative that is lost are judged again. *key* and *scheme* are as in ``Index.open``. The new
-    index appears whole or not at all; after an interruption, the same call begins again.
+    documents of a representative that is lost are judged again. ``Index.changes`` of the new index refuses generations
+    of the damaged one. *key* and *scheme* are as in ``Index.open``. The new index appears whole or not at all; after an
+    interruption, the same call begins again.
 
     Raises ``StorageRefused`` if there is no index, or *to* is not empty or cannot be replaced by a new folder,
     ``StorageDamaged`` if both manifests, or the list of common shingles, are lost, and ``StorageFailed`` for files that
@@ -93,6 +96,7 @@ def rescue(
         )
         with closing(store):
             losses += _keep_templates(store, manifest, source, disk)
+            _begin_after(store, manifest)
             judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest, own.columns)
             repeated = promoted = 0
             for batch in salvage.batches(progress):
@@ -100,9 +104,15 @@ def rescue(
                     one, other = _admit(store, judge, batch, begin, chosen.recipe)
                     repeated, promoted = repeated + one, promoted + other
             documents = len(store)
+            store.flush()  # with the ordinal from which all removals are known
         disk.rename(made / target.name, target)
         disk.sync_folder(target.parent)
     return Rescued(documents=documents, promoted=promoted, repeated=repeated, losses=losses + salvage.losses)
+
+
+def _begin_after(store: Store, manifest: Manifest) -> None:
+    """Let the ordinals of a new index begin above all of the damaged one: what has changed since then is unknown."""
+    store.next_ordinal = store.removals.complete_from = manifest.next_ordinal + _IN_LOG
 
 
 def _keep_templates(store: Store, manifest: Manifest, source: Path, disk: Disk) -> Iterator[Loss]:
