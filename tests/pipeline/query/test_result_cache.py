@@ -21,19 +21,19 @@ def judged(number=4):
 
 
 def measured(found):
-    return [None if column is None else column.tolist() for column in found.measured]
+    return [column.tolist() for column in found.measured]
 
 
 def test_what_is_known_of_signatures_stays_when_they_are_gone():
     one, settled = judged(), judged().settle()
     assert settled.hits is None
-    assert measured(settled) == measured(one) == [[1], [1.0], None, []]
+    assert measured(settled) == measured(one) == [[1], [1.0], [1.0], [False]]
     assert settled.unsigned == one.unsigned == 1
 
 
 def test_nothing_is_known_without_signatures():
     bare = Judged(alone(3), None, None, [])
-    assert (bare.unsigned, measured(bare)) == (0, [[], [], None, []])
+    assert (bare.unsigned, measured(bare)) == (0, [[], [], [], []])
 
 
 def test_hits_and_misses_are_counted():

@@ -1,9 +1,8 @@
 """Collapsing ranked hits: hiding those that repeat a better one."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -27,9 +26,8 @@ from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.hits import Hits, PlacedHits
 from neardup.pipeline.query.near_hits import AskedHits, HitVerify, NearHits, near_hits
-from neardup.pipeline.query.result_cache import Judged, JudgedSets
+from neardup.pipeline.query.result_cache import Judged, JudgedSets, Measured
 from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
-from neardup.schemes.thresholds import thresholds_of
 from neardup.sources.ids import EXACT
 from neardup.text.values import is_missing
 
@@ -39,13 +37,9 @@ _RULES: Final = (NearDuplicates, SameValue)
 _DEFAULT: Final = (NearDuplicates(),)
 
 Shown = TypeVar("Shown")
-_Measure = tuple[str, float | None]  # the name of the measure, and the threshold
-# Of a rule: its name, its values by rank, which ranks are verified, the measures of these and of the others, and the
-# thresholds of verified ranks that may differ.
-_RuleReasons = tuple[str, Any, Container[int], _Measure, _Measure, Mapping[int, float]]
-_EQUAL: Final[_Measure] = ("equality", None)
-_AS_ALL: Final[Mapping[int, float]] = MappingProxyType({})  # no hit needs another threshold than the others
-_Reasons = tuple[list[int], list[int], list[_RuleReasons]]
+_EQUALITY: Final = "equality"
+_Reason = tuple[str, str, Any, float | None, bool]  # the last parameters of a ``HiddenHit``
+_Reasons = tuple[list[int], list[int], list[Callable[[int], _Reason]]]
 
 
 class Explained(NamedTuple):
@@ -157,32 +151,16 @@ class Collapsed:
     def _hidden(self, make: Callable[..., Shown], rank: int, reasons: _Reasons) -> Shown:
         """Return a hidden hit, made by a function with the parameters of ``HiddenHit``."""
         ids, (matched, by, rules) = self._given.ids, reasons
-        name, values, checked, exact, estimated, needed = rules[by[rank]]
-        verified = rank in checked
-        measure, threshold = exact if verified else estimated
-        threshold = needed.get(rank, threshold)
-        given, of = self._given.given[rank], ids[matched[rank]]
-        return make(ids[rank], rank, given, of, name, measure, values[rank], threshold, verified)
+        return make(ids[rank], rank, self._given.given[rank], ids[matched[rank]], *rules[by[rank]](rank))
 
     def _reasons(self) -> _Reasons:
-        """Return *of* and *by* of the outcome as lists, and what each rule reports of the hits that it hides."""
-        scheme, rules = self._judged.scheme, list[_RuleReasons]()
+        """Return *of* and *by* of the outcome as lists, and for each rule why it hides a hit, by the hit's rank."""
+        rules: list[Callable[[int], _Reason]] = []
         for rule, values in zip(self._rules, self._judged.values, strict=True):
-            if isinstance(rule, SameValue):
-                rules.append((rule.name, values, range(self.hits), _EQUAL, _EQUAL, _AS_ALL))
-            elif scheme is not None:
-                ranks, shares, verified, least = self._judged.measured
-                found = dict(zip(ranks.tolist(), shares.tolist(), strict=True))
-                # Equal checksums prove that the signed fields are equal, but nothing about other text.
-                estimated = "equality" if scheme.columns else scheme.measure, scheme.least_estimate
-                if verified is None:
-                    rules.append((scheme.name, found, (), estimated, estimated, _AS_ALL))
-                else:
-                    exact = "equality" if scheme.columns else scheme.rule, float(scheme.threshold)
-                    checked, needed = ranks[verified].tolist(), _AS_ALL
-                    if thresholds_of(scheme).vary:
-                        needed = dict(zip(checked, least[verified].tolist(), strict=True))
-                    rules.append((scheme.name, found, frozenset(checked), exact, estimated, needed))
+            if isinstance(rule, SameValue) and values is not None:
+                rules.append(_of_values(rule.name, values))
+            elif self._judged.scheme is not None:
+                rules.append(_of_measures(self._judged.scheme, self._judged.measured))
         return *self.outcome.matched(), rules
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
@@ -222,6 +200,26 @@ class Collapsed:
             found = self._index.get([str(self._given.ids[rank])])[0]
             return None if found is None else found.text
         return None
+
+
+def _of_values(name: str, values: Sequence[Any]) -> Callable[[int], _Reason]:
+    return lambda rank: (name, _EQUALITY, values[rank], None, True)
+
+
+def _of_measures(scheme: Scheme, measured: Measured) -> Callable[[int], _Reason]:
+    """Return why a scheme hides a hit, by its rank: *measured* are as in ``Judged``."""
+    ranks, *columns = (column.tolist() for column in measured)
+    found = dict(zip(ranks, zip(*columns, strict=True), strict=True))
+    # Equal checksums prove that the signed fields are equal, but nothing about other text.
+    exact, estimated = (_EQUALITY, _EQUALITY) if scheme.columns else (scheme.rule, scheme.measure)
+
+    def reason(rank: int) -> _Reason:
+        value, needed, verified = found[rank]
+        if verified:
+            return scheme.name, exact, value, needed, True
+        return scheme.name, estimated, value, scheme.least_estimate, False
+
+    return reason
 
 
 class _Part(NamedTuple):
