@@ -326,10 +326,9 @@ class Client:
         found = self._found(f"/v1/documents/{_escaped(name)}?text=true")
         if found is None:
             return None
-        moments = {part: datetime.fromisoformat(found[part]) for part in ("first_seen", "changed_at", "last_seen")}
         times = [field for field, kind in self.fields.items() if kind == "time" and found["fields"].get(field)]
         values = {field: datetime.fromisoformat(found["fields"][field]) for field in times}
-        return Document(**{**found, **moments, "fields": found["fields"] | values})
+        return msgspec.convert({**found, "fields": found["fields"] | values}, Document)
 
     def _index(self) -> dict[str, Any]:
         found = self._answer("GET", "/v1/index")
