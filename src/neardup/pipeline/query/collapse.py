@@ -236,9 +236,6 @@ class _Part(NamedTuple):
         return slice((self.page - 1) * self.size, self.page * self.size)
 
 
-_WHOLE: Final = _Part(1, None, None)
-
-
 def collapse(  # noqa: PLR0913 - every one a keyword with a default
     hits: Any,
     by: Rule | Sequence[Rule] | None = None,
@@ -292,7 +289,11 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     if verify is not None:
         require_choice("verify", verify, ("exact", "estimate"), "must be exact, estimate or None")
     given = hits if isinstance(hits, PlacedHits) else Hits(hits, id, index)
-    part = _part(page, size, include)
+    part = _Part(
+        page=require_whole("page", page, 1),
+        size=None if size is None else require_whole("size", size, 1),
+        include=None if include is None else require_whole("include", include, 0),
+    )
     number = len(given.ids)
     if signatures is not None:
         require(isinstance(signatures, Signatures), "signatures", signatures, "must be Signatures, one row per hit")
@@ -347,25 +348,15 @@ def _judged(rules: tuple[Rule, ...], asked: AskedHits) -> Judged:
 
 
 def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
-    """Yield the rules that ``collapse`` accepts, after checking them."""
+    """Return the rules that ``collapse`` accepts, after checking them."""
     if by is None:
         return _DEFAULT
-    if isinstance(by, _RULES):
-        return (by,)
     rules = tuple(by) if isinstance(by, list | tuple) else (by,)
     holds = len(rules) > 0 and all(isinstance(rule, _RULES) for rule in rules)
     require(holds, "by", by, "must be NearDuplicates(...), SameValue(...), or a list of them")
     near = sum(isinstance(rule, NearDuplicates) for rule in rules)
     require(near <= 1, "by", by, "must contain at most one rule for near duplicates")
     return rules
-
-
-def _part(page: int, size: int | None, include: int | None) -> _Part:
-    if type(page) is int and page == 1 and size is None and include is None:
-        return _WHOLE
-    whole = None if size is None else require_whole("size", size, 1)
-    wanted = None if include is None else require_whole("include", include, 0)
-    return _Part(require_whole("page", page, 1), whole, wanted)
 
 
 def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
