@@ -1,11 +1,10 @@
 """Compare two texts: every measure, the match decision of each scheme, and shared passages."""
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.options import SCHEME, VIEW, describes_scheme, scheme_of
-from neardup.interfaces.cli.terminal import complain, console, name_standard_output, show_side_by_side
+from neardup.interfaces.cli.terminal import complain, console, name_standard_output, print_json, show_side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.match_decisions import decided_of, estimate_of, excerpts, passages_of, value_of
@@ -80,8 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         page = comparison_page((one.name, other.name), (one.text, other.text), found, **bounds)
         write_file(html, page, PAGES, force=arguments.force)
     if arguments.json:
-        record = {"a": _about(one), "b": _about(other), **found.as_dict()}
-        print(json.dumps(record))
+        print_json({"a": _about(one), "b": _about(other), **found.as_dict()})
     else:
         _show(console(), one, other, found, _CONTEXT if context is None else context)
     for source in dict.fromkeys((one, other)):

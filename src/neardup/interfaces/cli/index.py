@@ -1,7 +1,6 @@
 """Add documents to an index on disk; create the index if it does not exist."""
 
 import argparse
-import json
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from neardup.interfaces.cli.terminal import (
     Row,
     complain,
     note_quoted_lines,
+    print_json,
     progress_bars,
     show_counts,
     show_lines,
@@ -160,7 +160,7 @@ def _rows_of(added: "Added") -> list[Row]:
 def _summarise(arguments: argparse.Namespace, done: "Added | Filled", rows: list[Row], seconds: float) -> int:
     """Print what was done, and the size of the index; return 1 if something was rejected."""
     if arguments.json:
-        print(json.dumps({**asdict(done), "seconds": round(seconds, 3)}))
+        print_json({**asdict(done), "seconds": round(seconds, 3)})
     else:
         show_counts(rows)
         show_rejected(done.rejected)
