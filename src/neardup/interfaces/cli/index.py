@@ -18,7 +18,7 @@ from neardup.interfaces.cli.terminal import (
     show_rejected,
 )
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import page_totals, quoted_rows, rejected_rows, without_text
+from neardup.interfaces.wording import reading_rows, without_text
 from neardup.model.errors import ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_INDEX
 
@@ -150,10 +150,7 @@ def _rows_of(added: "Added") -> list[Row]:
         (added.replaced, "known, with other content: replaced"),
         (added.unchanged, "known and unchanged"),
         (added.repeated, "with the id of a later document: left out"),
-        *rejected_rows(added.rejected, ", not in the index"),
-        *quoted_rows(added.quoted_lines),
-        (added.ignored, f"other {plural(added.ignored, 'file')} ignored"),
-        *page_totals(added),
+        *reading_rows(added, added.rejected, ", not in the index"),
     ]
 
 
