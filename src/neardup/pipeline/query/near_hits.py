@@ -114,13 +114,9 @@ def near_hits(rule: NearDuplicates, asked: AskedHits) -> NearHits:
 
 def _scheme(rule: NearDuplicates, index: Index | None) -> Scheme:
     """Return the scheme of a rule; that of an index must have the index's recipe, and may have a policy of its own."""
-    if index is not None:
-        own: Scheme = index.scheme
-        if rule.scheme is not None:
-            require_same_recipe(own.recipe, rule.scheme.recipe)
-            own = rule.scheme
-        return own
-    chosen: Scheme = registry.default() if rule.scheme is None else rule.scheme
+    if index is not None and rule.scheme is not None:
+        require_same_recipe(index.scheme.recipe, rule.scheme.recipe)
+    chosen: Scheme = rule.scheme or (registry.default() if index is None else index.scheme)
     return chosen
 
 
