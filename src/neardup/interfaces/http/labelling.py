@@ -101,24 +101,23 @@ def create_label_app(labelling: Labelling, token: str, started: Callable[[], Non
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    return _Guarded(app)
+    return _guarded(app)
 
 
-class _Guarded:
-    """Rejects other hosts, so that no page of another site reaches it, and adds the security headers."""
+def _guarded(app: ASGIApp) -> ASGIApp:
+    """Reject other hosts, so that no page of another site reaches the application, and add the security headers."""
+    hosts = Hosts(HOST)
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app, self._hosts = app, Hosts(HOST)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def guarded(message: Message) -> None:
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        async def secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 secure(message)
             await send(message)
 
-        asked = scope["type"] != "http" or self._hosts.are_asked(scope["headers"])
-        app = self._app if asked else PlainTextResponse("Unknown Host header.", 421)
-        await app(scope, receive, guarded)
+        asked = scope["type"] != "http" or hosts.are_asked(scope["headers"])
+        await (app if asked else PlainTextResponse("Unknown Host header.", 421))(scope, receive, secured)
+
+    return guarded
 
 
 def pair_view(pair: DrawnPair) -> SimpleNamespace:
