@@ -2,12 +2,19 @@
 
 import socket
 from http.client import HTTPConnection, HTTPException
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 import msgspec
 
 Writes = Literal["yes", "no", "failed"]
 _SECONDS: Final = 120.0  # until an answer
+
+
+class ReadyAnswer(msgspec.Struct):
+    """The index can be read. *writes*: ``yes``; ``no`` if this process only reads; ``failed`` if writing is retried."""
+
+    writes: Writes
+    status: Literal["ready"] = "ready"
 
 
 class WriterConnection(HTTPConnection):
@@ -29,9 +36,8 @@ def writes_of(writer: str, seconds: float) -> Writes:
     connection = WriterConnection(writer, seconds)
     try:
         connection.request("GET", "/readyz")
-        found = msgspec.json.decode(connection.getresponse().read(), type=dict[str, str | int])
+        return msgspec.json.decode(connection.getresponse().read(), type=ReadyAnswer).writes
     except (OSError, HTTPException, msgspec.MsgspecError):
         return "failed"
     finally:
         connection.close()
-    return next((state for state in get_args(Writes) if state == found.get("writes")), "failed")
