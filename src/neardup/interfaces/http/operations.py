@@ -11,11 +11,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from neardup.interfaces.http.forwarding import forwarded
 from neardup.interfaces.http.problems import INVALID, ProblemKind, Refusal
 from neardup.interfaces.http.requests import JSON, Nothing, decoded, query_of, received
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Scope
+from neardup.interfaces.http.writer import forwarded
 
 KEY_HEADER: Final = "Idempotency-Key"
 KEY_LENGTH: Final = 255
@@ -80,7 +80,7 @@ class Operation:
 
         async def answered(request: Request) -> Response:
             if service.writer is not None and self.scope == "write":
-                return await forwarded(request, service, service.writer)
+                return await self._forward(service, request, service.writer)
             return Response(await endpoint(service, request), media_type=self.media)
 
         if self.scope == "write":
@@ -107,6 +107,13 @@ class Operation:
         if self.searches:
             return await service.answer_query(given.q, lambda: self._result(service, given))
         return await service.answer(lambda: self._result(service, given), long=self.long or self.scope == "write")
+
+    async def _forward(self, service: Service, request: Request, writer: str) -> Response:
+        body = await received(request, service) if self.has_body else bytearray()
+        try:
+            return await forwarded(request, bytes(body), writer)
+        finally:
+            service.release(len(body))
 
     def _result(self, service: Service, given: Any, *more: Any) -> bytes:
         result = self.run(service, given, *more)
