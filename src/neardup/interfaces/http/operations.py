@@ -1,6 +1,7 @@
 """Operations: functions from an input to an answer, as routes of Starlette."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, Final, get_type_hints
@@ -91,14 +92,11 @@ class Operation:
         if request.scope["query_string"]:
             query_of(request, Nothing)  # which refuses it
         name = _key_of(request) if self.keyed else None
-        body = await received(request, service)
-        more = (name, body) if self.keyed else ()
-        try:
+        async with received(request, service) as body:
+            more = (name, body) if self.keyed else ()
             long = self.scope == "write" or len(body) > self.short
             long = long or (self.compares_texts and service.index.keeps_texts)
             return await service.answer(lambda: self._result(service, decoded(self.input, body), *more), long=long)
-        finally:
-            service.release(len(body))
 
     async def _answer_query(self, service: Service, request: Request) -> bytes:
         given = query_of(request, self.input)
@@ -109,11 +107,8 @@ class Operation:
         return await service.answer(lambda: self._result(service, given), long=self.long or self.scope == "write")
 
     async def _forward(self, service: Service, request: Request, writer: str) -> Response:
-        body = await received(request, service) if self.has_body else bytearray()
-        try:
+        async with received(request, service) if self.has_body else nullcontext(b"") as body:
             return await forwarded(request, bytes(body), writer)
-        finally:
-            service.release(len(body))
 
     def _result(self, service: Service, given: Any, *more: Any) -> bytes:
         result = self.run(service, given, *more)
