@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+from contextlib import closing
 from http.client import HTTPConnection, HTTPException
 from typing import Final, Literal
 
@@ -39,14 +40,12 @@ class WriterConnection(HTTPConnection):
 
 def writes_of(writer: str, seconds: float) -> Writes:
     """Return whether the process that listens at the socket *writer* writes; ``"failed"`` if it does not answer."""
-    connection = WriterConnection(writer, seconds)
     try:
-        connection.request("GET", "/readyz")
-        return msgspec.json.decode(connection.getresponse().read(), type=ReadyAnswer).writes
+        with closing(WriterConnection(writer, seconds)) as connection:
+            connection.request("GET", "/readyz")
+            return msgspec.json.decode(connection.getresponse().read(), type=ReadyAnswer).writes
     except (OSError, HTTPException, msgspec.MsgspecError):
         return "failed"
-    finally:
-        connection.close()
 
 
 async def forwarded(request: Request, body: bytes, writer: str) -> Response:
@@ -59,8 +58,7 @@ async def forwarded(request: Request, body: bytes, writer: str) -> Response:
 
 def _answer(request: Request, body: bytes, writer: str) -> Response:
     scope = request.scope
-    connection = WriterConnection(writer)
-    try:
+    with closing(WriterConnection(writer)) as connection:
         path = scope["raw_path"] + b"?" * bool(scope["query_string"]) + scope["query_string"]
         connection.putrequest(request.method, path.decode("latin-1"), skip_host=True, skip_accept_encoding=True)
         for name, value in scope["headers"]:
@@ -70,8 +68,6 @@ def _answer(request: Request, body: bytes, writer: str) -> Response:
         connection.endheaders(body)
         response = connection.getresponse()
         content = response.read()
-    finally:
-        connection.close()
     answer = Response(content, response.status)
     for name, value in response.getheaders():
         if name.lower().encode() not in _OF_A_CONNECTION | {b"x-request-id"}:
