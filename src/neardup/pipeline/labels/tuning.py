@@ -87,15 +87,7 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
             named.append(varied)
             scores.append(np.stack(rows))
     weights = np.array([pair.weight for pair in pairs], np.float64)
-    return tuned(
-        named,
-        [own[:, : len(pairs)] for own in scores],
-        Labels(same, weights, groups),
-        goal,
-        unsure=len(known) - len(pairs),
-        seed=seed,
-        random=[own[:, len(pairs) :] for own in scores],
-    )
+    return tuned(named, scores, Labels(same, weights, groups), goal, unsure=len(known) - len(pairs), seed=seed)
 
 
 def _settings(rule: MatchRule, choice: Choice | None) -> dict[str, Any]:
