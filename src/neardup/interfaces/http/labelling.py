@@ -45,12 +45,15 @@ def serve(labelling: Labelling, port: int, started: Callable[[str], None]) -> No
     ``ParameterError`` for a port that cannot be used.
     """
     token = secrets.token_urlsafe(24)
+    ignored = {number for number in ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
     with listen(HOST, port) as listening:
+
+        def end(*_: object) -> None:
+            server.should_exit = True
 
         def begin() -> None:
             for number in ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
-                if signal.getsignal(number) != signal.SIG_IGN:
-                    signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+                signal.signal(number, signal.SIG_IGN if number in ignored else end)
             started(f"http://{HOST}:{listening.getsockname()[1]}/{token}/")
 
         app = create_label_app(labelling, token, begin)
