@@ -306,7 +306,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
 
     asked = AskedHits(given, number, signatures, index, verify)
     if not enabled:
-        judged = Judged(alone(number), None, None, [None] * len(rules))
+        judged = Judged(alone(number), None, [None] * len(rules))
     elif index is None:
         judged = _judged(rules, asked)
     else:
@@ -331,11 +331,10 @@ def _fields_of(rule: Rule, index: Index) -> tuple[str, ...]:
 
 def _judged(rules: tuple[Rule, ...], asked: AskedHits) -> Judged:
     hits: NearHits | None = None
-    near: int | None = None
     values: list[list[Any] | None] = []
     for rule in rules:
         if isinstance(rule, NearDuplicates):
-            near, hits = len(values), near_hits(rule, asked)
+            hits = near_hits(rule, asked)
             values.append(None)
         else:
             values.append(_values(rule, asked.given, asked.number))
@@ -344,7 +343,7 @@ def _judged(rules: tuple[Rule, ...], asked: AskedHits) -> Judged:
     outcome = decided(asked.number, [rule.keep for rule in rules], codes, ranked, present)
     if asked.verify == "exact" and hits is not None:
         hits.require_verified()
-    return Judged(outcome, near, hits, values)
+    return Judged(outcome, hits, values)
 
 
 def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:

@@ -22,14 +22,12 @@ _LEAST: Final = 16  # the fewest hits that a set counts as: its key and rules ta
 class Judged:
     """The *outcome* of hits by rank, with the number of the rule that hides each, and what the rules compared.
 
-    *near* is the number of the rule of near duplicates, *hits* what it compared, until that is discarded, and *scheme*
-    its scheme. *values* are those of the other rules, by number.
+    *hits* are what the rule of near duplicates compared, until that is discarded, and *scheme* is its scheme. *values*
+    are those of the other rules, by number.
     """
 
-    def __init__(
-        self, outcome: Collapse, near: int | None, hits: NearHits | None, values: Sequence[Sequence[Any] | None]
-    ) -> None:
-        self.outcome, self.near, self.hits, self.values = outcome, near, hits, values
+    def __init__(self, outcome: Collapse, hits: NearHits | None, values: Sequence[Sequence[Any] | None]) -> None:
+        self.outcome, self.hits, self.values = outcome, hits, values
         self.scheme = None if hits is None else hits.scheme
 
     @cached_property
@@ -45,7 +43,7 @@ class Judged:
         """
         if self.hits is None:
             return _NOTHING
-        hits, (ranks,) = self.hits, (self.outcome.by == self.near).nonzero()
+        hits, (ranks,) = self.hits, (self.outcome.by == self.values.index(None)).nonzero()
         better = self.outcome.of[ranks]
         if hits.found is None:
             shares = hits.scheme.estimate_pairs(hits.signatures, ranks, better)
