@@ -151,10 +151,7 @@ def _check_pairs(scheme: Any, signatures: Signatures) -> None:
         for estimate in np.unique(estimates[estimates > 0]).tolist():
             _check_least(scheme, estimate, rows, others, estimates >= estimate)
     if scheme.keys_decide:
-        shared = (
-            share_a_key(scheme.keys(signatures), left, right, position_independent=scheme.position_independent)
-            & present
-        )
+        shared = _share_keys(scheme, signatures, left, right)
         _expect((matches == shared).all(), "its keys do not decide, although keys_decide is true")
     if scheme.match_estimate is not None:
         _expect((estimates[matches] >= scheme.match_estimate - 1e-9).all(), "a match is below match_estimate")
@@ -252,11 +249,7 @@ def _check_edits(scheme: Any, _: Signatures) -> None:
         texts = [_text(words) for words in (*lefts, *rights)]
         signed = scheme.sign(texts)
         matches = scheme.match_pairs(signed, left, left + number)
-        present = signed.present[left] & signed.present[left + number]
-        candidates = (
-            share_a_key(scheme.keys(signed), left, left + number, position_independent=scheme.position_independent)
-            & present
-        )
+        candidates = _share_keys(scheme, signed, left, left + number)
         found = {"match": matches, "candidate": candidates}
         measured = _resemblances(scheme, texts)
         about = f"with {changed} of {words} words changed,"
@@ -327,6 +320,12 @@ def _resemblances(scheme: Any, texts: list[str]) -> Any:
 
 def _is_array(given: Any, kind: type) -> bool:
     return isinstance(given, np.ndarray) and np.issubdtype(given.dtype, kind)
+
+
+def _share_keys(scheme: Any, signatures: Signatures, left: Positions, right: Positions) -> Flags:
+    """Return which pairs of documents share a key; those without a signature have none."""
+    shared = share_a_key(scheme.keys(signatures), left, right, position_independent=scheme.position_independent)
+    return shared & signatures.present[left] & signatures.present[right]
 
 
 def _all_pairs(number: int) -> tuple[Positions, Positions]:
