@@ -3,8 +3,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles import words
 
-from neardup.evaluation.passages import Passages, longest_passage, shared_passages
+from neardup.evaluation.passages import RUN, Passages, longest_passage, passages_of_words, shared_passages
 from neardup.results import Passage
+from neardup.text.spans import word_spans
 
 TEXTS = st.lists(st.sampled_from(["a", "B", "c", "é", "e\u0301", "你", ",", "\ud800", "\0", "😀"]), max_size=24).map(
     " ".join
@@ -16,11 +17,12 @@ def plain(text):
     return words(text.replace("e\u0301", "é"))
 
 
-@given(TEXTS, TEXTS, st.integers(1, 3))
+@given(TEXTS, TEXTS, st.integers(1, 5))
 @example("e\u0301 a b", "\ud800é a b", 3)
-@example("a B 😀", "a 😀 😀", 1)
-def test_passages_are_the_same_words_and_with_the_rest_they_are_all_words(a, b, least):
-    found = shared_passages(a, b, least=least)
+@example("a 😀 😀", "a 😀 😀 😀", 3)
+def test_passages_are_the_same_words_and_with_the_rest_they_are_all_words(a, b, run):
+    found = passages_of_words(word_spans(a), word_spans(b), run)
+    least = max(run, RUN)
     for passage in found.shared:
         inside_a, inside_b = plain(a[slice(*passage.a)]), plain(b[slice(*passage.b)])
         assert inside_a == inside_b
@@ -29,7 +31,7 @@ def test_passages_are_the_same_words_and_with_the_rest_they_are_all_words(a, b, 
         (a, b, [passage.a for passage in found.shared], found.only_in_a),
         (b, a, [passage.b for passage in found.shared], found.only_in_b),
     ):
-        assert [word for span in only for word in plain(own[slice(*span)])] == alone(plain(own), plain(other), least)
+        assert [word for span in only for word in plain(own[slice(*span)])] == alone(plain(own), plain(other), run)
         inside = {place for span in only for place in range(*span)}
         assert all(inside.isdisjoint(range(*span)) for span in shared)
 
@@ -67,7 +69,7 @@ def test_the_longest_passage_may_begin_inside_another_one():
 
 @given(TEXTS)
 def test_equal_texts_are_one_passage(text):
-    found = shared_passages(text, text, least=1)
+    found = shared_passages(text, text)
     assert len(found.shared) == (1 if words(text) else 0)
     assert found.only_in_a == found.only_in_b == ()
 

@@ -97,8 +97,8 @@ def test_a_threshold_by_which_many_random_pairs_match_is_only_chosen_if_there_is
     rules = [("first", settings), ("second", settings)]
 
     def tuned_by(*random):
-        random = [one[None] for one in random]
-        return tuned(rules, [scores[None]] * 2, labels_of(same, weights), "f1", unsure=0, seed=1, random=random)
+        every = [np.append(scores, one)[None] for one in random]
+        return tuned(rules, every, labels_of(same, weights), "f1", unsure=0, seed=1)
 
     found = tuned_by(spread, spread)
     assert (found.chosen.name, found.chosen.unlabelled, found.indiscriminate) == ("first", 0.0, False)
@@ -115,12 +115,11 @@ def test_a_rule_with_variants_is_chosen_if_all_others_match_many_random_pairs():
     scores, weights = np.where(same, 1.0, 0.25), np.where(same, 1.0, 1e6)
     found = tuned(
         [("plain", settings), ("varied", varied)],
-        [scores[None], np.stack([scores, scores])],
+        [np.append(scores, np.ones(50))[None], np.stack([np.append(scores, np.full(50, one)) for one in (1, 0)])],
         labels_of(same, weights),
         "f1",
         unsure=0,
         seed=1,
-        random=[np.ones((1, 50)), np.stack([np.ones(50), np.zeros(50)])],
     )
     assert (found.chosen.name, found.chosen.settings["variant"], found.indiscriminate) == ("varied", 1, False)
 
@@ -235,9 +234,9 @@ def test_the_default_stays_unless_another_is_expected_to_be_better(goal):
 def test_a_default_that_matches_many_random_pairs_does_not_stay():
     same = np.tile([True, False], 40)
     scores, weights = np.where(same, 0.7, 0.2), np.where(same, 1.0, 1e6)
-    random = [np.full((1, 50), 0.65), np.zeros((1, 50))]
+    every = [np.append(scores, np.full(50, one))[None] for one in (0.65, 0)]
     rules = [("first", settings), ("second", settings)]
-    found = tuned(rules, [scores[None]] * 2, labels_of(same, weights), "f1", random=random, **WAYS)
+    found = tuned(rules, every, labels_of(same, weights), "f1", **WAYS)
     assert not found.keeps_default
     assert found.default.unlabelled == 1.0
 

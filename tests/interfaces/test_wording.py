@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from neardup import CommonShingles
-from neardup.interfaces.wording import cluster_lines, common_rows, evidence_of, page_totals, percentage, rule_of
+from neardup.interfaces.wording import cluster_lines, common_rows, evidence_of, percentage, reading_rows, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.results import Policy, Summary
@@ -39,8 +39,8 @@ def test_evidence_in_words(decision, words):
     ("number", "words"), [(1, "1  page not read completely: 1 unk"), (2, "2  pages not read completely: 2 unk")]
 )
 def test_pages_with_faults_are_counted_in_words(number, words):
-    read = SimpleNamespace(skipped={}, body_faults={"unknown coding": number})
-    _, (found, line) = page_totals(read)
+    read = SimpleNamespace(skipped={}, body_faults={"unknown coding": number}, quoted_lines=None, ignored=0)
+    *_, (found, line) = reading_rows(read, [])
     assert f"{found}  {line}".startswith(words)
 
 

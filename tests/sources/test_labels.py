@@ -6,7 +6,7 @@ import pytest
 from neardup.model.errors import DataError, InputRefused, NeardupError, OutputError, OutputRefused, ParameterError
 from neardup.model.labels import LabelledPair
 from neardup.sources import labels
-from neardup.sources.labels import LONGEST_TEXT, LabelFile, latest, read_labels
+from neardup.sources.labels import LONGEST_TEXT, LabelFile, read_labels
 
 FIRST = LabelledPair(a="1", b="2", label="same", resemblance=0.5, weight=4.0, text_a="one\n", text_b="zwölf")
 SECOND = LabelledPair(a="2", b="3", label="unsure")
@@ -37,7 +37,7 @@ def test_the_last_answer_for_a_pair_counts_at_the_place_of_the_first(path):
     with LabelFile(path) as file:
         file.append(again)
         assert file.answers == [FIRST, SECOND, again]
-    assert read_labels(path) == latest([FIRST, SECOND, again]) == [again, SECOND]
+    assert read_labels(path) == [again, SECOND]
 
 
 def test_a_killed_process_loses_only_the_line_it_was_writing(path):

@@ -6,8 +6,8 @@ from typing import Final
 
 from neardup.evaluation.intervals import Share, share
 from neardup.evaluation.match_decisions import AsDict
-from neardup.model.errors import DataError, require_kind, require_sequence
-from neardup.model.labels import Label, LabelledPair
+from neardup.model.errors import DataError
+from neardup.model.labels import Label, LabelledPair, by_pair
 
 _MANY: Final = 10_000_000  # pairs, from which the labelled ones are drawn
 
@@ -61,7 +61,7 @@ def compare_labels(first: Sequence[LabelledPair], second: Sequence[LabelledPair]
     >>> compare_labels(labels("same", "same", "different", "same"), labels("same", "same", "different", "different"))
     Agreement(both=4, agreed=3, kappa=0.50)
     """
-    known = [_by_pair(name, labels) for name, labels in (("first", first), ("second", second))]
+    known = [by_pair(name, labels) for name, labels in (("first", first), ("second", second))]
     pairs = [pair for pair in known[0] if pair in known[1]]
     if not pairs:
         raise DataError("the labels", "no pair is in both; the second person must label the pairs of the first")
@@ -89,12 +89,6 @@ def compare_labels(first: Sequence[LabelledPair], second: Sequence[LabelledPair]
         kappa_high=high,
         disagreements=tuple(different),
     )
-
-
-def _by_pair(name: str, labels: Sequence[LabelledPair]) -> dict[tuple[str, str], LabelledPair]:
-    for one in require_sequence(name, labels, "labelled pairs"):
-        require_kind(name, one, LabelledPair)
-    return {one.pair: one for one in labels}
 
 
 def _kappa(agreed: float | None, same: Sequence[int], number: int) -> float | None:

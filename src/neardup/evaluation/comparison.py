@@ -136,7 +136,7 @@ def explain(
         most = require_whole("most", most, 0)
     features = chosen.shingling.batch_features(whole_batch(text_column([a, b])))
     run = run_of(chosen)
-    passages = passages_of_words(word_spans(a[:most]), word_spans(b[:most]), max(run, RUN), run)
+    passages = passages_of_words(word_spans(a[:most]), word_spans(b[:most]), run)
     decision = match_decision(chosen, a, b, signatures)
     return Explanation(
         **{name: getattr(decision, name) for name in MatchDecision.__slots__},

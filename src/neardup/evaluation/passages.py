@@ -46,20 +46,20 @@ def is_compiled() -> bool | None:
     return is_kept(kernels.passages)
 
 
-def shared_passages(a: str, b: str, *, least: int = RUN) -> Passages:
-    """Find the stretches of at least *least* words that are in both texts, in time linear in their length.
+def shared_passages(a: str, b: str) -> Passages:
+    """Find the stretches of at least ``RUN`` words that are in both texts, in time linear in their length.
 
     Words are those of the default ``Analysis``. Each position of *a* is in at most one passage. A position of *b* may
     be in several if *a* repeats it, and passages may be in another order in *b*. Passages are disjoint in *a*, so not
-    every shared run is inside one. Unshared stretches are determined by runs: the words in no run of *least* words that
-    occurs anywhere in the other text. Two texts of the same words, fewer than *least*, share all of them.
+    every shared run is inside one. Unshared stretches are determined by runs: the words in no run of ``RUN`` words that
+    occurs anywhere in the other text. Two texts of the same words, fewer than ``RUN``, share all of them.
     ``neardup.kernels.passages`` defines how passages are chosen. Offsets are those of Python's slices.
 
     >>> a, b = "The ferry left the harbour at dawn", "At noon the ferry left the harbour!"
     >>> [(a[slice(*one.a)], b[slice(*one.b)]) for one in shared_passages(a, b).shared]
     [('The ferry left the harbour', 'the ferry left the harbour')]
     """
-    return passages_of_words(word_spans(a), word_spans(b), least)
+    return passages_of_words(word_spans(a), word_spans(b))
 
 
 def longest_passage(a: str, b: str, *, least: int = RUN) -> Span | None:
@@ -110,12 +110,12 @@ def _runs(hashes: Words) -> Callable[[int], Words]:
     return lambda size: (sums[size:] - sums[:-size]) * inverses[: number - size + 1]
 
 
-def passages_of_words(a: WordSpans, b: WordSpans, least: int = RUN, run: int | None = None) -> Passages:
+def passages_of_words(a: WordSpans, b: WordSpans, run: int = RUN) -> Passages:
     """Find shared passages as ``shared_passages`` does, in texts whose words are known.
 
-    A run has *run* words, by default *least*.
+    A run has *run* words, and a passage as many, but at least ``RUN``.
     """
-    run = least if run is None else run
+    least = max(run, RUN)
     runs_a, runs_b = _shingles(a.hashes, run), _shingles(b.hashes, run)
     if 0 < len(a) < least and np.array_equal(a.hashes, b.hashes):
         least = len(a)

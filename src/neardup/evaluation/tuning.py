@@ -323,21 +323,22 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
     *,
     unsure: int,
     seed: int,
-    random: Sequence[Values] | None = None,
 ) -> Tuning:
-    """Choose the best of *rules*, the default one first, by the *scores* of the labelled pairs under each of them.
+    """Choose the best of *rules*, the default one first, by the *scores* of pairs under each of them.
 
     A rule is its name and a function from a ``Choice``, or ``None`` for the default, to settings; its scores have a row
-    for each of its variants. The best rule reaches the goal best by cross-validation; of equally good ones it is the
-    first, and one with variants must be clearly better. *random* has the scores of random pairs of documents. Labels
-    show little about these, so rules and thresholds by which many more of them match than are the same by the labels
-    are only chosen if there are no others. The default rule with its default threshold stays unless the best rule is
-    expected to be better on other labels. Both kinds of labels, and two groups of pairs, are needed. Raises
-    ``DataError`` if the best rule matches none of the pairs that are the same.
+    for each of its variants: those of the labelled pairs, then those of random pairs of documents, if any. The best
+    rule reaches the goal best by cross-validation; of equally good ones it is the first, and one with variants must be
+    clearly better. Labels show little about random pairs, so rules and thresholds by which many more of them match than
+    are the same by the labels are only chosen if there are no others. The default rule with its default threshold stays
+    unless the best rule is expected to be better on other labels. Both kinds of labels, and two groups of pairs, are
+    needed. Raises ``DataError`` if the best rule matches none of the pairs that are the same.
     """
     wanted = Goal.of(goal)
     samples, expected_same = _samples(labels, seed), float(np.average(labels.same, weights=labels.weights))
-    random = [np.zeros((len(own), 1)) for own in scores] if random is None or not random[0].size else random
+    number = len(labels.same)
+    random = [own[:, number:] if own.shape[1] > number else np.zeros((len(own), 1)) for own in scores]
+    scores = [own[:, :number] for own in scores]
     usable = [~_indiscriminate(_matching(own), expected_same) for own in random]
     matched = np.stack(
         [held_out(own, labels, wanted, seed, allowed) for own, allowed in zip(scores, usable, strict=True)]

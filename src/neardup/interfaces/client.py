@@ -302,34 +302,31 @@ class Client:
         self, path: str, name: str, records: Iterable[dict[str, Any]], more: Mapping[str, Any], *, keyed: bool = False
     ) -> list[Verdict]:
         verdicts: list[Verdict] = []
-        begin = 0
-        rest = msgspec.json.encode(more)[1:] if more else b"}"
-        for number, part in _batches(records):
+        for part in _batches(records):
             key = uuid4().hex if keyed else None
-            body = b'{"%s":[%s]%s%s' % (name.encode(), part, b"," * bool(more), rest)
+            body = msgspec.json.encode({name: part, **more})
             try:
                 answer = self._answer("POST", path, body, key)
             except DataError as error:
-                where = f"{error.where}, documents {begin:,} to {begin + number - 1:,}" if begin else error.where
+                begin = len(verdicts)
+                where = f"{error.where}, documents {begin:,} to {begin + len(part) - 1:,}" if begin else error.where
                 raise DataError(where, error.rule) from None
             try:
                 read = [*map(from_record, answer["verdicts"])]
             except (KeyError, TypeError) as error:
                 raise self._strange() from error
-            if len(read) != number:
+            if len(read) != len(part):
                 raise self._strange()
             verdicts += read
-            begin += number
         return verdicts
 
     def _document(self, name: str) -> Document | None:
         found = self._found(f"/v1/documents/{_escaped(name)}?text=true")
         if found is None:
             return None
-        moments = {part: datetime.fromisoformat(found[part]) for part in ("first_seen", "changed_at", "last_seen")}
         times = [field for field, kind in self.fields.items() if kind == "time" and found["fields"].get(field)]
         values = {field: datetime.fromisoformat(found["fields"][field]) for field in times}
-        return Document(**{**found, **moments, "fields": found["fields"] | values})
+        return msgspec.convert({**found, "fields": found["fields"] | values}, Document)
 
     def _index(self) -> dict[str, Any]:
         found = self._answer("GET", "/v1/index")
@@ -454,20 +451,20 @@ def _require_json(fields: Mapping[Any, Any], where: str) -> None:
             raise DataError(f"field {name!r} of {where}", "is a byte string, which JSON does not have; send a string")
 
 
-def _batches(records: Iterable[dict[str, Any]]) -> Iterator[tuple[int, bytes]]:
-    """Yield the records as JSON in batches that a service accepts, each with its number of records."""
+def _batches(records: Iterable[dict[str, Any]]) -> Iterator[list[msgspec.Raw]]:
+    """Yield the records as JSON in batches that a service accepts."""
     encode = msgspec.json.Encoder().encode
-    part: list[bytes] = []
+    part: list[msgspec.Raw] = []
     size = 0
     for record in records:
         written = encode(record)
         if part and (len(part) == MOST or size + len(written) > MOST_BYTES):
-            yield len(part), b",".join(part)
+            yield part
             part, size = [], 0
-        part.append(written)
+        part.append(msgspec.Raw(written))
         size += len(written)
     if part:
-        yield len(part), b",".join(part)
+        yield part
 
 
 def _hit(rank: int, hit: Any) -> Any:

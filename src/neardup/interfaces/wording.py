@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from neardup.pipeline.files.ingestion import Added
     from neardup.pipeline.files.visits import FileAnswers
     from neardup.pipeline.spilled.stored_documents import StoredDocuments
-    from neardup.sources.collection import Collection, QuotedLines, Rejected
+    from neardup.sources.collection import QuotedLines, Rejected, WholeInputs
     from neardup.sources.missing_fields import WithoutText
 
 _NAME = 60  # shown characters of an id
@@ -170,10 +170,7 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
         *unsigned,
         (repeated, f"{plural(repeated, 'document')} with the id of an earlier document"),
         *common_rows(summary),
-        *rejected_rows(done.rejected, ", in no output"),
-        *quoted_rows(read.quoted_lines),
-        (read.ignored, f"other {plural(read.ignored, 'file')} ignored"),
-        *page_totals(read),
+        *reading_rows(read, done.rejected, ", in no output"),
     ]
     return [row for row in rows if row[0]]
 
@@ -238,10 +235,18 @@ def percentage(share: float) -> str:
     return f"{rounded:g} %"
 
 
-def page_totals(read: "Collection | StoredDocuments | Added | FileAnswers") -> list[tuple[int, str]]:
-    """Return the numbers of records that are not pages, and of pages not read completely, with their reasons."""
+def reading_rows(
+    read: "WholeInputs | StoredDocuments | Added | FileAnswers", rejected: "Sequence[Rejected]", where: str = ""
+) -> list[tuple[int, str]]:
+    """Return what reading left out, or read in part or in an unusual way: numbers with their descriptions.
+
+    *where* names the outputs that have or lack the rejected records.
+    """
     skipped, faults = sum(read.skipped.values()), sum(read.body_faults.values())
     return [
+        *rejected_rows(rejected, where),
+        *quoted_rows(read.quoted_lines),
+        (read.ignored, f"other {plural(read.ignored, 'file')} ignored"),
         (skipped, f"{plural(skipped, 'record')} not read as pages: {_reasons(read.skipped)}"),
         (faults, f"{plural(faults, 'page')} not read completely: {_reasons(read.body_faults)}"),
     ]

@@ -1,9 +1,9 @@
 """Labels of pairs: what people answered when they were shown two documents."""
 
 from dataclasses import dataclass
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
-from neardup.model.errors import is_number, require, require_choice, require_name
+from neardup.model.errors import is_number, require, require_choice, require_kind, require_name, require_sequence
 
 Label = Literal["same", "different", "unsure"]
 
@@ -45,6 +45,16 @@ class LabelledPair:
     def pair(self) -> tuple[str, str]:
         """The ids in ascending order: equal for both directions of a pair."""
         return (self.a, self.b) if self.a < self.b else (self.b, self.a)
+
+
+def by_pair(name: str, labels: Any) -> dict[tuple[str, str], LabelledPair]:
+    """Return the last label of each pair, in the order of the first ones; *name* is the parameter with the labels.
+
+    Raises ``ParameterError`` for other values than labelled pairs.
+    """
+    for one in require_sequence(name, labels, "labelled pairs"):
+        require_kind(name, one, LabelledPair)
+    return {one.pair: one for one in labels}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,7 +8,7 @@ answers are added.
 
 import fcntl
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import asdict
 from pathlib import Path
@@ -19,7 +19,7 @@ import msgspec
 
 from neardup.engines.journal import sync_folder
 from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, require_path
-from neardup.model.labels import LabelledPair
+from neardup.model.labels import LabelledPair, by_pair
 from neardup.sources.compression import load
 from neardup.sources.formats import require_file
 from neardup.sources.lines import BOM
@@ -41,15 +41,8 @@ def read_labels(path: AnyPath) -> list[LabelledPair]:
     """
     name = str(require_path("path", path))
     require_file(name, MOST_BYTES)
-    return latest(_parsed(name, bytes(load(name, None, MOST_BYTES).data))[0])
-
-
-def latest(answers: Iterable[LabelledPair]) -> list[LabelledPair]:
-    """Return the last answer for each pair, in the order of the first ones."""
-    found: dict[tuple[str, str], LabelledPair] = {}
-    for answer in answers:
-        found[answer.pair] = answer
-    return [*found.values()]
+    answers, _ = _parsed(name, bytes(load(name, None, MOST_BYTES).data))
+    return [*by_pair("path", answers).values()]
 
 
 class LabelFile(AbstractContextManager["LabelFile"]):

@@ -1,7 +1,9 @@
 import asyncio
 import re
+import signal
 import subprocess
 import sys
+import time
 from contextlib import contextmanager
 
 import httpx
@@ -153,11 +155,14 @@ def test_long_texts_are_shown_in_part():
     assert (name, empty.pieces) == ("2", ())
 
 
-def test_it_serves_until_a_signal(path, tmp_path):
+def test_it_serves_until_a_signal_that_was_not_ignored(path, tmp_path):
     (tmp_path / "in.csv").write_text("id,text\n" + "\n".join(f"{one},{text}" for one, text in enumerate(TEXTS)))
     command = [sys.executable, "-m", "neardup", "label", "in.csv", "--out", path.name, "--serve"]
+    command = ["sh", "-c", 'trap "" INT; exec "$0" "$@"', *command]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as serving:
         address = next(line for line in serving.stdout if line.startswith("http://127.0.0.1:")).strip()
+        serving.send_signal(signal.SIGINT)
+        time.sleep(1)
         shown = httpx.get(address)
         pair = re.search('name="pair" value="([0-9a-f]+)"', shown.text)[1]
         assert httpx.post(address, data={"pair": pair, "label": "same"}).status_code == 303

@@ -1,11 +1,91 @@
-"""What the process that writes says of itself."""
+"""A process that reads, in front of one that writes; both in this process."""
 
 import socket
 import threading
+from urllib.parse import quote
 
 import pytest
+import uvicorn
 
+from neardup import Index
+from neardup.interfaces.http.app import create_app
+from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.server import Deployment, _config
+from neardup.interfaces.http.service import Service
+from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.http.writer import writes_of
+
+
+@pytest.fixture
+def writer(folder, tmp_path):
+    """Serve the index at a socket; give its path and a token to write."""
+    token, line = new_token("write")
+    path = str(tmp_path / "writer")
+    limits = Limits()
+    service = Service(lambda mode: Index.open(folder, mode), limits=limits)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
+        listening.bind(path)
+        listening.listen()
+        listening.setblocking(False)
+        started = threading.Event()
+        app = create_app(service, tokens=Tokens.parsed([line]), started=started.set)
+        server = uvicorn.Server(_config(app, Deployment(folder=folder, limits=limits)))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        try:
+            assert started.wait(120)
+            yield path, token, line
+        finally:
+            server.should_exit = True
+            thread.join()
+
+
+def test_changes_are_passed_on_and_read_back(serve, writer, texts, folder):
+    path, token, line = writer
+    ask = serve(read_only=True, writer=path, tokens=Tokens.parsed([line]))
+    head = {"Authorization": f"Bearer {token}", "Idempotency-Key": "one", "X-Request-Id": "edge-17"}
+    pages = {"pages": [{"url": "http://a.example/é", "text": texts.heron}]}
+    answers = [ask.post("/v1/seen", pages, headers=head) for _ in range(2)]
+    assert [answer.status_code for answer in answers] == [200, 200]
+    assert answers[0].content == answers[1].content
+    assert answers[0].headers.get_list("x-request-id") == ["edge-17"]
+    assert answers[0].headers.get_list("content-length") == [str(len(answers[0].content))]
+    (one,) = answers[0].json()["verdicts"]
+    found = f"/v1/documents/{quote(one['id'], safe='')}"
+    ask.until(lambda: ask.get(found, headers=head).status_code == 200)
+    assert ask("DELETE", found, headers=head).json() == {"removed": 1, "promoted": 0}
+    assert ask.get("/readyz?writes=true", headers=head).json() == {"writes": "yes", "status": "ready"}
+    refused = ask.post("/v1/seen", {"pages": [{"url": ""}]}, headers=head)
+    assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json")
+
+
+def test_a_token_is_required_before_anything_is_passed_on(serve, writer, texts):
+    path, _, line = writer
+    ask = serve(read_only=True, writer=path, tokens=Tokens.parsed([line]))
+    assert ask.post("/v1/seen", {"pages": [{"url": "http://a.example/", "text": texts.heron}]}).status_code == 401
+
+
+def test_a_process_that_reads_says_whether_the_writer_writes(serve, folder, request):
+    with Index.open(folder, "w"):
+        path, token, line = request.getfixturevalue("writer")  # which only reads until then
+        ask = serve(read_only=True, writer=path, tokens=Tokens.parsed([line]))
+        head = {"Authorization": f"Bearer {token}"}
+        ask.until(lambda: ask.get("/readyz").json()["writes"] == "no")
+        assert ask.get("/v1/index", headers=head).json()["writes"] == "no"
+        assert ask.get("/readyz?writes=true").status_code == 503
+    ask.until(lambda: ask.get("/readyz").json()["writes"] == "yes")
+    assert ask.get("/readyz?writes=true").status_code == 200
+
+
+def test_without_the_writer_changes_are_refused_and_reads_are_not(serve, tmp_path, texts):
+    ask = serve(read_only=True, writer=str(tmp_path / "nobody"))
+    body = {"documents": [{"id": "x", "text": texts.heron}]}
+    answer = ask.post("/v1/admit", body)
+    assert (answer.status_code, answer.json()["type"]) == (503, "/docs#unwritable")
+    assert ask.get("/readyz?writes=true").status_code == 503
+    assert ask.get("/readyz").json() == {"writes": "failed", "status": "ready"}
+    assert ask.post("/v1/judge", body).status_code == 200
+    assert ask.service.body_memory == 0
 
 
 @pytest.mark.parametrize(

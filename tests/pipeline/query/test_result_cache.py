@@ -17,23 +17,23 @@ TEXTS = ["a text of some words", "A text, of some words!", "", "another one that
 def judged(number=4):
     signed = SCHEME.sign(TEXTS[:number])
     hits = NearHits(SCHEME, signed, SCHEME.ranked_rule(signed))
-    return Judged(collapse(number, [1], [None], hits.ranked, signed.present), 0, hits, [None])
+    return Judged(collapse(number, [1], [None], hits.ranked, signed.present), hits, [None])
 
 
 def measured(found):
-    return [None if column is None else column.tolist() for column in found.measured]
+    return [column.tolist() for column in found.measured]
 
 
 def test_what_is_known_of_signatures_stays_when_they_are_gone():
     one, settled = judged(), judged().settle()
     assert settled.hits is None
-    assert measured(settled) == measured(one) == [[1], [1.0], None, []]
+    assert measured(settled) == measured(one) == [[1], [1.0], [1.0], [False]]
     assert settled.unsigned == one.unsigned == 1
 
 
 def test_nothing_is_known_without_signatures():
-    bare = Judged(alone(3), None, None, [])
-    assert (bare.unsigned, measured(bare)) == (0, [[], [], None, []])
+    bare = Judged(alone(3), None, [])
+    assert (bare.unsigned, measured(bare)) == (0, [[], [], [], []])
 
 
 def test_hits_and_misses_are_counted():
@@ -59,7 +59,7 @@ def test_the_last_used_stay():
 def test_a_set_too_large_is_not_kept_and_displaces_none():
     cache = JudgedSets(20)
     cache.judged("small", lambda: judged(2))
-    cache.judged("large", lambda: Judged(alone(21), None, None, []))
+    cache.judged("large", lambda: Judged(alone(21), None, []))
     assert (len(cache), cache.held) == (1, 16)
 
 
@@ -68,7 +68,7 @@ def test_a_set_too_large_is_not_kept_and_displaces_none():
 def test_small_sets_are_bounded_too(most, hits):
     cache = JudgedSets(16 * most)
     for key in range(20):
-        cache.judged(key, lambda: Judged(alone(hits), None, None, []))
+        cache.judged(key, lambda: Judged(alone(hits), None, []))
     assert len(cache) == most
 
 

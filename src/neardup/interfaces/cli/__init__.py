@@ -9,7 +9,6 @@ import atexit
 import gc
 import io
 import os
-import re
 import signal
 import sys
 import warnings
@@ -50,9 +49,6 @@ _VERBS = (  # modules of this package
     *("plan", "config", "demo", "warm"),
 )
 _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
-_CHOICE = re.compile(
-    r"argument (?P<argument>\S+): invalid choice: (?P<value>(['\"]).*\3) \(choose from (?P<known>.*)\)", re.DOTALL
-)
 _REQUIRED = "the following arguments are required: "
 _TAKEN = "{0} is taken for an option, as it begins with -; write ./{0}"
 _DASH = "an argument that begins with - is taken for an option; write -- before it"
@@ -141,11 +137,20 @@ class _Parser(argparse.ArgumentParser):
             message = self._of_missing(names) if file is None else _TAKEN.format(file)
         if message.startswith("argument -h/--help: "):  # such as a search for -harbour
             message = _DASH
-        if choice := _CHOICE.fullmatch(message):
-            message = _of_choice(**choice.groupdict())
         shown = printable(message.removeprefix("argument "))
         link = " See" if shown.endswith("?") else "; see"
         self.exit(2, f"neardup: {shown}{link} `{self.prog} --help`\n")
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse a word that is not among the known ones, and suggest one; all verbs are too many to list."""
+        known = action.choices
+        if known is None or value in known:
+            return
+        proposal = _proposal(value.lower(), [*known])
+        if action.metavar == "VERB":
+            self.error(f"unknown verb {value!r}{proposal}")
+        choices = ", ".join(map(repr, known))
+        raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {choices}){proposal}")
 
     def _of_missing(self, names: Sequence[str]) -> str:
         words = [word for action in self._actions if action.dest in names for word in action.choices or ()]
@@ -178,14 +183,6 @@ def _proposal(given: str, known: Sequence[str], prefix: str = "") -> str:
     begun = [one for one in known if given and one.startswith(given)]
     likely = begun or get_close_matches(given, known, cutoff=_CLOSE)
     return f"; did you mean {prefix}{likely[0]}?" if likely else ""
-
-
-def _of_choice(argument: str, value: str, known: str) -> str:
-    """Return the message about a word that is not among the known ones; all verbs are too many to list."""
-    proposal = _proposal(value[1:-1].lower(), re.findall(r"[\w.-]+", known))
-    if argument == "VERB":
-        return f"unknown verb {value}{proposal}"
-    return f"{argument}: invalid choice: {value} (choose from {known}){proposal}"
 
 
 class _Help(argparse.ArgumentDefaultsHelpFormatter):

@@ -1,7 +1,6 @@
 """Verify every byte of an index, and name what is damaged. Needs no key."""
 
 import argparse
-from dataclasses import asdict
 
 from neardup.interfaces.cli.options import INDEX
 from neardup.interfaces.cli.terminal import progress_bar, show_lines, summarise
@@ -23,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
         (report.documents, f"{plural(report.documents, 'document')} in intact segments, the log not counted", True),
         (problems, plural(problems, "problem"), True),
     ]
-    summarise(arguments, asdict(report), rows)
+    summarise(arguments, report, rows)
     if report.problems and not arguments.json:
         advice = "Restore the index from a copy, or save what is intact: neardup rescue DIR TO"
         if report.interrupted:

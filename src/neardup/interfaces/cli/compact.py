@@ -1,7 +1,6 @@
 """Merge the segments of an index, and purge removed documents."""
 
 import argparse
-from dataclasses import asdict
 
 from neardup.interfaces.cli.options import KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import Row, progress_bar, summarise
@@ -25,4 +24,4 @@ def run(arguments: argparse.Namespace) -> int:
         (after.bytes, f"{plural(after.bytes, 'byte')} (before: {before.bytes:,})", True),
         (purged, f"removed {plural(purged, 'document')} purged from the files"),
     ]
-    return summarise(arguments, {"before": asdict(before), "after": asdict(after)}, rows)
+    return summarise(arguments, {"before": before, "after": after}, rows)

@@ -1,16 +1,16 @@
 """Compare two texts: every measure, the match decision of each scheme, and shared passages."""
 
 import argparse
-import json
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.options import SCHEME, VIEW, describes_scheme, scheme_of
-from neardup.interfaces.cli.terminal import complain, console, name_standard_output, show_side_by_side
+from neardup.interfaces.cli.terminal import complain, console, name_standard_output, print_json, show_side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.match_decisions import decided_of, estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.wording import decimals
 from neardup.model.errors import InputRefused, counted, require
+from neardup.sources.formats import STDIN
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 _MOST = 64 << 20  # bytes of a text; comparing two needs about thirty times as much memory
 _CONTEXT = 80
 _PIECES = 120  # pieces of a text on the terminal; a page has all
-_STDIN = "-"
 
 USAGE = f"""
 a TEXT_A: a file of text or HTML (see --text-view; also .gz .zst .bz2 .xz), - for standard input, or, with --strings,
@@ -61,8 +60,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.strings:
         one, other = (NamedText(name, text, 0) for name, text in zip("AB", texts, strict=True))
     else:
-        if files == [_STDIN, _STDIN]:
-            raise InputRefused(_STDIN, "only one of the two texts can be read from standard input")
+        if files == [STDIN, STDIN]:
+            raise InputRefused(STDIN, "only one of the two texts can be read from standard input")
         one, other = (read_document(name, _MOST, Extraction(view=view)) for name in files)
     from neardup.evaluation.comparison import compare, default_schemes
     from neardup.evaluation.passages import is_compiled
@@ -80,8 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
         page = comparison_page((one.name, other.name), (one.text, other.text), found, **bounds)
         write_file(html, page, PAGES, force=arguments.force)
     if arguments.json:
-        record = {"a": _about(one), "b": _about(other), **found.as_dict()}
-        print(json.dumps(record))
+        print_json({"a": _about(one), "b": _about(other), **found.as_dict()})
     else:
         _show(console(), one, other, found, _CONTEXT if context is None else context)
     for source in dict.fromkeys((one, other)):

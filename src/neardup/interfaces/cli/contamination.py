@@ -2,7 +2,6 @@
 
 import argparse
 import os
-from dataclasses import asdict
 
 from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
 from neardup.interfaces.cli.terminal import (
@@ -65,14 +64,14 @@ def run(arguments: argparse.Namespace) -> int:
     note_quoted_lines(found.quoted_lines)
     for name, path in outputs.items():
         write_table(path, getattr(found, name), force=arguments.force)
-    lacking = {"without_text": found.without_text, "items_without_text": found.items_without_text}
-    records = {**lacking, "quoted_lines": found.quoted_lines}
     wordless = int((found.items["words"].to_numpy() == 0).sum())
     record = {
         "documents": found.read,
         "items": len(found.items),
         "without_words": wordless,
-        **{name: asdict(own) if own else None for name, own in records.items()},
+        "without_text": found.without_text,
+        "items_without_text": found.items_without_text,
+        "quoted_lines": found.quoted_lines,
         "contaminated": found.contaminated,
     }
     partly = int((found.items["share"].to_numpy() > 0).sum()) - found.contaminated

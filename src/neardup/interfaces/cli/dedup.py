@@ -119,7 +119,7 @@ def run(arguments: argparse.Namespace) -> int:
         write_file(given["common"], common.to_bytes(), ARRAYS, force=arguments.force)
     terminal.note_quoted_lines(done.documents.quoted_lines)
     if arguments.json:
-        print(json.dumps(summary_of(done, seconds)))
+        terminal.print_json(summary_of(done, seconds))
     else:
         show_summary(done, seconds)
         hosts = None if done.templates is None else len(done.templates)
@@ -205,18 +205,17 @@ def _kept_folder(given: dict[str, Any]) -> list[str]:
 
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
     """Return the run in numbers, for programs."""
-    quoted, without = done.documents.quoted_lines, done.documents.without_text
     return {
         **done.result.summary.as_dict(),
         "seconds": round(seconds, 3),
-        "rejected": [asdict(one) for one in done.rejected],
+        "rejected": done.rejected,
         "ignored": done.documents.ignored,
         "skipped": dict(done.documents.skipped),
         "body_faults": dict(done.documents.body_faults),
         "hosts_with_templates": None if done.templates is None else len(done.templates),
         "hosts_learned": done.hosts_learned,
-        "without_text": asdict(without) if without else None,
-        "quoted_lines": asdict(quoted) if quoted else None,
+        "without_text": done.documents.without_text,
+        "quoted_lines": done.documents.quoted_lines,
     }
 
 

@@ -1,7 +1,6 @@
 """Find the near-duplicates of bundled samples, show some side by side; with --serve, serve a page to search them."""
 
 import argparse
-import json
 import os
 import tempfile
 import time
@@ -16,7 +15,7 @@ from neardup.interfaces.cli.dedup import show_summary, summary_of
 from neardup.interfaces.cli.interruption import without_waiting
 from neardup.interfaces.cli.options import JSON
 from neardup.interfaces.cli.serve import loaded
-from neardup.interfaces.cli.terminal import complain, console, progress_bars, show_side_by_side
+from neardup.interfaces.cli.terminal import complain, console, print_json, progress_bars, show_side_by_side
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
@@ -59,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
         seconds = time.monotonic() - started
         report = _written(report_page(done, scheme))
         if arguments.json:
-            print(json.dumps({**summary_of(done, seconds), "report": report}))
+            print_json({**summary_of(done, seconds), "report": report})
             return 0
         _show(done, seconds)
     if report is not None:

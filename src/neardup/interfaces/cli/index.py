@@ -1,7 +1,6 @@
 """Add documents to an index on disk; create the index if it does not exist."""
 
 import argparse
-import json
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -12,13 +11,14 @@ from neardup.interfaces.cli.terminal import (
     Row,
     complain,
     note_quoted_lines,
+    print_json,
     progress_bars,
     show_counts,
     show_lines,
     show_rejected,
 )
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import page_totals, quoted_rows, rejected_rows, without_text
+from neardup.interfaces.wording import reading_rows, without_text
 from neardup.model.errors import ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_INDEX
 
@@ -150,17 +150,14 @@ def _rows_of(added: "Added") -> list[Row]:
         (added.replaced, "known, with other content: replaced"),
         (added.unchanged, "known and unchanged"),
         (added.repeated, "with the id of a later document: left out"),
-        *rejected_rows(added.rejected, ", not in the index"),
-        *quoted_rows(added.quoted_lines),
-        (added.ignored, f"other {plural(added.ignored, 'file')} ignored"),
-        *page_totals(added),
+        *reading_rows(added, added.rejected, ", not in the index"),
     ]
 
 
 def _summarise(arguments: argparse.Namespace, done: "Added | Filled", rows: list[Row], seconds: float) -> int:
     """Print what was done, and the size of the index; return 1 if something was rejected."""
     if arguments.json:
-        print(json.dumps({**asdict(done), "seconds": round(seconds, 3)}))
+        print_json({**asdict(done), "seconds": round(seconds, 3)})
     else:
         show_counts(rows)
         show_rejected(done.rejected)

@@ -13,6 +13,7 @@ from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, place_of
 from neardup.interfaces.pieces import compared
 from neardup.model.errors import InputRefused, ParameterError, counted, require
+from neardup.sources.formats import STDIN
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from neardup.sources.collection import Collection
 
 _COMPARE = "compare"
-_STDIN = "-"
 _FILES = (".jsonl", ".ndjson")
 _LABELS = 50
 _SAMPLE = 20_000
@@ -69,8 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError("out", None, "is needed: the file of the answers, such as labels.jsonl")
     if not arguments.inputs and "like" not in given:
         raise InputRefused("INPUT", "must name the documents, or --like the labels of another person")
-    if _STDIN in arguments.inputs and not arguments.serve:
-        raise InputRefused(_STDIN, "standard input is needed for the answers; name a file, or use --serve")
+    if STDIN in arguments.inputs and not arguments.serve:
+        raise InputRefused(STDIN, "standard input is needed for the answers; name a file, or use --serve")
     if "like" in given:
         _refuse_drawing(arguments, "cannot be used with --like: the pairs are those of the other person")
     if not arguments.inputs:

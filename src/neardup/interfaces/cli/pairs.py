@@ -1,7 +1,6 @@
 """Find all pairs of near-duplicates of one collection, or between two collections; no pair is missed."""
 
 import argparse
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
@@ -65,8 +64,8 @@ def run(arguments: argparse.Namespace) -> int:
         "documents": found.documents,
         "pairs": found.pairs,
         "measure": arguments.measure,
-        "without_text": asdict(found.without_text) if found.without_text else None,
-        "quoted_lines": asdict(found.quoted_lines) if found.quoted_lines else None,
+        "without_text": found.without_text,
+        "quoted_lines": found.quoted_lines,
     }
     return summarise(arguments, {**record, "threshold": threshold}, rows, rejected=found.rejected)
 

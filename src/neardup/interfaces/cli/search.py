@@ -1,11 +1,10 @@
 """Find documents of an index by their words, without repeats."""
 
 import argparse
-import json
 
 from neardup.interfaces.answers import advice_of, because, hidden_of, total_of
 from neardup.interfaces.cli.options import KEYED_INDEX, chosen, opened
-from neardup.interfaces.cli.terminal import console
+from neardup.interfaces.cli.terminal import console, print_json
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import parts, printable
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, as_record
@@ -43,15 +42,13 @@ def run(arguments: argparse.Namespace) -> int:
     """Search and show the results; return 0 even without a result."""
     query = " ".join(arguments.query)
     say_if_cold()
-    from msgspec import to_builtins
-
     from neardup.pipeline.query.search import Search
 
     names = "page size collapse threshold keep include top seconds verify sort site"
     with opened(arguments, "r") as index, Search.open(index) as search:
         answer = search.answer(query, **chosen(arguments, names))
     if arguments.json:
-        print(json.dumps(to_builtins(as_record(answer))))
+        print_json(as_record(answer))
         return 0
     _show(answer, repeats=arguments.all, site=vars(arguments).get("site"))
     return 0

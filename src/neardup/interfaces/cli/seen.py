@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import Row, complain, note_quoted_lines, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import page_totals, quoted_rows, rejected_rows
+from neardup.interfaces.wording import reading_rows
 from neardup.model.errors import DataError, OutputRefused, counted, plural, require
 from neardup.model.verdicts import NearDuplicate
 from neardup.sources.formats import STDIN, display
@@ -86,10 +86,7 @@ def _of_files(arguments: argparse.Namespace, index: "Index", answering: "FileAns
         rows: list[Row] = [
             (documents, plural(documents, "document"), True),
             *((count, name) for name, count in counts.most_common() if name != _INVALID),
-            *rejected_rows(answering.rejected),
-            *quoted_rows(answering.quoted_lines),
-            (answering.ignored, f"other {plural(answering.ignored, 'file')} ignored"),
-            *page_totals(answering),
+            *reading_rows(answering, answering.rejected),
         ]
         with redirect_stdout(sys.stderr):
             show_counts(rows)

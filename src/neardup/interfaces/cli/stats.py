@@ -1,7 +1,6 @@
 """Show the contents and the size of an index. Needs no key."""
 
 import argparse
-from dataclasses import asdict
 
 from neardup.interfaces.cli.options import INDEX
 from neardup.interfaces.cli.terminal import Row, summarise
@@ -29,4 +28,4 @@ def run(arguments: argparse.Namespace) -> int:
     lines = [f"scheme {stats.scheme}, recipe {stats.recipe}, generation {stats.generation}"]
     if stats.extraction is not None:
         lines.append(extraction_line(stats.extraction, arguments.index))
-    return summarise(arguments, asdict(stats), rows, lines=lines)
+    return summarise(arguments, stats, rows, lines=lines)

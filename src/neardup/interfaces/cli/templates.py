@@ -1,13 +1,12 @@
 """Learn, show, or learn again the lines that the pages of a host share."""
 
 import argparse
-import json
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import FORMAT, VIEW, refuse
-from neardup.interfaces.cli.terminal import show_counts, show_lines, show_rejected
+from neardup.interfaces.cli.terminal import print_json, show_counts, show_lines, show_rejected
 from neardup.model.errors import InputRefused, ParameterError, counted, plural
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
         raise nothing_left(inputs, rejected)
     write_file(given["out"], found.to_bytes(), ARROW, force=given["force"])
     if given["json"]:
-        print(json.dumps({**_about(found), "rejected": len(rejected)}))
+        print_json({**_about(found), "rejected": len(rejected)})
     else:
         _summarise(found)
         if not len(found):
@@ -105,7 +104,7 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
     write_file(out, found.to_bytes(), ARROW, force=force)
     one = found.get(host)
     if given["json"]:
-        print(json.dumps({**_of(one), "templates": found.identity, "rejected": len(rejected)}))
+        print_json({**_of(one), "templates": found.identity, "rejected": len(rejected)})
     else:
         show_lines([f"{host}: {_described(one)}, version {one.version if one else 0}"])
         show_lines([f"id of the templates: {found.identity}"])
@@ -132,7 +131,7 @@ def _show(hosts: list[str], given: dict[str, Any]) -> int:
     templates = _loaded(given)
     if not hosts:
         if given["json"]:
-            print(json.dumps(_about(templates)))
+            print_json(_about(templates))
         else:
             show_lines([f"{one.host}: {_described(one)}" for one in templates.templates])
             _summarise(templates)
@@ -142,7 +141,7 @@ def _show(hosts: list[str], given: dict[str, Any]) -> int:
         if one is None:
             raise InputRefused(name, _unknown(name, [other.host for other in templates.templates]))
         if given["json"]:
-            print(json.dumps({**_of(one), "examples": [*one.examples]}))
+            print_json({**_of(one), "examples": one.examples})
         else:
             show_lines([f"{one.host}: {_described(one)}", *(f"  {line}" for line in one.examples)])
     return 0

@@ -5,11 +5,12 @@ import os
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
-from dataclasses import asdict
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, cast
+
+from msgspec import to_builtins
 
 from neardup.interfaces.cli.advice import advice_on_quotes, advice_on_rejected
 from neardup.interfaces.cli.interruption import PatientTerminal
@@ -102,7 +103,7 @@ def progress_lines() -> Callable[[str, int, int], None]:
 
 def summarise(
     arguments: Namespace,
-    record: Mapping[str, Any],
+    record: Any,
     rows: Sequence[Row] = (),
     *,
     lines: Iterable[str] = (),
@@ -110,16 +111,21 @@ def summarise(
 ) -> int:
     """Print what a command did: with ``--json`` the record, otherwise numbers and lines; return the exit code.
 
-    *rejected* are records that could not be read: they belong to both, and the exit code is 1 if there are any.
+    *rejected* are records that could not be read: they belong to both, and the exit code is 1 if there are any. The
+    *record* is as in ``print_json``; with *rejected*, a mapping.
     """
     if arguments.json:
-        shown = {**record, **({} if rejected is None else {"rejected": [asdict(one) for one in rejected]})}
-        print(json.dumps(shown))
+        print_json(record if rejected is None else {**record, "rejected": rejected})
     else:
         show_counts([*rows, *rejected_rows(rejected or ())])
         show_lines(lines)
         show_rejected(rejected or ())
     return 1 if rejected else 0
+
+
+def print_json(record: Any) -> None:
+    """Print a record as a line of JSON: mappings, lists and plain values, or data classes and structs among these."""
+    print(json.dumps(record, default=to_builtins))
 
 
 def show_counts(rows: Sequence[Row]) -> None:

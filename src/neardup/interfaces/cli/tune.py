@@ -1,13 +1,12 @@
 """Choose the rule and the threshold that fit labelled pairs, and write them to a file of settings."""
 
 import argparse
-import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.audits import table_lines
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.terminal import progress_bars, show_lines, show_rejected
+from neardup.interfaces.cli.terminal import print_json, progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.tunings import rule_rows, tuning_lines
 from neardup.model.errors import InputRefused
@@ -71,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     if "out" in given:
         write_file(given["out"], settings.encode(), _SETTINGS, force=arguments.force)
     if arguments.json:
-        print(json.dumps(found.as_dict()))
+        print_json(found.as_dict())
     else:
         shown = [] if "out" in given else ["", *settings.splitlines()]
         unread = arguments.inputs and all(None not in {one.text_a, one.text_b} for one in labels)

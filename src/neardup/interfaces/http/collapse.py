@@ -9,7 +9,7 @@ import msgspec
 from neardup.interfaces.http.problems import INVALID, Refusal
 from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch
 from neardup.interfaces.http.service import Service
-from neardup.interfaces.http.signatures import require_no_signature, require_no_text, signatures_of
+from neardup.interfaces.http.signatures import signatures_of
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.collapse import collapse as collapsed_hits
 from neardup.pipeline.query.near_hits import HitVerify
@@ -193,13 +193,9 @@ def _records(
                 rule = f"a name that is reserved for the {what} of the hit; rename the field."
                 raise Refusal(INVALID, f"Hit {place} has a field {name!r}, {rule}")
     records = [{**hit.fields, **({} if hit.text is None else {text: hit.text}), "id": hit.id} for hit in hits]
-    known: dict[str, Any] = {"index": service.index}
-    if recipe is None:
-        require_no_signature(hits, "hit")
-        return records, rules, known
-    require_no_text(hits, "hit")
-    known["signatures"] = signatures_of(service, hits, recipe, "hit")
-    signing = [
-        replace(rule, scheme=rule.scheme or scheme) if isinstance(rule, NearDuplicates) else rule for rule in rules
-    ]
-    return records, signing, known
+    signatures = signatures_of(service, hits, recipe, "hit")
+    if signatures is not None:
+        rules = [
+            replace(rule, scheme=rule.scheme or scheme) if isinstance(rule, NearDuplicates) else rule for rule in rules
+        ]
+    return records, rules, {"index": service.index, "signatures": signatures}

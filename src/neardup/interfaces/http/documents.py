@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -10,7 +11,6 @@ from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UN
 from neardup.interfaces.http.requests import Id, Input, Page, Size, batch
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
-from neardup.model.answers import written
 from neardup.model.errors import StorageFailed
 from neardup.model.moments import moment_in
 from neardup.model.verdicts import Verdict, as_record
@@ -178,10 +178,8 @@ def document(service: Service, given: DocumentQuery) -> DocumentAnswer:
     (found,) = service.index.get([given.id])
     if found is None:
         raise Refusal(NO_DOCUMENT)
-    fields = {name: value if isinstance(value, Value) else written(value) for name, value in found.fields.items()}
-    text = found.text if given.text else None
-    first, changed, last = written(found.first_seen), written(found.changed_at), written(found.last_seen)
-    return DocumentAnswer(found.id, first, changed, last, found.representative, fields, text)
+    shown = found if given.text else replace(found, text=None)
+    return msgspec.convert(msgspec.to_builtins(shown), DocumentAnswer)
 
 
 def group(service: Service, given: GroupQuery) -> GroupAnswer:

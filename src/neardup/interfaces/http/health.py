@@ -7,7 +7,7 @@ import msgspec
 from neardup.interfaces.http.problems import BROKEN, UNAVAILABLE, UNWRITABLE, Refusal
 from neardup.interfaces.http.requests import Input, Nothing
 from neardup.interfaces.http.service import Service
-from neardup.interfaces.http.writer import Writes
+from neardup.interfaces.http.writer import ReadyAnswer, Writes
 from neardup.schemes.terms import written
 
 
@@ -44,13 +44,6 @@ class ReadyQuery(Input):
     """What must be possible: to read the index or, with *writes*, to write it too."""
 
     writes: bool = False
-
-
-class ReadyAnswer(msgspec.Struct):
-    """The index can be read. *writes*: ``yes``; ``no`` if this process only reads; ``failed`` if writing is retried."""
-
-    writes: Writes
-    status: Literal["ready"] = "ready"
 
 
 def index(service: Service, _: Nothing) -> IndexAnswer:

@@ -45,12 +45,15 @@ def serve(labelling: Labelling, port: int, started: Callable[[str], None]) -> No
     ``ParameterError`` for a port that cannot be used.
     """
     token = secrets.token_urlsafe(24)
+    ignored = {number for number in ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
     with listen(HOST, port) as listening:
+
+        def end(*_: object) -> None:
+            server.should_exit = True
 
         def begin() -> None:
             for number in ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
-                if signal.getsignal(number) != signal.SIG_IGN:
-                    signal.signal(number, lambda *_: setattr(server, "should_exit", True))
+                signal.signal(number, signal.SIG_IGN if number in ignored else end)
             started(f"http://{HOST}:{listening.getsockname()[1]}/{token}/")
 
         app = create_label_app(labelling, token, begin)
@@ -101,24 +104,23 @@ def create_label_app(labelling: Labelling, token: str, started: Callable[[], Non
         lifespan=lifespan,
     )
     app.router.redirect_slashes = False
-    return _Guarded(app)
+    return _guarded(app)
 
 
-class _Guarded:
-    """Rejects other hosts, so that no page of another site reaches it, and adds the security headers."""
+def _guarded(app: ASGIApp) -> ASGIApp:
+    """Reject other hosts, so that no page of another site reaches the application, and add the security headers."""
+    hosts = Hosts(HOST)
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app, self._hosts = app, Hosts(HOST)
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def guarded(message: Message) -> None:
+    async def guarded(scope: Scope, receive: Receive, send: Send) -> None:
+        async def secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 secure(message)
             await send(message)
 
-        asked = scope["type"] != "http" or self._hosts.are_asked(scope["headers"])
-        app = self._app if asked else PlainTextResponse("Unknown Host header.", 421)
-        await app(scope, receive, guarded)
+        asked = scope["type"] != "http" or hosts.are_asked(scope["headers"])
+        await (app if asked else PlainTextResponse("Unknown Host header.", 421))(scope, receive, secured)
+
+    return guarded
 
 
 def pair_view(pair: DrawnPair) -> SimpleNamespace:

@@ -1,6 +1,7 @@
 """Operations: functions from an input to an answer, as routes of Starlette."""
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from typing import Any, Final, get_type_hints
@@ -11,11 +12,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from neardup.interfaces.http.forwarding import forwarded
 from neardup.interfaces.http.problems import INVALID, ProblemKind, Refusal
 from neardup.interfaces.http.requests import JSON, Nothing, decoded, query_of, received
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Scope
+from neardup.interfaces.http.writer import forwarded
 
 KEY_HEADER: Final = "Idempotency-Key"
 KEY_LENGTH: Final = 255
@@ -80,7 +81,7 @@ class Operation:
 
         async def answered(request: Request) -> Response:
             if service.writer is not None and self.scope == "write":
-                return await forwarded(request, service, service.writer)
+                return await self._forward(service, request, service.writer)
             return Response(await endpoint(service, request), media_type=self.media)
 
         if self.scope == "write":
@@ -91,14 +92,11 @@ class Operation:
         if request.scope["query_string"]:
             query_of(request, Nothing)  # which refuses it
         name = _key_of(request) if self.keyed else None
-        body = await received(request, service)
-        more = (name, body) if self.keyed else ()
-        try:
+        async with received(request, service) as body:
+            more = (name, body) if self.keyed else ()
             long = self.scope == "write" or len(body) > self.short
             long = long or (self.compares_texts and service.index.keeps_texts)
             return await service.answer(lambda: self._result(service, decoded(self.input, body), *more), long=long)
-        finally:
-            service.release(len(body))
 
     async def _answer_query(self, service: Service, request: Request) -> bytes:
         given = query_of(request, self.input)
@@ -107,6 +105,10 @@ class Operation:
         if self.searches:
             return await service.answer_query(given.q, lambda: self._result(service, given))
         return await service.answer(lambda: self._result(service, given), long=self.long or self.scope == "write")
+
+    async def _forward(self, service: Service, request: Request, writer: str) -> Response:
+        async with received(request, service) if self.has_body else nullcontext(b"") as body:
+            return await forwarded(request, bytes(body), writer)
 
     def _result(self, service: Service, given: Any, *more: Any) -> bytes:
         result = self.run(service, given, *more)

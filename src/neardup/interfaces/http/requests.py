@@ -2,7 +2,8 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from functools import cache
 from typing import Annotated, Any, Final
 from urllib.parse import parse_qsl, unquote_to_bytes
@@ -51,8 +52,9 @@ class Nothing(Input):
 # Bodies.
 
 
-async def received(request: Request, service: Service) -> bytearray:
-    """Receive the JSON body of a request, whose memory the caller releases (``service.release``)."""
+@asynccontextmanager
+async def received(request: Request, service: Service) -> AsyncIterator[bytearray]:
+    """Receive the JSON body of a request, whose memory counts until the context ends."""
     require_json(request.headers)
     limits = service.limits
     length = request.headers.get("content-length", "")
@@ -60,17 +62,17 @@ async def received(request: Request, service: Service) -> bytearray:
         raise Refusal(problems.TOO_LARGE)
     body = bytearray()
     try:
-        async with asyncio.timeout(limits.body_seconds):
-            async for part in request.stream():
-                service.release(len(body))
-                body += part
-                service.hold(len(body))
-    except BaseException as error:
-        service.release(len(body))
-        if isinstance(error, TimeoutError):
+        try:
+            async with asyncio.timeout(limits.body_seconds):
+                async for part in request.stream():
+                    service.release(len(body))
+                    body += part
+                    service.hold(len(body))
+        except TimeoutError:
             raise Refusal(problems.TOO_SLOW, headers={"connection": "close"}) from None
-        raise
-    return body
+        yield body
+    finally:
+        service.release(len(body))
 
 
 def require_json(headers: Headers) -> None:

@@ -75,8 +75,7 @@ class Service:
         self.ready = False
         self._threads = {name: ThreadPoolExecutor(_THREADS, f"neardup-{name}") for name in ("long", "short")}
         self._long_running = 0
-        self._watching: asyncio.Task[None] | None = None
-        self._asking: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []  # that watch the index, and ask the process that writes
         self._writer_writes: Writes = "failed"  # as the writer reported last
         self._visiting = Lock()
         self._visits: KeyedVisits | None = None  # of this index
@@ -166,19 +165,18 @@ class Service:
     async def start(self) -> None:
         """Start to watch the index. Call ``warm_up`` before, so that the first request does not wait."""
         self.update_metrics()
-        self._watching = asyncio.create_task(self._watch())
+        self._tasks.append(asyncio.create_task(self._watch()))
         if self.writer is not None:
-            self._asking = asyncio.create_task(self._ask())
+            self._tasks.append(asyncio.create_task(self._ask()))
         self.ready = True
 
     async def stop(self) -> None:
         """Wait for the work in progress, and close the index."""
         self.ready = False
-        tasks = [task for task in (self._watching, self._asking) if task is not None]
-        for task in tasks:
+        for task in self._tasks:
             task.cancel()
-        if tasks:
-            await asyncio.wait(tasks)
+        if self._tasks:
+            await asyncio.wait(self._tasks)
         for threads in self._threads.values():
             await asyncio.to_thread(threads.shutdown)
         self.close()
@@ -231,7 +229,7 @@ class Service:
     @property
     def recovers(self) -> bool:
         """Whether the index is still watched: only then does the service recover from a failure without a restart."""
-        return self._watching is None or not self._watching.done()
+        return not any(task.done() for task in self._tasks)
 
     def update_metrics(self) -> None:
         """Set the metrics that describe the index."""

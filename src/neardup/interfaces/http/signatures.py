@@ -17,34 +17,29 @@ def contents_of(service: Service, documents: Sequence[Any], recipe: str | None, 
 
     A document without a signature is one without words.
     """
+    signatures = signatures_of(service, documents, recipe, name)
+    if signatures is not None:
+        return signatures
     texts = [document.text for document in documents]
-    if recipe is None:
-        require_no_signature(documents, name)
-        if None in texts:
-            raise Refusal(INVALID, f"{name.capitalize()} {texts.index(None)} has no text.")
-        return texts
-    require_no_text(documents, name)
-    return signatures_of(service, documents, recipe, name)
+    if None in texts:
+        raise Refusal(INVALID, f"{name.capitalize()} {texts.index(None)} has no text.")
+    return texts
 
 
-def require_no_signature(documents: Sequence[Any], name: str) -> None:
-    """Raise a refusal if a document has a signature, in a request without a recipe."""
+def signatures_of(service: Service, documents: Sequence[Any], recipe: str | None, name: str) -> Signatures | None:
+    """Decode the signatures of documents, none where it is null; return ``None`` for a request without a *recipe*.
+
+    Raises a refusal for a document with a signature without a recipe, and for one with a text with a recipe.
+    """
     for place, document in enumerate(documents):
-        if document.signature is not None:
+        if recipe is None and document.signature is not None:
             rule = "but the request has no recipe; send the recipe of the signatures, too"
             raise Refusal(INVALID, f"{name.capitalize()} {place} has a signature, {rule}.")
-
-
-def require_no_text(documents: Sequence[Any], name: str) -> None:
-    """Raise a refusal if a document has a text, in a request with a recipe."""
-    for place, document in enumerate(documents):
-        if document.text is not None:
+        if recipe is not None and document.text is not None:
             rule = f"with a recipe, each {name} must have a signature instead of a text"
             raise Refusal(INVALID, f"{name.capitalize()} {place} has a text; {rule}.")
-
-
-def signatures_of(service: Service, documents: Sequence[Any], recipe: str, name: str) -> Signatures:
-    """Decode the signatures of documents, none where it is null."""
+    if recipe is None:
+        return None
     like = service.index.signatures([])
     kind, shape = like.rows.dtype, like.rows.shape[1:]
     rows = np.zeros((len(documents), *shape), kind)

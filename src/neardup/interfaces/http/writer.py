@@ -1,13 +1,27 @@
-"""Connections of processes that read the index to the one that writes it."""
+"""The process that writes the index, as processes that read it ask it: whether it can write, and to make changes."""
 
+import asyncio
 import socket
+from contextlib import closing
 from http.client import HTTPConnection, HTTPException
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from neardup.interfaces.http.problems import UNWRITABLE, Refusal
 
 Writes = Literal["yes", "no", "failed"]
 _SECONDS: Final = 120.0  # until an answer
+_OF_A_CONNECTION: Final = frozenset({b"connection", b"content-length", b"keep-alive", b"transfer-encoding", b"date"})
+
+
+class ReadyAnswer(msgspec.Struct):
+    """The index can be read. *writes*: ``yes``; ``no`` if this process only reads; ``failed`` if writing is retried."""
+
+    writes: Writes
+    status: Literal["ready"] = "ready"
 
 
 class WriterConnection(HTTPConnection):
@@ -26,12 +40,36 @@ class WriterConnection(HTTPConnection):
 
 def writes_of(writer: str, seconds: float) -> Writes:
     """Return whether the process that listens at the socket *writer* writes; ``"failed"`` if it does not answer."""
-    connection = WriterConnection(writer, seconds)
     try:
-        connection.request("GET", "/readyz")
-        found = msgspec.json.decode(connection.getresponse().read(), type=dict[str, str | int])
+        with closing(WriterConnection(writer, seconds)) as connection:
+            connection.request("GET", "/readyz")
+            return msgspec.json.decode(connection.getresponse().read(), type=ReadyAnswer).writes
     except (OSError, HTTPException, msgspec.MsgspecError):
         return "failed"
-    finally:
-        connection.close()
-    return next((state for state in get_args(Writes) if state == found.get("writes")), "failed")
+
+
+async def forwarded(request: Request, body: bytes, writer: str) -> Response:
+    """Return the answer of the process that listens at the socket *writer*, which checks the request again."""
+    try:
+        return await asyncio.to_thread(_answer, request, body, writer)
+    except (OSError, HTTPException) as error:
+        raise Refusal(UNWRITABLE) from error
+
+
+def _answer(request: Request, body: bytes, writer: str) -> Response:
+    scope = request.scope
+    with closing(WriterConnection(writer)) as connection:
+        path = scope["raw_path"] + b"?" * bool(scope["query_string"]) + scope["query_string"]
+        connection.putrequest(request.method, path.decode("latin-1"), skip_host=True, skip_accept_encoding=True)
+        for name, value in scope["headers"]:
+            if name not in _OF_A_CONNECTION:
+                connection.putheader(name, value)
+        connection.putheader("Content-Length", str(len(body)))
+        connection.endheaders(body)
+        response = connection.getresponse()
+        content = response.read()
+    answer = Response(content, response.status)
+    for name, value in response.getheaders():
+        if name.lower().encode() not in _OF_A_CONNECTION | {b"x-request-id"}:
+            answer.headers[name] = value
+    return answer

@@ -5,9 +5,9 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from neardup.model.errors import DataError, require, require_choice, require_kind, require_sequence, require_whole
-from neardup.model.labels import LABELS, DrawnPair, Label, LabelledPair
-from neardup.sources.labels import LabelFile, latest
+from neardup.model.errors import DataError, require, require_choice, require_whole
+from neardup.model.labels import LABELS, DrawnPair, Label, LabelledPair, by_pair
+from neardup.sources.labels import LabelFile
 
 if TYPE_CHECKING:
     from neardup.pipeline.labels.pool import PairPool
@@ -22,12 +22,11 @@ class LabelledPairs:
     """
 
     def __init__(self, labels: Sequence[LabelledPair], texts: Mapping[str, str] | None = None) -> None:
-        for one in require_sequence("labels", labels, "labelled pairs"):
-            require_kind("labels", one, LabelledPair)
+        known = by_pair("labels", labels)
         require(texts is None or isinstance(texts, Mapping), "texts", texts, "must map ids to strings")
         self._texts = dict(texts or {})
-        self._pairs = {one.pair: _unanswered(one, self.text) for one in latest(labels)}
-        self._weights = {one.pair: one.weight for one in latest(labels)}
+        self._pairs = {pair: _unanswered(one, self.text) for pair, one in known.items()}
+        self._weights = {pair: one.weight for pair, one in known.items()}
 
     def __len__(self) -> int:
         return len(self._pairs)
@@ -75,7 +74,7 @@ class Labelling(AbstractContextManager["Labelling"]):
         )
         self._source = source
         self._file = LabelFile(path)
-        self._answers = latest(self._file.answers)
+        self._answers = [*by_pair("path", self._file.answers).values()]
         self.foreign = source.foreign(self._answers)
         self._at = len(self._answers)
         self._next = self._drawn()

@@ -155,9 +155,8 @@ def _with_own_ids(documents: Documents) -> Documents:
     """Return the documents without those that have the id of an earlier one."""
     if not documents.duplicate_ids():
         return documents
-    codes = pa.chunked_array([documents.ids.combine_chunks()]).dictionary_encode().combine_chunks().indices
+    codes = documents.ids.combine_chunks().dictionary_encode().indices  # in the order of the first ones
     firsts = np.unique(codes.to_numpy(), return_index=True)[1]
-    firsts.sort()
     texts = pa.chunked_array([gathered(documents.texts, firsts)])
     return Documents(texts, documents.ids.take(pa.array(firsts)), pa.table({"text": texts}), documents.named)
 

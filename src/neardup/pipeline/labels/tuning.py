@@ -8,12 +8,11 @@ import numpy as np
 
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.tuning import Choice, Goal, Labels, Tuning, groups_of, tuned
-from neardup.model.errors import DataError, kind_of, require, require_kind, require_sequence, require_whole
-from neardup.model.labels import LabelledPair
+from neardup.model.errors import DataError, kind_of, require, require_whole
+from neardup.model.labels import LabelledPair, by_pair
 from neardup.pipeline.config import scheme_from
 from neardup.pipeline.labels.match_rules import MatchRule, Stricter, match_rules, ways_to_be_stricter
 from neardup.pipeline.progress import Progress, followed
-from neardup.sources.labels import latest
 
 _FEW = 5  # labels of each kind, below which a threshold is little more than a guess
 _RANDOM_PAIRS = 2_000
@@ -50,9 +49,7 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     Goal.of(goal)
     require_whole("seed", seed, 0)
     require(texts is None or isinstance(texts, Mapping), "texts", texts, "must map ids to strings, or None")
-    for one in require_sequence("labels", labels, "labelled pairs"):
-        require_kind("labels", one, LabelledPair)
-    known = latest(labels)
+    known = [*by_pair("labels", labels).values()]
     pairs = [one for one in known if one.label != "unsure"]
     same = np.array([one.label == "same" for one in pairs], np.bool_)
     for label, number in (("same", int(same.sum())), ("different", int((~same).sum()))):
@@ -90,15 +87,7 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
             named.append(varied)
             scores.append(np.stack(rows))
     weights = np.array([pair.weight for pair in pairs], np.float64)
-    return tuned(
-        named,
-        [own[:, : len(pairs)] for own in scores],
-        Labels(same, weights, groups),
-        goal,
-        unsure=len(known) - len(pairs),
-        seed=seed,
-        random=[own[:, len(pairs) :] for own in scores],
-    )
+    return tuned(named, scores, Labels(same, weights, groups), goal, unsure=len(known) - len(pairs), seed=seed)
 
 
 def _settings(rule: MatchRule, choice: Choice | None) -> dict[str, Any]:

@@ -1,9 +1,8 @@
 """Collapsing ranked hits: hiding those that repeat a better one."""
 
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from types import MappingProxyType
 from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
@@ -27,9 +26,8 @@ from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.hits import Hits, PlacedHits
 from neardup.pipeline.query.near_hits import AskedHits, HitVerify, NearHits, near_hits
-from neardup.pipeline.query.result_cache import Judged, JudgedSets
+from neardup.pipeline.query.result_cache import Judged, JudgedSets, Measured
 from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
-from neardup.schemes.thresholds import thresholds_of
 from neardup.sources.ids import EXACT
 from neardup.text.values import is_missing
 
@@ -39,13 +37,9 @@ _RULES: Final = (NearDuplicates, SameValue)
 _DEFAULT: Final = (NearDuplicates(),)
 
 Shown = TypeVar("Shown")
-_Measure = tuple[str, float | None]  # the name of the measure, and the threshold
-# Of a rule: its name, its values by rank, which ranks are verified, the measures of these and of the others, and the
-# thresholds of verified ranks that may differ.
-_RuleReasons = tuple[str, Any, Container[int], _Measure, _Measure, Mapping[int, float]]
-_EQUAL: Final[_Measure] = ("equality", None)
-_AS_ALL: Final[Mapping[int, float]] = MappingProxyType({})  # no hit needs another threshold than the others
-_Reasons = tuple[list[int], list[int], list[_RuleReasons]]
+_EQUALITY: Final = "equality"
+_Reason = tuple[str, str, Any, float | None, bool]  # the last parameters of a ``HiddenHit``
+_Reasons = tuple[list[int], list[int], list[Callable[[int], _Reason]]]
 
 
 class Explained(NamedTuple):
@@ -157,32 +151,16 @@ class Collapsed:
     def _hidden(self, make: Callable[..., Shown], rank: int, reasons: _Reasons) -> Shown:
         """Return a hidden hit, made by a function with the parameters of ``HiddenHit``."""
         ids, (matched, by, rules) = self._given.ids, reasons
-        name, values, checked, exact, estimated, needed = rules[by[rank]]
-        verified = rank in checked
-        measure, threshold = exact if verified else estimated
-        threshold = needed.get(rank, threshold)
-        given, of = self._given.given[rank], ids[matched[rank]]
-        return make(ids[rank], rank, given, of, name, measure, values[rank], threshold, verified)
+        return make(ids[rank], rank, self._given.given[rank], ids[matched[rank]], *rules[by[rank]](rank))
 
     def _reasons(self) -> _Reasons:
-        """Return *of* and *by* of the outcome as lists, and what each rule reports of the hits that it hides."""
-        scheme, rules = self._judged.scheme, list[_RuleReasons]()
+        """Return *of* and *by* of the outcome as lists, and for each rule why it hides a hit, by the hit's rank."""
+        rules: list[Callable[[int], _Reason]] = []
         for rule, values in zip(self._rules, self._judged.values, strict=True):
-            if isinstance(rule, SameValue):
-                rules.append((rule.name, values, range(self.hits), _EQUAL, _EQUAL, _AS_ALL))
-            elif scheme is not None:
-                ranks, shares, verified, least = self._judged.measured
-                found = dict(zip(ranks.tolist(), shares.tolist(), strict=True))
-                # Equal checksums prove that the signed fields are equal, but nothing about other text.
-                estimated = "equality" if scheme.columns else scheme.measure, scheme.least_estimate
-                if verified is None:
-                    rules.append((scheme.name, found, (), estimated, estimated, _AS_ALL))
-                else:
-                    exact = "equality" if scheme.columns else scheme.rule, float(scheme.threshold)
-                    checked, needed = ranks[verified].tolist(), _AS_ALL
-                    if thresholds_of(scheme).vary:
-                        needed = dict(zip(checked, least[verified].tolist(), strict=True))
-                    rules.append((scheme.name, found, frozenset(checked), exact, estimated, needed))
+            if isinstance(rule, SameValue) and values is not None:
+                rules.append(_of_values(rule.name, values))
+            elif self._judged.scheme is not None:
+                rules.append(_of_measures(self._judged.scheme, self._judged.measured))
         return *self.outcome.matched(), rules
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
@@ -224,6 +202,26 @@ class Collapsed:
         return None
 
 
+def _of_values(name: str, values: Sequence[Any]) -> Callable[[int], _Reason]:
+    return lambda rank: (name, _EQUALITY, values[rank], None, True)
+
+
+def _of_measures(scheme: Scheme, measured: Measured) -> Callable[[int], _Reason]:
+    """Return why a scheme hides a hit, by its rank: *measured* are as in ``Judged``."""
+    ranks, *columns = (column.tolist() for column in measured)
+    found = dict(zip(ranks, zip(*columns, strict=True), strict=True))
+    # Equal checksums prove that the signed fields are equal, but nothing about other text.
+    exact, estimated = (_EQUALITY, _EQUALITY) if scheme.columns else (scheme.rule, scheme.measure)
+
+    def reason(rank: int) -> _Reason:
+        value, needed, verified = found[rank]
+        if verified:
+            return scheme.name, exact, value, needed, True
+        return scheme.name, estimated, value, scheme.least_estimate, False
+
+    return reason
+
+
 class _Part(NamedTuple):
     """Which groups, or which members of a group, are on a page."""
 
@@ -236,9 +234,6 @@ class _Part(NamedTuple):
         if self.size is None:
             return slice(0, None) if self.page == 1 else slice(0, 0)
         return slice((self.page - 1) * self.size, self.page * self.size)
-
-
-_WHOLE: Final = _Part(1, None, None)
 
 
 def collapse(  # noqa: PLR0913 - every one a keyword with a default
@@ -294,7 +289,11 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     if verify is not None:
         require_choice("verify", verify, ("exact", "estimate"), "must be exact, estimate or None")
     given = hits if isinstance(hits, PlacedHits) else Hits(hits, id, index)
-    part = _part(page, size, include)
+    part = _Part(
+        page=require_whole("page", page, 1),
+        size=None if size is None else require_whole("size", size, 1),
+        include=None if include is None else require_whole("include", include, 0),
+    )
     number = len(given.ids)
     if signatures is not None:
         require(isinstance(signatures, Signatures), "signatures", signatures, "must be Signatures, one row per hit")
@@ -307,7 +306,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
 
     asked = AskedHits(given, number, signatures, index, verify)
     if not enabled:
-        judged = Judged(alone(number), None, None, [None] * len(rules))
+        judged = Judged(alone(number), None, [None] * len(rules))
     elif index is None:
         judged = _judged(rules, asked)
     else:
@@ -332,11 +331,10 @@ def _fields_of(rule: Rule, index: Index) -> tuple[str, ...]:
 
 def _judged(rules: tuple[Rule, ...], asked: AskedHits) -> Judged:
     hits: NearHits | None = None
-    near: int | None = None
     values: list[list[Any] | None] = []
     for rule in rules:
         if isinstance(rule, NearDuplicates):
-            near, hits = len(values), near_hits(rule, asked)
+            hits = near_hits(rule, asked)
             values.append(None)
         else:
             values.append(_values(rule, asked.given, asked.number))
@@ -345,29 +343,19 @@ def _judged(rules: tuple[Rule, ...], asked: AskedHits) -> Judged:
     outcome = decided(asked.number, [rule.keep for rule in rules], codes, ranked, present)
     if asked.verify == "exact" and hits is not None:
         hits.require_verified()
-    return Judged(outcome, near, hits, values)
+    return Judged(outcome, hits, values)
 
 
 def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
-    """Yield the rules that ``collapse`` accepts, after checking them."""
+    """Return the rules that ``collapse`` accepts, after checking them."""
     if by is None:
         return _DEFAULT
-    if isinstance(by, _RULES):
-        return (by,)
     rules = tuple(by) if isinstance(by, list | tuple) else (by,)
     holds = len(rules) > 0 and all(isinstance(rule, _RULES) for rule in rules)
     require(holds, "by", by, "must be NearDuplicates(...), SameValue(...), or a list of them")
     near = sum(isinstance(rule, NearDuplicates) for rule in rules)
     require(near <= 1, "by", by, "must contain at most one rule for near duplicates")
     return rules
-
-
-def _part(page: int, size: int | None, include: int | None) -> _Part:
-    if type(page) is int and page == 1 and size is None and include is None:
-        return _WHOLE
-    whole = None if size is None else require_whole("size", size, 1)
-    wanted = None if include is None else require_whole("include", include, 0)
-    return _Part(require_whole("page", page, 1), whole, wanted)
 
 
 def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:

@@ -54,20 +54,18 @@ _Texts: TypeAlias = "_GivenTexts | _KeptTexts"
 class NearHits(Struct):
     """The input of a rule for near duplicates: a *scheme*, the hits' *signatures*, and the rule as a kernel.
 
-    If texts decide, the kernel fills three arrays by rank, for hits that match a better one: *verified*, whether both
-    texts were compared, *shares*, their measure, and *needed*, what it had to reach.
+    If texts decide, the kernel fills the arrays of *found* by rank, for hits that match a better one: the measure of
+    both texts, what it had to reach, and whether both texts were compared.
     """
 
     scheme: Scheme
     signatures: Signatures
     ranked: RankedRule
-    verified: Flags | None = None
-    shares: Shares | None = None
-    needed: Shares | None = None
+    found: tuple[Shares, Shares, Flags] | None = None
 
     def require_verified(self) -> None:
         """Raise ``ParameterError`` if there was too much to compare."""
-        if self.verified is not None and self.ranked.terms[0] <= 0:
+        if self.found is not None and self.ranked.terms[0] <= 0:
             raise ParameterError("verify", "exact", _TOO_MUCH)
 
 
@@ -116,13 +114,9 @@ def near_hits(rule: NearDuplicates, asked: AskedHits) -> NearHits:
 
 def _scheme(rule: NearDuplicates, index: Index | None) -> Scheme:
     """Return the scheme of a rule; that of an index must have the index's recipe, and may have a policy of its own."""
-    if index is not None:
-        own: Scheme = index.scheme
-        if rule.scheme is not None:
-            require_same_recipe(own.recipe, rule.scheme.recipe)
-            own = rule.scheme
-        return own
-    chosen: Scheme = registry.default() if rule.scheme is None else rule.scheme
+    if index is not None and rule.scheme is not None:
+        require_same_recipe(index.scheme.recipe, rule.scheme.recipe)
+    chosen: Scheme = rule.scheme or (registry.default() if index is None else index.scheme)
     return chosen
 
 
@@ -220,9 +214,9 @@ class _ComparedParts:
 
     def hits(self, verified: Flags | None = None) -> NearHits:
         """Return the input of the rule; *verified* replaces what the kernel finds out."""
-        shares, needed, own = self._found
+        *measures, own = self._found
         ranked = RankedRule(self, _NO_ROWS, np.array([_FEATURES]))
-        return NearHits(self._scheme, self._signed, ranked, own if verified is None else verified, shares, needed)
+        return NearHits(self._scheme, self._signed, ranked, (*measures, own if verified is None else verified))
 
     def __call__(  # noqa: PLR0913, PLR0917 - the arguments of a kernel
         self,

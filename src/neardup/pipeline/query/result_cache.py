@@ -2,6 +2,7 @@
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from threading import Lock
 from typing import Any, Final
 
@@ -13,58 +14,45 @@ from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import require_whole
 from neardup.pipeline.query.near_hits import NearHits
 
-_NOBODY: Final = np.empty(0, np.bool_)
-_NO_RANKS, _NO_SHARES = np.empty(0, np.int64), np.empty(0)
+_NOTHING: Final = np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, np.bool_)
+Measured = tuple[Positions, Shares, Shares, Flags]  # see ``Judged.measured``
 _LEAST: Final = 16  # the fewest hits that a set counts as: its key and rules take memory, too
 
 
 class Judged:
     """The *outcome* of hits by rank, with the number of the rule that hides each, and what the rules compared.
 
-    *near* is the number of the rule of near duplicates, *hits* what it compared, until that is discarded, and *scheme*
-    its scheme. *values* are those of the other rules, by number.
+    *hits* are what the rule of near duplicates compared, until that is discarded, and *scheme* is its scheme. *values*
+    are those of the other rules, by number.
     """
 
-    __slots__ = ("_measured", "_unsigned", "hits", "near", "outcome", "scheme", "values")
-
-    def __init__(
-        self, outcome: Collapse, near: int | None, hits: NearHits | None, values: Sequence[Sequence[Any] | None]
-    ) -> None:
-        self.outcome, self.near, self.hits, self.values = outcome, near, hits, values
+    def __init__(self, outcome: Collapse, hits: NearHits | None, values: Sequence[Sequence[Any] | None]) -> None:
+        self.outcome, self.hits, self.values = outcome, hits, values
         self.scheme = None if hits is None else hits.scheme
-        self._unsigned: int | None = None
-        self._measured: tuple[Positions, Shares, Flags | None, Shares] | None = None
 
-    @property
+    @cached_property
     def unsigned(self) -> int:
         """The number of hits without a signature."""
-        if self._unsigned is None:
-            present = _NOBODY if self.hits is None else self.hits.signatures.present
-            self._unsigned = len(present) - int(np.count_nonzero(present))
-        return self._unsigned
+        return 0 if self.hits is None else int(np.count_nonzero(~self.hits.signatures.present))
 
-    @property
-    def measured(self) -> tuple[Positions, Shares, Flags | None, Shares]:
-        """The ranks of the hits that near duplicates hide, their measures, which are verified, and what these needed.
+    @cached_property
+    def measured(self) -> Measured:
+        """The ranks of the hits that near duplicates hide, their measures, what these needed, and which are verified.
 
-        ``None`` instead of those that are verified if none is.
+        What others needed has no meaning.
         """
-        if self._measured is None:
-            self._measured = _NO_RANKS, _NO_SHARES, None, _NO_SHARES
-            if self.hits is not None:
-                (ranks,) = (self.outcome.by == self.near).nonzero()
-                self._measured = ranks, *self._measures(self.hits, ranks)
-        return self._measured
-
-    def _measures(self, hits: NearHits, ranks: Positions) -> tuple[Shares, Flags | None, Shares]:
+        if self.hits is None:
+            return _NOTHING
+        hits, (ranks,) = self.hits, (self.outcome.by == self.values.index(None)).nonzero()
         better = self.outcome.of[ranks]
-        if hits.verified is None or hits.shares is None or hits.needed is None:
-            return hits.scheme.estimate_pairs(hits.signatures, ranks, better), None, _NO_SHARES
-        verified, shares = hits.verified[ranks], hits.shares[ranks]
+        if hits.found is None:
+            shares = hits.scheme.estimate_pairs(hits.signatures, ranks, better)
+            return ranks, shares, shares, np.zeros(len(ranks), np.bool_)
+        shares, needed, verified = (column[ranks] for column in hits.found)
         guessed = ~verified
         if guessed.any():
             shares[guessed] = hits.scheme.estimate_pairs(hits.signatures, ranks[guessed], better[guessed])
-        return shares, verified, hits.needed[ranks]
+        return ranks, shares, needed, verified
 
     def settle(self) -> "Judged":
         """Measure what is needed of the signatures, discard them, and store the rest compactly.
@@ -72,9 +60,9 @@ class Judged:
         The smaller the cached results, the more of them the processor's caches hold.
         """
         _ = self.unsigned
-        ranks, shares, verified, needed = self.measured
+        ranks, shares, needed, verified = self.measured
         self.hits, self.outcome = None, self.outcome.compact(len(self.values))
-        self._measured = ranks.astype(self.outcome.table.dtype), shares, verified, needed
+        self.measured = ranks.astype(self.outcome.table.dtype), shares, needed, verified
         return self
 
 

@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from pathlib import Path
 from threading import RLock
-from typing import Any, Final, Literal, NamedTuple, Self, TypeVar, get_args
+from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -37,7 +37,6 @@ from neardup.pipeline.index.fields import field_values, moment_of
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import as_strings
 from neardup.pipeline.progress import Progress
-from neardup.pipeline.query.collapse import Collapsed
 from neardup.pipeline.query.collapse import collapse as collapsed_hits
 from neardup.pipeline.query.hits import PlacedHits
 from neardup.pipeline.query.near_hits import HitVerify
@@ -61,7 +60,6 @@ MOST_TOP: Final = 1_000
 _TITLE_WORDS, _WORDS = 100, 32  # the most characters shown of a title and of a text
 _STEP: Final = 512  # documents that are read and written together
 _WEB: Final = ("http://", "https://")
-_Judged = TypeVar("_Judged")
 _SAID: Final = {"same exact": "same text", "same site": "same site"}
 
 
@@ -302,11 +300,9 @@ class Search(AbstractContextManager["Search"]):
 
         Raises ``ParameterError`` and ``QueryTimeout``.
         """
-
-        def judged(ranked: _Ranked) -> FoundHits:
+        limit = _limit(query, seconds)
+        with self._found(_terms(query, site), top, sort, limit) as ranked:
             return FoundHits(query=query, hits=tuple(self._hits(ranked)), total=ranked.total)
-
-        return self._find(_Asked(query, top, sort, site), _limit(query, seconds), judged)
 
     def shorter(self, query: str, seconds: float = SECONDS, *, site: str | None = None) -> list[tuple[str, str, int]]:
         """Return shorter queries that find something: an omitted term, the others, and the number of documents.
@@ -371,8 +367,7 @@ class Search(AbstractContextManager["Search"]):
         if threshold is not None:
             scheme = at_threshold(scheme, threshold, by_texts=by_texts)
         limit = _limit(query, seconds)
-
-        def judged(ranked: _Ranked) -> tuple[int, Collapsed, dict[int, FoundHit], list[int], TextBatch]:
+        with self._found(_terms(query, site), top, sort, limit) as ranked:
             given: Any = PlacedHits(self._index, ranked.places, ranked.ordinals)
             rule: Rule = NearDuplicates(scheme=None if threshold is None else scheme, keep=keep)
             ways: dict[str, Any] = {"index": self._index, "cache": self.judged, "verify": verify} if near else {}
@@ -386,20 +381,17 @@ class Search(AbstractContextManager["Search"]):
                 given = [{"id": own, collapse: value} for own, value in zip(ids, values, strict=True)]
                 rule = SameValue(collapse, keep=keep)
             enabled = collapse != "off" and len(ranked.places) > 0
-            done = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
-            shown = [kept.rank for group in done.page for kept in group.kept]
-            hidden = [hidden.rank for group in done.page for hidden in group.hidden]
-            matched = done.outcome.of[hidden].tolist()  # it may be on another page of members
-            ranks = [*{*shown, *hidden, *matched}]
+            collapsed = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
+            shown = [kept.rank for group in collapsed.page for kept in group.kept]
+            hidden = [hidden.rank for group in collapsed.page for hidden in group.hidden]
+            of = collapsed.outcome.of.tolist()
+            ranks = [*{*shown, *hidden, *(of[rank] for rank in hidden)}]  # those may be on another page of members
             hits = dict(zip(ranks, self._hits(ranked.at(ranks)), strict=True))
-            return ranked.total, done, hits, shown, self._beginnings(ranked.places[shown])
-
-        total, collapsed, hits, shown, texts = self._find(_Asked(query, top, sort, site), limit, judged)
+            texts = self._beginnings(ranked.places[shown])
         snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts, limit))
         least = scheme.match_estimate if near else None
         if least is not None and by_texts:
             least = float(scheme.threshold)
-        of = collapsed.outcome.of.tolist()
         results = [
             AnswerGroup(
                 id=group.id,
@@ -415,7 +407,7 @@ class Search(AbstractContextManager["Search"]):
             threshold=least,
             keep=keep,
             include=include,
-            total=total,
+            total=ranked.total,
             examined=collapsed.examined,
             groups=collapsed.groups,
             hidden=collapsed.hidden,
@@ -426,18 +418,19 @@ class Search(AbstractContextManager["Search"]):
             results=tuple(results),
         )
 
-    def _find(self, asked: "_Asked", limit: TimeLimit, judged: "Callable[[_Ranked], _Judged]") -> _Judged:
-        """Find documents, and process the result before the index changes."""
-        top, newest = require_whole("top", asked.top, 1, MOST_TOP), asked.sort == "newest"
-        require_choice("sort", asked.sort, get_args(Sort), "must be score or newest")
-        terms = _terms(asked.query, asked.site)
+    @contextmanager
+    def _found(self, terms: tuple[Term, ...], top: int, sort: Sort, limit: TimeLimit) -> Iterator["_Ranked"]:
+        """Find documents; the index does not change, and the time limit does not run, until the context ends."""
+        top, newest = require_whole("top", top, 1, MOST_TOP), sort == "newest"
+        require_choice("sort", sort, get_args(Sort), "must be score or newest")
         matches = self._table.find(terms, top, limit, newest=newest)
         with self._store.busy:
             self._index.refresh()
             places = self._alive(matches.ordinals)
             if self._has_all(matches.state):
                 with limit.paused():
-                    return judged(_ranked(matches, places, top, matches.total))
+                    yield _ranked(matches, places, top, matches.total)
+                return
         # The index or the table may be ahead: removed documents in the table do not count; others replace them.
         while True:
             everything = self._table.matching(terms, limit)
@@ -446,7 +439,8 @@ class Search(AbstractContextManager["Search"]):
                 total, there = (int((some >= 0).sum()) for some in (self._alive(everything), places))
                 if there >= min(top, total):
                     with limit.paused():
-                        return judged(_ranked(matches, places, top, max(total, there)))
+                        yield _ranked(matches, places, top, max(total, there))
+                    return
             matches = self._table.find(terms, top + len(everything) - total, limit, newest=newest)
 
     def _alive(self, ordinals: Positions) -> Places:
@@ -471,15 +465,6 @@ class Search(AbstractContextManager["Search"]):
     def _contents(self, ranked: "_Ranked") -> list[int | None]:
         """Return a number for each text, the same for the same bytes; no number for blank texts."""
         return [(high << 64 | low) or None for high, low in self._store.take("content", ranked.places).tolist()]
-
-
-class _Asked(NamedTuple):
-    """A query, and which documents are found in which order."""
-
-    query: str
-    top: int
-    sort: Sort
-    site: str | None
 
 
 class _Ranked(NamedTuple):
