@@ -46,7 +46,7 @@ def test_the_types_of_decoded_records_hold_all_values():
 )
 def test_values_without_a_common_type_are_refused(values, shown):
     first = next(row for row, value in enumerate(values) if row == len(values) - 1 or value == "a")
-    rule = f"its 'f' is too large, or of another type than the values before it ({shown}), which only JSON lines can"
+    rule = f"its 'f', {shown}, is too large, or of another type than the values before it, which only JSON lines can"
     with pytest.raises(DataError, match=re.escape(f"x:{first}: {rule}")):
         table_of("x:{}".format, [{"f": value} for value in values])
 

@@ -26,6 +26,14 @@ def place_of(labelling: "Labelling") -> str:
     return f"{number}, labelled {labelling.given}" if labelling.given else number
 
 
+def end_of(labelling: "Labelling") -> str:
+    """Say why there is no current pair."""
+    wanted = labelling.wanted
+    if wanted is None or len(labelling.answers) < wanted:
+        return "No more pairs to label"
+    return f"{counted(wanted, 'pair')} as wanted; a larger --labels adds more"
+
+
 def counts_of(answers: Sequence[LabelledPair]) -> str:
     """Return how many pairs have which label: ``3 pairs labelled: 2 same, 1 different, 0 unsure``."""
     parts = ", ".join(f"{sum(one.label == label for one in answers):,} {label}" for label in LABELS)

@@ -40,7 +40,12 @@ def read_document(path: str, max_bytes: int, extraction: Extraction) -> NamedTex
     if is_page:
         page = page_of("".join(endings[:1]), data)
         return NamedText(name, extraction.pages([page]).texts[0], 0)
-    text = data.removeprefix(BOM).decode("utf-8", "replace")
+    return named_text(name, data.removeprefix(BOM))
+
+
+def named_text(name: str, data: bytes) -> NamedText:
+    """Return bytes as a text: invalid UTF-8 becomes U+FFFD, and is counted."""
+    text = data.decode("utf-8", "replace")
     return NamedText(name, text, text.count("\ufffd") - data.count("\ufffd".encode()))
 
 

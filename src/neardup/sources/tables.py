@@ -57,9 +57,9 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
             columns.append(pa.array(values))
         except (OverflowError, pa.ArrowException):
             row = _first_misfit(values)
-            rule = f"its {name!r} is too large, or of another type than the values before it"
             shown = repr(values[row])[:_SHOWN]
-            raise DataError(place(row), f"{rule} ({shown}), {ONLY_LINES}", "unrepresentable") from None
+            rule = f"its {name!r}, {shown}, is too large, or of another type than the values before it"
+            raise DataError(place(row), f"{rule}, {ONLY_LINES}", "unrepresentable") from None
     return pa.table(columns, names)
 
 

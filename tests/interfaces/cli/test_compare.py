@@ -266,3 +266,20 @@ def test_what_no_verb_knows_is_refused_with_the_verbs_own_help(run):
     assert "neardup: unknown option --ontext; did you mean --context? See `neardup compare --help`" in (
         run("a.txt", "b.txt", "c", "--ontext", code=2).err
     )
+
+
+def test_invalid_bytes_of_an_argument_are_replaced_and_counted(capsys):
+    one, other = ("a \udcff b c", "a \udcff b c")  # as Python decodes them
+    assert main(["compare", "--strings", one, other, "--json"]) == 1
+    shown = capsys.readouterr()
+    assert [json.loads(shown.out)[side]["replaced"] for side in "ab"] == [1, 1]
+    assert "A: it is not valid UTF-8 in 1 place, read as" in shown.err
+
+
+def test_an_argument_that_the_locale_did_not_decode_is_utf8(capsys):
+    texts = [
+        text.encode().decode("ascii", "surrogateescape") for text in ("größe straße häuser", "grüße strüße hüuser")
+    ]
+    assert main(["compare", "--strings", *texts, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["a"]["characters"], found["measures"][0]["resemblance"]) == (19, 0.0)

@@ -45,7 +45,7 @@ def test_it_continues_until_enough_pairs_have_a_label(label):
     label("s\ns\n", "in.jsonl", "--out", "out.jsonl", "--labels", "3")
     shown = label("b\nd\ns\n" + "s\n" * 9, "in.jsonl", "--out", "out.jsonl", "--labels", "3")
     assert "Pair 3 of 3" in shown.out
-    assert "No more pairs to label." in shown.out
+    assert "3 pairs as wanted; a larger --labels adds more." in shown.out
     assert labels("out.jsonl") == ["same", "different", "same"]
     assert "Pair" not in label("", "in.jsonl", "--out", "out.jsonl", "--labels", "3").out
     assert "This is the first pair." in label("b\n", "in.jsonl", "--out", "new.jsonl").out

@@ -61,7 +61,7 @@ def test_answers_are_recorded(path):
         page_.answer("same")
         assert [one.label for one in labelling.answers] == ["same", "different", "same"]
         last = page_.send("GET").text
-        assert "No more pairs to label" in last
+        assert "3 pairs as wanted; a larger --labels adds more" in last
         assert "3 pairs labelled: 2 same, 1 different, 0 unsure" in last
         assert page_.answer("same").status_code == 422
         page_.answer("back")

@@ -75,8 +75,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "json over lines": "expand it if it is compressed, and convert it: jq -c . {where} > lines.jsonl",
         "scheme not registered": "the command line cannot import it: use neardup in Python",
         "label": "`neardup label` writes files of labels",
-        "one kind": "neardup label with the same --out continues where it stopped",
-        "one group": "neardup label with the same --out continues where it stopped",
+        **dict.fromkeys(("one kind", "one group"), "neardup label with the same --out and a larger --labels adds more"),
         "pages": "deduplicate them first: neardup dedup {where} --dry-run --report why.parquet; then name why.parquet",
         "no URLs": "name the column of the URLs with --url, or repeat dedup with --id, which names their field",
         "exists": "--force replaces it",
@@ -376,13 +375,13 @@ def _is_of_index(error: StorageError, arguments: argparse.Namespace) -> bool:
 
 
 def _tables_in(folder: str) -> str:
-    """Return a pattern of tables in a folder, of the first format that it has."""
+    """Return a pattern of tables in a folder or its subfolders, of the first format that there is."""
     from neardup.sources.formats import FORMATS
 
-    ending = ".parquet"
+    patterns = [f"{where}*{ending}" for where in ("", "**/") for ending in FORMATS]
     with suppress(OSError, ValueError):
-        ending = next((one for one in FORMATS if any(Path(folder).glob(f"*{one}"))), ending)
-    return f"{folder}/*{ending}"
+        patterns = [pattern for pattern in patterns if any(Path(folder).glob(pattern))] or patterns
+    return f"{folder}/{patterns[0]}"
 
 
 def _about_room(arguments: argparse.Namespace) -> str:

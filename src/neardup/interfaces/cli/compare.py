@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.options import SCHEME, VIEW, describes_scheme, scheme_of
+from neardup.interfaces.cli.options import SCHEME, VIEW, describes_scheme, raw_argument, scheme_of
 from neardup.interfaces.cli.terminal import complain, console, name_standard_output, print_json, show_side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     texts = [arguments.a, arguments.b]
     files = [] if arguments.strings else texts
     name_standard_output(arguments, "html")
-    from neardup.sources.document import NamedText, read_document
+    from neardup.sources.document import named_text, read_document
     from neardup.sources.output import PAGES, check_file, write_file
     from neardup.text.extraction import Extraction
 
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace) -> int:
     if html is not None:
         check_file(html, PAGES, files, force=arguments.force)
     if arguments.strings:
-        one, other = (NamedText(name, text, 0) for name, text in zip("AB", texts, strict=True))
+        one, other = (named_text(name, raw_argument(text)) for name, text in zip("AB", texts, strict=True))
     else:
         if files == [STDIN, STDIN]:
             raise InputRefused(STDIN, "only one of the two texts can be read from standard input")

@@ -10,7 +10,7 @@ from neardup.interfaces.cli.interruption import without_waiting
 from neardup.interfaces.cli.keys import END, key_reader
 from neardup.interfaces.cli.serve import loaded
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, place_of
+from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, end_of, place_of
 from neardup.interfaces.pieces import compared
 from neardup.model.errors import InputRefused, ParameterError, counted, require
 from neardup.sources.formats import STDIN
@@ -196,7 +196,7 @@ def _ask(labelling: "Labelling") -> None:
             terminal.show_lines([f"{QUESTION}  {_HELP}"])
             if not _answered(labelling, texts, read_key, screen):
                 return
-        terminal.show_lines(["No more pairs to label."])
+        terminal.show_lines([f"{end_of(labelling)}."])
 
 
 def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: Callable[[], str], screen: "Console") -> bool:

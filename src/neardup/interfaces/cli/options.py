@@ -143,6 +143,11 @@ def chosen(arguments: argparse.Namespace, names: str) -> dict[str, Any]:
     return {name: vars(arguments)[name] for name in names.split() if name in vars(arguments)}
 
 
+def raw_argument(argument: str) -> bytes:
+    """Return the bytes of an argument that is a text, in UTF-8: those that the locale cannot decode are unchanged."""
+    return argument.encode("utf-8", "surrogateescape")
+
+
 def without_url(number: int) -> tuple[int, str]:
     """Return the row of a summary for the records of a crawl without a URL of the web."""
     return number, f"{plural(number, 'record')} without a URL of the web, ignored"

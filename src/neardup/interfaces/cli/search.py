@@ -3,7 +3,7 @@
 import argparse
 
 from neardup.interfaces.answers import advice_of, because, hidden_of, total_of
-from neardup.interfaces.cli.options import KEYED_INDEX, chosen, opened
+from neardup.interfaces.cli.options import KEYED_INDEX, chosen, opened, raw_argument
 from neardup.interfaces.cli.terminal import console, print_json
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import parts, printable
@@ -40,7 +40,7 @@ query QUERY ...: words that a document must all contain; "words in double quotes
 
 def run(arguments: argparse.Namespace) -> int:
     """Search and show the results; return 0 even without a result."""
-    query = " ".join(arguments.query)
+    query = raw_argument(" ".join(arguments.query)).decode("utf-8", "replace")
     say_if_cold()
     from neardup.pipeline.query.search import Search
 

@@ -120,7 +120,7 @@ def _of_lines(arguments: argparse.Namespace, index: "Index", answering: "FileAns
     counts = _written(answering.answer_lines(batches()), index)
     if sys.stderr is not None and (sys.stderr.isatty() or counts[_INVALID]):
         numbers = "; ".join(f"{count:,} {name}" for name, count in counts.most_common())
-        complain(f"{counted(counts.total(), 'line')}: {numbers}")
+        complain(f"{counted(counts.total(), 'line')}{numbers and f': {numbers}'}")
     if sys.stderr is not None:
         _note_unused_rules(arguments, answering)
     if number < arguments.skip:

@@ -23,7 +23,7 @@ from neardup.interfaces.http.middleware import secure
 from neardup.interfaces.http.server import ENDING, QUIET, listen
 from neardup.interfaces.http.templates import PAGE_POLICY, render, static_file
 from neardup.interfaces.http.views.comparison import CONTEXT, MOST, PIECES
-from neardup.interfaces.labelling import KEYS, QUESTION, counts_of, place_of
+from neardup.interfaces.labelling import KEYS, QUESTION, counts_of, end_of, place_of
 from neardup.interfaces.pieces import compared
 from neardup.model.errors import OutputError
 from neardup.model.labels import DrawnPair, Label
@@ -143,7 +143,7 @@ def _page(labelling: Labelling, note: str = "", status: int = 200) -> Response:
         "label",
         pair=None if pair is None else pair_view(pair),
         shown=_name(pair),
-        place=place_of(labelling) if pair else "No more pairs to label",
+        place=place_of(labelling) if pair else end_of(labelling),
         counts=counts_of(labelling.answers),
         question=QUESTION,
         keys=KEYS,
