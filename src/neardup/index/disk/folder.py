@@ -48,7 +48,7 @@ def create(  # noqa: PLR0913 - what an index is made of
         log.close()
         if attached is not None:
             disk.write(folder / ATTACHED, attached)
-        manifest = Manifest(mark=mark.hex(), log=FIRST_LOG, sealed=log.size, terms=stated, next_file=2)
+        manifest = Manifest(mark=mark.hex(), log=FIRST_LOG, sealed=log.tail.end, terms=stated, next_file=2)
         return Store(folder, manifest.commit(disk, folder), terms, ways, lock)
 
 

@@ -319,7 +319,6 @@ class Reader:
                     for segment in segments:
                         segment.update(name, ordinals, values)
         reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
-        self._log_begin = reader.tail.end
         self.segments, self._reader, self.manifest = segments, reader, manifest
         self.recent = self._new_recent()
         self.next_ordinal, self.removals = manifest.next_ordinal, removals
