@@ -99,7 +99,7 @@ class Segment:
         if self._tables is not None:
             return self._tables.find(rows[:, 0], query.asking, self._leading, query.room)
         hits = self._lists["key"].find(query, self.alive, position_independent=self._lookup.position_independent)
-        return hits.joined(self._late.find(query, self.alive)) if "leads" in self._changes else hits
+        return self._late.with_found(hits, query, self.alive)
 
     def divide(self, division: Division) -> KeyHits:
         """Find the documents in the divisions of oversized keys; tables need none."""
