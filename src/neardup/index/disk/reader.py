@@ -43,15 +43,14 @@ _POSITION: Final = (1 << _POSITION_BITS) - 1
 
 
 class PlacedCandidates(NamedTuple):
-    """Candidates: row ``rows[i]`` has ``places[i]``; *oversized* keys had more documents than were listed."""
+    """Candidates: row ``rows[i]`` has ``places[i]``."""
 
     rows: Positions
     places: Places
-    oversized: int
 
     def where(self, holds: Flags) -> "PlacedCandidates":
         """Return the candidates that *holds* marks."""
-        return PlacedCandidates(self.rows[holds], self.places[holds], self.oversized)
+        return PlacedCandidates(self.rows[holds], self.places[holds])
 
 
 class Reader:
@@ -386,7 +385,7 @@ class Reader:
         self.oversized_buckets += oversized
         if not oversized or not is_divided(query.keys.shape[1], position_independent=self._lookup.position_independent):
             order = np.lexsort((places, rows))
-            return PlacedCandidates(rows[order], places[order], oversized)
+            return PlacedCandidates(rows[order], places[order])
         division = query.division()
         finer = [part.divide(division) for part in self.parts]
         rows = np.concatenate([rows, *(division.rows[found.rows] for found in finer)])
@@ -395,7 +394,7 @@ class Reader:
         order = np.lexsort((places, rows))
         rows, places = rows[order], places[order]
         new = run_starts(rows) | run_starts(places)
-        return PlacedCandidates(rows[new], places[new], oversized)
+        return PlacedCandidates(rows[new], places[new])
 
     def _first(self, by_part: list[Positions]) -> Places:
         """Return the place in the first part that has one, or -1."""
