@@ -22,7 +22,7 @@ from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.manifest import MOST_SESSION, Manifest, Session, with_session
 from neardup.index.disk.merger import UPDATES
-from neardup.index.disk.part import Part, alive_in, id_keys
+from neardup.index.disk.part import Part, alive_in, existing, id_keys
 from neardup.index.disk.postings import KeyHits, Query, is_divided
 from neardup.index.disk.recent_documents import Recent
 from neardup.index.disk.removals import Removals
@@ -37,7 +37,7 @@ Places = Positions
 
 TRIES: Final = 20  # attempts of a reader whose files a writer removes
 
-_TOGETHER: Final = 1 << 20  # documents whose changes are read together
+_TOGETHER: Final = 1 << 20  # documents that are looked at together
 _POSITION_BITS: Final = 32
 _POSITION: Final = (1 << _POSITION_BITS) - 1
 
@@ -204,12 +204,13 @@ class Reader:
                 begin = end
         return np.concatenate(found)
 
-    def all_places(self) -> Iterator[Places]:
-        """Yield the places of all existing documents, part by part, in the order of admission."""
+    def all_places(self, together: int = _TOGETHER) -> Iterator[Places]:
+        """Yield the places of all existing documents, at most so many *together*, in the order of admission."""
         self.require_open()
         for number, part in enumerate(self.parts):
-            positions = np.flatnonzero(part.alive) if len(part.alive) else np.arange(part.documents)
-            yield _places_in(number, positions)
+            positions = existing(part)
+            for begin in range(0, len(positions), together):
+                yield _places_in(number, positions[begin : begin + together])
 
     def earlier(self, moment: int, column: str, known: str | None = None) -> Places:
         """Return the places of the documents with a time before a moment, and a *known* one if that is a column."""
@@ -222,9 +223,7 @@ class Reader:
     def decided_since(self, ordinal: int) -> Iterator[Places]:
         """Yield the places of the documents that got a representative or other fields since an ordinal was the next."""
         for places in self.all_places():
-            for begin in range(0, len(places), _TOGETHER):
-                some = places[begin : begin + _TOGETHER]
-                yield some[self.take("decided", some) >= ordinal]
+            yield places[self.take("decided", places) >= ordinal]
 
     # The changes of the log, in memory.
 

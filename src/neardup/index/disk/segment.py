@@ -12,7 +12,7 @@ from neardup.index.disk.arrays import Array, ArraysWriter, Stored, StoredArrays,
 from neardup.index.disk.buffers import ChangedStrings, taken
 from neardup.index.disk.columns import Columns, Lookup
 from neardup.index.disk.files import Disk
-from neardup.index.disk.part import LISTS, Written, ordinal_keys, packed_keys
+from neardup.index.disk.part import LISTS, Written, existing, ordinal_keys, packed_keys
 from neardup.index.disk.postings import (
     Division,
     KeyHits,
@@ -152,7 +152,8 @@ class Segment:
             values, changed = self._changes["representative"]
             others = np.flatnonzero(changed)
             found = np.union1d(found, others[np.isin(values[others], representatives)])
-        found = found[np.isin(self.take("representative", found), representatives) & self._are_alive(found)]
+        found = found[np.isin(self.take("representative", found), representatives)]
+        found = found[self.alive[found]] if len(self.alive) else found
         return np.asarray(found[~np.isin(found, self.with_ordinals(representatives))])  # without the representatives
 
     def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[KeyHits]:
@@ -266,15 +267,12 @@ class Segment:
             return np.where((places >= 0) & (places < self.documents), places, -1)
         return positions_in(self.ordinals, ordinals)
 
-    def _are_alive(self, positions: Positions) -> Flags:
-        return self.alive[positions] if len(self.alive) else np.ones(len(positions), np.bool_)
-
     @property
     def kept(self) -> int:
         """The number of kept documents."""
         if not len(self.alive) and "representative" not in self._changes:
             return self._kept
-        there = np.flatnonzero(self._are_alive(np.arange(self.documents)))
+        there = existing(self)
         return int((self.take("representative", there) == self.take("ordinal", there)).sum())
 
     @property
@@ -323,13 +321,12 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Writ
     Columns are copied some documents at a time, and lists are made one by one, which takes 24 bytes per document. In
     lists the numbers never have fewer bits than before, because the replaced bits of keys are lost.
     """
-    stays = [part.alive if len(part.alive) else np.ones(part.documents, np.bool_) for part in parts]
-    kept = [np.flatnonzero(flags) for flags in stays]
+    kept = [existing(part) for part in parts]
     total = sum(map(len, kept))
     bits = max([document_bits(total), *(part.bits for part in parts)])
-    renumbered, first = [], 0
-    for flags, positions in zip(stays, kept, strict=True):
-        renumbered.append(np.where(flags, np.cumsum(flags) - 1 + first, -1))
+    renumbered, first = [np.full(part.documents, -1) for part in parts], 0
+    for numbers, positions in zip(renumbered, kept, strict=True):
+        numbers[positions] = first + np.arange(len(positions))
         first += len(positions)
     chunks = [
         (part, positions[begin : begin + _TOGETHER])
