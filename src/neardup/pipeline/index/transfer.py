@@ -152,7 +152,10 @@ class Transfer:
             fields = with_column(fields, SITE, pa.array(piece.sites.to_numpy()[rows].view(np.int64)))
         texts = gathered(piece.texts, rows)
         given = Given(self._scheme, self._store.columns, self._store.digest_salt, texts, fields)
-        signed = self.signed_before.at(leaders) if self.signed_before is not None else _newly_signed(given)
+        if self.signed_before is None:
+            signed = given.at(slice(0, len(given))).columns(np.ones(len(given), np.bool_))
+        else:
+            signed = self.signed_before.at(leaders)
         batch: Batch = {**signed, "id": encoded([own for own in ids if own is not None]), **given.columns}
         if self._store.columns.texts:
             batch["text"] = whole_batch(given.documents(slice(0, len(rows))))
@@ -232,17 +235,6 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
         terms = {"digests": state.header.salt} if transfer.signed_before else {}  # those of the state are copied
         store.fill(transfer.batches(engine, progress, [*required, *([url] if url else [])]), removed, **terms)
     return Filled(documents=transfer.documents, repeated=len(repeated[0]), rejected=transfer.rejected, total=len(store))
-
-
-def _newly_signed(given: Given) -> Batch:
-    asked = given.at(slice(0, len(given)))
-    return {
-        "content": asked.contents,
-        "equal": asked.equals,
-        "leads": np.ones(len(given), np.bool_),
-        "present": asked.signatures.present,
-        "rows": asked.signatures.rows,
-    }
 
 
 def _times(moment: int, number: int) -> Batch:
