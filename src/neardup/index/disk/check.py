@@ -13,9 +13,8 @@ from neardup.index.disk.columns import Columns, strings_of
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, SECOND, TRIES, Manifest
 from neardup.index.disk.merger import KINDS, UPDATES
-from neardup.index.disk.reader import TRIES
 from neardup.index.disk.rescue import manifest_of
 from neardup.index.disk.segment import SEGMENT
 from neardup.model.errors import PERMISSION, StorageDamaged, StorageError, StorageFailed

@@ -20,7 +20,7 @@ from neardup.index.disk.columns import Columns, Lookup, decoded, encoded, string
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
-from neardup.index.disk.manifest import MOST_SESSION, Manifest, Session, with_session
+from neardup.index.disk.manifest import MOST_SESSION, TRIES, Manifest, Session, with_session
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, alive_in, existing, id_keys
 from neardup.index.disk.postings import KeyHits, Query, is_divided
@@ -34,8 +34,6 @@ from neardup.model.candidates import ROOM
 from neardup.model.errors import StorageDamaged, StorageMoved, StorageRefused
 
 Places = Positions
-
-TRIES: Final = 20  # attempts of a reader whose files a writer removes
 
 _TOGETHER: Final = 1 << 20  # documents that are looked at together
 _POSITION_BITS: Final = 32
@@ -291,11 +289,9 @@ class Reader:
     def _read_again(self) -> None:
         self.segments, self._stale = [], False  # segments in memory may have changes that were not acknowledged
         try:
-            self._load(Manifest.read(self._disk, self.folder))
-        except BaseException as error:
+            Manifest.use(self._disk, self.folder, self._load, again=False)
+        except BaseException:
             self._stale = True
-            if isinstance(error, FileNotFoundError):
-                raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
             raise
 
     def _load(self, manifest: Manifest) -> None:
