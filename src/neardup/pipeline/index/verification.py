@@ -125,12 +125,11 @@ class Verifier:
         """Return the measure of the values of matches."""
         return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
 
-    def matches(
-        self, given: Asked, found: PlacedCandidates, most: int | None = CLOSEST, *, later: bool = False
-    ) -> Matches:
-        """Verify all kept candidates of each document, and of the others those with the *most* highest estimates.
+    def matches(self, given: Asked, found: PlacedCandidates, *, later: bool = False) -> Matches:
+        """Verify all kept candidates of each document, and the ``CLOSEST`` others by their estimates.
 
-        Candidates that are *later* documents match if they repeat the document: containment has a direction.
+        Candidates that are *later* documents match if they repeat the document: containment has a direction. All of
+        them are verified.
         """
         if not len(found.rows):
             return Matches(found.rows, found.places, np.empty(0))
@@ -151,12 +150,12 @@ class Verifier:
         chosen = np.arange(len(left))
         for test in plausible_tests(scheme, both):
             chosen = chosen[test(*directed(chosen))]
-        if most is not None and len(chosen) > most:
+        if not later and len(chosen) > CLOSEST:
             ordinals, representatives = self._store.take_all(("ordinal", "representative"), places)
             kept = (ordinals == representatives)[inverse[chosen]]
             others = chosen[~kept]
             estimates = scheme.estimate_pairs(both, left[others], right[others])
-            chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates, most)]]))
+            chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates)]]))
         left, right, inverse = left[chosen], right[chosen], inverse[chosen]
         compared = self._compared(cast("TextBatch", given.texts), left, places, inverse, sites)
         values, smaller = self._measured(compared, later=later)
@@ -246,11 +245,11 @@ def _followed(own: Signatures, rows: Any, present: Any) -> Signatures:
     return Signatures(np.concatenate([own.rows, rows]), np.concatenate([own.present, present]), own.recipe)
 
 
-def _closest(groups: Positions, estimates: Any, most: int) -> Positions:
-    """Choose the *most* highest estimates of each group, the first ones among equals."""
+def _closest(groups: Positions, estimates: Any) -> Positions:
+    """Choose the ``CLOSEST`` highest estimates of each group, the first ones among equals."""
     order = np.lexsort((np.arange(len(groups)), -estimates, groups))
     ranks = np.arange(len(groups)) - np.searchsorted(groups[order], groups[order])
-    return np.sort(order[ranks < most])
+    return np.sort(order[ranks < CLOSEST])
 
 
 def _joined(parts: list[Features]) -> Features:
