@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.decisions.evidence import COLUMNS
 from neardup.model.arrays import Flags, Positions
@@ -25,8 +24,6 @@ from neardup.sources.formats import display
 from neardup.sources.missing_fields import WithoutText
 from neardup.text.columns import gathered
 from neardup.text.host_templates import HostTemplates
-
-_POSITION: Final = "representative_position"
 
 
 class StoredDocuments:
@@ -222,14 +219,11 @@ class StoredResult:
         rows = decided_rows(
             ids[begin:end].cast(pa.string()),
             begin,
+            len(self.documents),
             np.asarray(self.representatives[begin:end]),
             gathered(ids, self.representatives[dropped]).cast(pa.string()),
             dropped - begin,
             evidence,
             np.asarray(self._exact[first:last]),
         )
-        if self._places is not None:
-            rows = with_places(rows, self._places[begin:end])
-        place = rows.column_names.index(_POSITION)
-        known = pc.less(rows.column(place), len(self.documents))
-        return rows.set_column(place, _POSITION, pc.if_else(known, rows.column(place), None)) if self._first else rows
+        return rows if self._places is None else with_places(rows, self._places[begin:end])
