@@ -18,6 +18,7 @@ from neardup.index.disk.columns import Batch, encoded
 from neardup.index.disk.part import id_keys
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import FieldMissing
+from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.digests import exchanged
 from neardup.pipeline.index.fields import SITE, chosen_rows, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
@@ -101,17 +102,14 @@ class Transfer:
     def _signed(self, shard: int) -> "_Signed":
         leaders, places = self._earlier.kept_of(shard)
         moment = self._added[self._earlier.segment_of(shard)]
-        found, begin = _Signed([], [], {}, set(), len(places)), 0
+        found = _Signed([], [], {}, set(), len(places))
         normal = self._url is None and self._earlier.has_addresses(shard)
         if not self._reads and (copied := self._copied(leaders, normal=normal)):
             found.batches.append(copied | _times(moment, len(leaders)))
             return found
-        for piece in self._earlier.pieces(shard):
-            inside = slice(*np.searchsorted(places, [begin, begin + len(piece)]))
-            rows = places[inside] - begin
+        for piece, inside, rows in rows_in(self._earlier.pieces(shard), places):
             if len(rows) and (batch := self._batch(piece, rows, leaders[inside], found, normal=normal)):
                 found.batches.append(batch | _times(moment, len(batch["leads"])))
-            begin += len(piece)
         return found
 
     def _copied(self, leaders: Positions, *, normal: bool) -> Batch | None:

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Features, Positions, Words
+from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import BLOCKS, UNITS
 from neardup.pipeline.spilled.ranking import sites_of
@@ -52,15 +53,12 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
     job.require_places(UNITS, len(stored), chosen)
     sites = sites_of(job)
     parts: list[Words] = []  # the features of each document, where they were made
-    begin = 0
-    for piece in texts if len(taken) else ():
-        first, last = np.searchsorted(taken, [begin, begin + len(piece)])
-        for batch in batches(pa.chunked_array([gathered(piece, taken[first:last] - begin)])):
+    for piece, _, rows in rows_in(texts, taken):
+        for batch in batches(pa.chunked_array([gathered(piece, rows)])):
             features = job.scheme.shingling.batch_features(batch)
             some = chosen[len(parts) : len(parts) + len(batch)]
             separate(features, sites[some] if len(sites) else sites, np.arange(len(batch)))
             parts += [features.values[low:high] for low, high in pairwise(features.offsets.tolist())]
-        begin += len(piece)
     blocks = np.asarray(stored[chosen])
     order = np.lexsort((chosen, blocks))
     parts = [parts[place] for place in order.tolist()]

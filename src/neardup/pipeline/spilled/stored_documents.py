@@ -13,6 +13,7 @@ import pyarrow as pa
 from neardup.decisions.evidence import COLUMNS
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
+from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_places
 from neardup.pipeline.spilled.earlier_documents import Earlier
 from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
@@ -144,13 +145,9 @@ def _readable(earlier: Earlier, shard: int) -> Iterator[pa.ChunkedArray]:
 def _texts(read: Callable[[], Iterable[pa.ChunkedArray]], names: Positions, rows: Positions) -> dict[int, bytes | None]:
     """Return the texts of these rows (ascending) of a shard, by *names*; its other texts are not held any longer."""
     found: dict[int, bytes | None] = {}
-    begin = 0
-    for piece in read() if len(rows) else ():
-        first, last = np.searchsorted(rows, [begin, begin + len(piece)]).tolist()
-        texts = gathered(piece, rows[first:last] - begin).to_pylist()
-        found |= zip(names[first:last].tolist(), texts, strict=True)
-        begin += len(piece)
-        if last == len(rows):
+    for piece, part, own in rows_in(read(), rows):
+        found |= zip(names[part].tolist(), gathered(piece, own).to_pylist(), strict=True)
+        if part.stop == len(rows):
             break
     return found
 
