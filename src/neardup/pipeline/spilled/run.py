@@ -72,9 +72,8 @@ class Stages:
         only: Sequence[int] | None = None,
     ) -> list[Record]:
         """Do a stage of one task for each size, or *only* some of these, and report its progress in *words*."""
-        whole = sum(sizes)
 
-        def report(_: str, done: int, __: int) -> None:
+        def report(_: str, done: int, whole: int) -> None:
             self._progress(words or stage, done, whole)
 
         name = f"{stage}-{of}"
