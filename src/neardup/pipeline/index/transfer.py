@@ -223,16 +223,13 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
     if extraction is not None:
         require_extraction(index, extraction)
     transfer = Transfer(index, state, url, addresses or Addresses())
-    repeated: list[Positions] = []
-
-    def removed() -> Positions:
-        repeated.append(transfer.repeated())
-        return repeated[0]
-
     with LocalEngine(threads) as engine:
         terms = {"digests": state.header.salt} if transfer.signed_before else {}  # those of the state are copied
-        store.fill(transfer.batches(engine, progress, [*required, *([url] if url else [])]), removed, **terms)
-    return Filled(documents=transfer.documents, repeated=len(repeated[0]), rejected=transfer.rejected, total=len(store))
+        batches = transfer.batches(engine, progress, [*required, *([url] if url else [])])
+        store.fill(batches, transfer.repeated, **terms)
+    documents, rejected, total = transfer.documents, transfer.rejected, len(store)
+    repeated = documents - len(rejected) - total
+    return Filled(documents=documents, repeated=repeated, rejected=rejected, total=total)
 
 
 def _times(moment: int, number: int) -> Batch:
