@@ -99,9 +99,9 @@ def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | N
         path, kind = folder / stored.name, SEGMENT if stored in manifest.segments else UPDATES
         try:
             arrays = StoredArrays(disk, path, kind, stored)
-            found = arrays.problems(None if progress is None else partial(_advance, progress, done, total))
-            problems += found
-            if kind == SEGMENT and not found:
+            damaged = [*arrays.damaged(None if progress is None else partial(_advance, progress, done, total))]
+            problems += [f"{path}: the block at byte {begin:,} is damaged" for begin, _ in damaged]
+            if kind == SEGMENT and not damaged:
                 with understood(path):
                     _require_agreement(arrays, manifest, last)
                     documents += arrays.meta["documents"]
