@@ -43,27 +43,18 @@ MOST_DOCUMENTS: Final = (1 << MOST_BITS) - 1
 _MORE: Final = 16  # times as much room if it was not sufficient
 
 
-class NearbyTables:
-    """Fingerprints of the documents of a file, found by their distance, with the interface of lists of keys."""
+def find_near(tables: HammingTables, fingerprints: Words, asking: Flags, there: Flags | None, room: int) -> KeyHits:
+    """Find the first documents, by number, within the distance of each row that asks, at most *room* of each.
 
-    def __init__(self, arrays: StoredArrays, meta: Any) -> None:
-        self._tables = HammingTables.read(arrays, TABLES, meta)
-
-    def __len__(self) -> int:
-        return len(self._tables)
-
-    def find(self, fingerprints: Words, asking: Flags, there: Flags | None, room: int) -> KeyHits:
-        """Find the first documents, by number, within the distance of each row that asks, at most *room* of each.
-
-        *there* marks the documents that can be found; ``None`` means all.
-        """
-        rows = np.flatnonzero(asking)
-        index, documents, _ = self._tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
-        places = np.arange(len(index)) - np.searchsorted(index, index)
-        oversized = int((places == room).sum())
-        index, documents = index[places < room], documents[places < room]
-        bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
-        return KeyHits(bounds, documents.astype(np.int32), oversized)
+    *there* marks the documents that can be found; ``None`` means all.
+    """
+    rows = np.flatnonzero(asking)
+    index, documents, _ = tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
+    places = np.arange(len(index)) - np.searchsorted(index, index)
+    oversized = int((places == room).sum())
+    index, documents = index[places < room], documents[places < room]
+    bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
+    return KeyHits(bounds, documents.astype(np.int32), oversized)
 
 
 class Segment:
@@ -86,7 +77,7 @@ class Segment:
                 self.lists("key"), position_independent=self._lookup.position_independent
             )
             expect(divides == ("key" in cuts), "its divisions are missing, or not its own")
-            self._tables = None if meta["tables"] is None else NearbyTables(arrays, meta["tables"])
+            self._tables = None if meta["tables"] is None else HammingTables.read(arrays, TABLES, meta["tables"])
             expect(self._tables is None or len(self._tables) == self.documents, "its tables are of other documents")
         self.alive: Flags = np.empty(0, np.bool_)
         self._changes: dict[str, tuple[npt.NDArray[Any], Flags]] = {}  # whole columns, and which values changed
@@ -97,7 +88,7 @@ class Segment:
     def propose(self, rows: Array, query: Query) -> KeyHits:
         """Find the documents that share a key with each asking row, or those with a near fingerprint."""
         if self._tables is not None:
-            return self._tables.find(rows[:, 0], query.asking, self._leading, query.room)
+            return find_near(self._tables, rows[:, 0], query.asking, self._leading, query.room)
         hits = self._lists["key"].find(query, self.alive, position_independent=self._lookup.position_independent)
         return self._late.with_found(hits, query, self.alive)
 
