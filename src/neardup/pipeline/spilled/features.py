@@ -15,6 +15,7 @@ from neardup.pipeline.spilled.signing import Signed
 from neardup.text.columns import batches, gathered
 from neardup.text.sites import separate
 
+_NONE: Final[Words] = np.empty(0, np.uint64)
 _ROWS: Final = 4  # of a file of places
 _MOST: Final = 1 << 48  # features of a shard
 
@@ -62,7 +63,7 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
     blocks = np.asarray(stored[chosen])
     order = np.lexsort((chosen, blocks))
     parts = [parts[place] for place in order.tolist()]
-    values = joined(parts)
+    values = np.concatenate([_NONE, *parts])
     ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
     found = np.stack([blocks[order], chosen[order], np.append(0, ends[:-1])[: len(ends)], ends])
     files = job.save(_name(task), values) | job.save(_places(task), found)
@@ -96,14 +97,9 @@ def load(job: Job, chosen: Places) -> Features:
     spans = zip(chosen.shards.tolist(), chosen.starts.tolist(), chosen.ends.tolist(), strict=True)
     for shard, file in files.items():
         job.require_places(_places(shard), len(file) + 1, chosen.ends[chosen.shards == shard])
-    values = joined([files[shard][begin:end] for shard, begin, end in spans])
+    values = np.concatenate([_NONE, *(files[shard][begin:end] for shard, begin, end in spans)])
     bounds = np.concatenate([[0], np.cumsum(chosen.ends - chosen.starts)])
     return Features(values, bounds, getattr(job.scheme.shingling, "recipe", None))
-
-
-def joined(parts: list[Words]) -> Words:
-    """Copy arrays together; none make an empty one."""
-    return np.concatenate([np.empty(0, np.uint64), *parts])
 
 
 def _name(shard: int) -> str:
