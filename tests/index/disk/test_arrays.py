@@ -39,7 +39,7 @@ def test_what_is_read_is_what_was_written(tmp_path):
     assert "some" not in arrays
     words = arrays.strings("word", np.array([3, 0, 2]))
     assert [words.bytes_at(place).decode() for place in range(3)] == [WORDS[3], "", "née"]
-    assert arrays.problems() == []
+    assert [*arrays.damaged()] == []
 
 
 @given(sizes=st.lists(st.integers(0, 3 * BLOCK), max_size=6))
@@ -61,7 +61,7 @@ def detected(path, stored):
         arrays = opened(path, stored)
     except StorageError:
         return True
-    block = int(arrays.problems()[0].split("byte ")[1].split()[0].replace(",", ""))
+    block, _ = next(arrays.damaged())
     reached = [name for name in arrays.names if arrays.begin(name) < block + BLOCK and len(arrays[name])]
     for name in reached:
         if arrays.begin(name) + arrays[name].nbytes > block:

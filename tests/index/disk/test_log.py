@@ -26,12 +26,12 @@ def read(path, *, sealed=0, mark=MARK):
 
 def test_what_is_read_is_what_was_appended(tmp_path):
     writer = write(tmp_path / "log")
-    records, reader = read(tmp_path / "log", sealed=writer.size)
+    records, reader = read(tmp_path / "log", sealed=writer.tail.end)
     assert [(record.number, record.kind) for record in records] == [(7, "admit"), (8, "remove")]
     assert (records[0].arrays["rows"] == RECORDS[0][1]["rows"]).all()
     assert records[0].arrays["rows"].dtype == np.uint64
-    assert (reader.tail.end, reader.tail.torn, reader.tail.following) == (writer.size, 0, 9)
-    assert writer.size == (tmp_path / "log").stat().st_size
+    assert (reader.tail.end, reader.tail.torn, reader.tail.following) == (writer.tail.end, 0, 9)
+    assert writer.tail.end == (tmp_path / "log").stat().st_size
 
 
 def test_only_what_is_new_is_read_again(tmp_path):
@@ -50,14 +50,14 @@ def test_logs_with_other_records_have_other_checksums_as_written_and_as_read(tmp
     for number, some in enumerate(kinds):
         writer = write(tmp_path / str(number), [(kind, {}) for kind in some])
         _, reader = read(tmp_path / str(number))
-        assert reader.tail.chain == writer.chain
-        chains.add((writer.size, writer.chain))
+        assert reader.tail.chain == writer.tail.chain
+        chains.add((writer.tail.end, writer.tail.chain))
     assert len({size for size, _ in chains}) == 1
     assert len(chains) == len(kinds)
 
 
 def test_every_cut_leaves_the_records_before_it(tmp_path):
-    size = write(tmp_path / "log", sync=False).size
+    size = write(tmp_path / "log", sync=False).tail.end
     whole = (tmp_path / "log").read_bytes()
     for end in range(48, size):  # behind the header
         (tmp_path / "cut").write_bytes(whole[:end])

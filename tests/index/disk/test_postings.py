@@ -90,7 +90,8 @@ def test_documents_of_any_numbers_are_found_late(position_independent):
     alive = np.ones(10, np.bool_)
     for gone in ({}, {9}):
         alive[[*gone]] = False
-        hits = late.find(Query.of(asked, np.array([True, True, False, True]), 64), alive)
+        query, none = Query.of(asked, np.array([True, True, False, True]), 64), np.zeros(5, np.int64)
+        hits = late.with_found(KeyHits(none, none[:0].astype(np.int32), 0), query, alive)
         found = [{*part.tolist()} for part in np.split(hits.documents, hits.bounds[1:-1])]
         assert found == [{9, 2, 4} - {*gone}, {9, 2, 4} - {*gone} if position_independent else {*()}, {*()}, {*()}]
 

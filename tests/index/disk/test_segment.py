@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from neardup import Index, MinHash, Sentences, SimHash
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays
 from neardup.index.disk.files import Disk
-from neardup.index.disk.segment import TABLES, NearbyTables, Segment
+from neardup.index.disk.segment import TABLES, Segment, find_near
 from neardup.index.hamming.tables import HammingTables
 from neardup.model.candidates import ROOM
 from neardup.model.tables import TableDesign
@@ -134,7 +134,7 @@ def stored(path, fingerprints):
         tables = HammingTables.build(np.array(fingerprints, np.uint64), DESIGN.distance, DESIGN)
         writer.finish({"tables": tables.write(writer, TABLES)})
     arrays = StoredArrays(Disk(), path, "documents")
-    return NearbyTables(arrays, arrays.meta["tables"])
+    return HammingTables.read(arrays, TABLES, arrays.meta["tables"])
 
 
 def near(one, other):
@@ -152,7 +152,7 @@ def test_finds_the_first_documents_that_are_near(tmp_path_factory, documents, qu
     tables = stored(tmp_path_factory.mktemp("near") / "a", fingerprints)
     asked = np.array([query for query, _ in queries], np.uint64)
     asking = np.array([asks for _, asks in queries], np.bool_)
-    hits = tables.find(asked, asking, np.array(there, np.bool_) if some else None, room)
+    hits = find_near(tables, asked, asking, np.array(there, np.bool_) if some else None, room)
     for row, (query, asks) in enumerate(queries):
         found = [
             number
@@ -165,6 +165,6 @@ def test_finds_the_first_documents_that_are_near(tmp_path_factory, documents, qu
 @pytest.mark.parametrize("members", [3, 4, 500])
 def test_a_crowd_is_counted(tmp_path, members):
     tables = stored(tmp_path / "a", [7] * members)
-    hits = tables.find(np.array([7], np.uint64), np.ones(1, np.bool_), None, 3)
+    hits = find_near(tables, np.array([7], np.uint64), np.ones(1, np.bool_), None, 3)
     assert hits.documents.tolist() == [0, 1, 2]
     assert hits.oversized == (members > 3)

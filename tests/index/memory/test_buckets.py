@@ -21,10 +21,28 @@ ROWS = st.integers(1, 4).flatmap(
 )
 
 
+class Parts:
+    """Keys that are all there."""
+
+    def __init__(self, keys):
+        self.columns = keys.shape[1]
+        self._keys = keys
+
+    def column(self, column, documents):
+        return self._keys[documents, column]
+
+    def rows(self, documents):
+        return self._keys[documents]
+
+
+def of(keys, present, **options):
+    return Buckets(Parts(keys), present, **options)
+
+
 def made(rows, columns=None, *, shift=40, **options):
     """With a *shift* of 0 all keys are equal in their high bits."""
     keys = np.array([key for _, key in rows], np.uint64).reshape(len(rows), -1 if rows else columns or 1)
-    return Buckets(keys << np.uint64(shift), np.array([present for present, _ in rows], np.bool_), **options)
+    return of(keys << np.uint64(shift), np.array([present for present, _ in rows], np.bool_), **options)
 
 
 def proposed(index):
@@ -83,29 +101,15 @@ def test_pairs_that_share_a_key_are_proposed_once_in_order(rows, position_indepe
     assert index.not_compared == 0
 
 
-class Parts:
-    """Keys that are made when they are asked for."""
-
-    def __init__(self, keys):
-        self.columns = keys.shape[1]
-        self._keys = keys
-
-    def column(self, column, documents):
-        return self._keys[documents, column]
-
-    def rows(self, documents):
-        return self._keys[documents]
-
-
 @given(ROWS, st.integers(1, 4), st.booleans(), st.integers(1, 5))
 def test_keys_in_parts_give_the_same_proposals(rows, room, position_independent, together):
     keys = np.array([key for _, key in rows], np.uint64).reshape(len(rows), -1 if rows else 1) << np.uint64(40)
     present = np.array([present for present, _ in rows], np.bool_)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "ROOM", room)
-        expected = proposed(Buckets(keys, present, position_independent=position_independent))
+        expected = proposed(of(keys, present, position_independent=position_independent))
         patch.setattr(buckets, "ROWS", together)
-        assert proposed(Buckets(Parts(keys), present, position_independent=position_independent)) == expected
+        assert proposed(of(keys, present, position_independent=position_independent)) == expected
 
 
 def test_keys_column_by_column_take_little_memory():
@@ -169,9 +173,7 @@ def test_no_documents():
     assert proposed(made([])) == []
     for position_independent in (False, True):
         assert (
-            proposed(
-                Buckets(np.empty((0, 5), np.uint64), np.empty(0, np.bool_), position_independent=position_independent)
-            )
+            proposed(of(np.empty((0, 5), np.uint64), np.empty(0, np.bool_), position_independent=position_independent))
             == []
         )
         assert proposed(made([(False, [1, 1])] * 2, position_independent=position_independent)) == []
@@ -190,9 +192,11 @@ def test_parts_of_the_ranks_propose_together_what_all_propose(rows, position_ind
     edges = sorted({first, len(rows), *(cut for cut in cuts if first < cut < len(rows))})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(buckets, "ROOM", room)
-        whole = Buckets(keys, present, first=first, position_independent=position_independent)
+        whole = of(keys, present, first=first, position_independent=position_independent)
         columns = [
-            buckets.column_of(keys, present, column=column, first=first, position_independent=position_independent)
+            buckets.column_of(
+                Parts(keys), present, column=column, first=first, position_independent=position_independent
+            )
             for column in range(1 if position_independent else keys.shape[1])
         ]
         found = []
@@ -210,7 +214,7 @@ def test_equal_keys_of_different_columns_are_different_keys_unless_position_inde
 
 def test_keys_that_differ_in_low_bits_only_are_different():
     keys = np.arange(50, dtype=np.uint64).reshape(-1, 1) % 5
-    found = proposed(Buckets(keys, np.ones(50, np.bool_)))
+    found = proposed(of(keys, np.ones(50, np.bool_)))
     assert {*found} == {(a, b) for a, b in combinations(range(50), 2) if a % 5 == b % 5}
 
 
@@ -230,7 +234,7 @@ def test_the_work_in_a_crowded_bucket_is_linear(columns, position_independent):
     for number in (2 * BLOCK, 4 * BLOCK):
         keys = np.random.default_rng(1).integers(0, 2**64, (number, columns), np.uint64)
         keys[:, 0] = 7 << 40
-        index = Buckets(keys, np.ones(number, np.bool_), position_independent=position_independent)
+        index = of(keys, np.ones(number, np.bool_), position_independent=position_independent)
         pairs = sum(len(block.candidates) for block in iter(index.propose, None))
         assert pairs <= number * ROOM * (DEPTH + 1)
         listed = ROOM * (ROOM - 1) // 2 + (number - ROOM) * ROOM
@@ -244,10 +248,10 @@ def test_rows_of_few_position_independent_keys_take_little_memory():
     keys = np.random.default_rng(1).integers(0, 2**64, (20_000, 64), np.uint64)
     keys[:, 4:] = keys[:, :1]
     present = np.ones(len(keys), np.bool_)
-    Buckets(keys, present, position_independent=True)
+    of(keys, present, position_independent=True)
     tracemalloc.start()
     try:
-        Buckets(keys, present, position_independent=True)
+        of(keys, present, position_independent=True)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -262,7 +266,7 @@ def test_pairs_that_share_more_than_the_common_key_meet_in_a_crowded_bucket():
     for a, b in planted:
         keys[b, 1:3] = keys[a, 1:3]
     keys[:, 1] = np.where(np.arange(3000) % 2, keys[:, 1], np.uint64(9 << 40))  # and half share a second one
-    found = {*proposed(Buckets(keys, np.ones(3000, np.bool_)))}
+    found = {*proposed(of(keys, np.ones(3000, np.bool_)))}
     assert {*planted} <= found
 
 
@@ -274,7 +278,7 @@ def test_pairs_that_share_crowded_keys_only_meet_by_what_the_keys_divide():
     for a, b in planted:
         keys[b, 2:5] = keys[a, 2:5]
     assert min(np.unique(keys[:, column], return_counts=True)[1].min() for column in range(6)) > ROOM
-    found = {*proposed(Buckets(keys, np.ones(3000, np.bool_)))}
+    found = {*proposed(of(keys, np.ones(3000, np.bool_)))}
     assert {*planted} <= found
 
 

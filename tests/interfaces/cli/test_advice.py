@@ -143,9 +143,6 @@ def test_verbs_that_read_no_files_do_not_name_their_options():
     assert "--max-bytes" not in advice(error, Namespace(verb="compare"))
 
 
-@pytest.mark.parametrize(
-    "given", [{}, {"restart": False}, {"work": "w"}, {"memory": 5}, {"restart": True}, {"against": "x"}]
-)
 def test_tables_of_a_folder_are_named_where_they_are(tmp_path):
     error = DataError(str(tmp_path), "holds", "mixed folder")
     for name, pattern in (("a/b/x.csv.gz", "**/*.csv.gz"), ("a/x.jsonl", "**/*.jsonl"), ("x.csv", "*.csv")):
@@ -154,6 +151,9 @@ def test_tables_of_a_folder_are_named_where_they_are(tmp_path):
         assert f"name the tables, such as '{tmp_path}/{pattern}'" in advice(error, DEDUP)
 
 
+@pytest.mark.parametrize(
+    "given", [{}, {"restart": False}, {"work": "w"}, {"memory": 5}, {"restart": True}, {"against": "x"}]
+)
 def test_runs_in_pieces_are_not_advised_to_be_such(given):
     advised = advice_on_memory(Namespace(verb="dedup", **given))
     assert advised.startswith("a run in pieces" if any(given.values()) else "to run in pieces")

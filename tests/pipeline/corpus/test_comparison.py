@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from neardup import MinHash, Sentences
+from neardup import MinHash, Sentences, SimHash
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Buckets
 from neardup.model.policy import Policy
@@ -37,7 +37,7 @@ def test_unverified_candidates_are_decided_by_their_keys(scheme):
     assert decided.compared == 0
 
 
-@pytest.mark.parametrize("scheme", [MinHash(), Sentences()])
+@pytest.mark.parametrize("scheme", [MinHash(), Sentences(), SimHash()])
 def test_keys_are_those_of_the_signatures(scheme):
     signatures = scheme.sign(TEXTS)
     keys, whole = SignatureKeys(scheme, signatures), scheme.keys(signatures)

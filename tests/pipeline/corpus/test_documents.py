@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from neardup import Checksum, Field, MinHash, dedup
 from neardup.errors import DataError
 from neardup.pipeline.corpus import documents
-from neardup.pipeline.corpus.documents import Documents
+from neardup.pipeline.corpus.documents import Documents, rows_in
 from neardup.text.columns import gathered
 
 TEXTS = st.lists(st.sampled_from(["", None, "a", "b", "ab", "é", "a longer text"]), min_size=1, max_size=12)
@@ -147,3 +147,10 @@ def test_an_id_of_an_invalid_string_is_named_with_its_row(kind):
     ids = pa.Array.from_buffers(pa.large_string(), 2, raw.buffers()).cast(kind)
     with pytest.raises(DataError, match="'id', row 1 is not valid UTF-8"):
         dedup(pa.table({"text": ["a", "b"], "id": ids}))
+
+
+def test_rows_are_found_in_the_pieces_that_have_them():
+    pieces = [range(3), range(0), range(2), range(4)]
+    found = [(part, rows.tolist()) for _, part, rows in rows_in(pieces, np.array([0, 2, 4, 8]))]
+    assert found == [(slice(0, 2), [0, 2]), (slice(2, 2), []), (slice(2, 3), [1]), (slice(3, 4), [3])]
+    assert [*rows_in(iter(lambda: pytest.fail("read"), None), np.empty(0, np.int64))] == []

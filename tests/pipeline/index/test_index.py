@@ -255,7 +255,7 @@ def test_fingerprints_are_found_by_tables_of_the_design_that_was_chosen(folder, 
         with Index.open(folder, "w") as index:
             index.flush()
             index.compact()
-            tables = index._store.segments[0]._tables._tables
+            tables = index._store.segments[0]._tables
             assert tables.design == (layout or TableDesign.choose(distance=3, fingerprints=len(TEXTS)))
             assert [verdict.of for verdict in index.judge(TEXTS)] == ["a", "b", "c"]
             index.remove(["b"])

@@ -7,6 +7,7 @@ from test_signing import signed_of
 from neardup import MinHash
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Buckets
+from neardup.pipeline.corpus.comparison import SignatureKeys
 from neardup.pipeline.spilled import pairs, ranking
 from neardup.pipeline.spilled.pairs import place
 from neardup.schemes.plausibility import plausible_tests
@@ -44,7 +45,7 @@ def test_the_plausible_candidates_are_stored(job_of, sources, monkeypatch, size)
     assert {*of(some)} < found
     ranking.gather_signatures(job, signed)
     scheme, known = MinHash(), ranking.signatures(job)
-    buckets, wanted, candidates = Buckets(scheme.keys(known), known.present), set(), 0
+    buckets, wanted, candidates = Buckets(SignatureKeys(scheme, known), known.present), set(), 0
     while (block := buckets.propose()) is not None:
         candidates += len(block.candidates)
         for test in plausible_tests(scheme, known):

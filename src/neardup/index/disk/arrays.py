@@ -177,7 +177,7 @@ class StoredArrays:
         self.data = data = disk.map(path)
         if stored is not None and len(data) != stored.size:
             raise StorageDamaged(str(path), f"has {len(data):,} bytes, but was written with {stored.size:,}")
-        self.checksum, directory, size = self._directory(stored)
+        directory, size = self._directory(stored)
         blocks = -(-size // kernels.BLOCK)
         sums = data[size : size + 8 * blocks].copy()
         with understood(path):
@@ -199,8 +199,8 @@ class StoredArrays:
                 self._arrays[name] = self._raw[name].view(dtype).reshape(counts)
         self.guard = BlockGuard(data[:size], sums.view(np.uint64), np.zeros(blocks, np.uint8))
 
-    def _directory(self, stored: Stored | None) -> tuple[int, dict[str, Any], int]:
-        """Verify the tail, the directory and all sizes."""
+    def _directory(self, stored: Stored | None) -> tuple[dict[str, Any], int]:
+        """Verify the tail, the directory and all sizes; return the directory, and the bytes of the arrays."""
         data, where = self.data, str(self.path)
         if len(data) < _TAIL.size:
             raise StorageDamaged(where, "is too short to be a file of arrays")
@@ -218,7 +218,7 @@ class StoredArrays:
             raise StorageDamaged(where, "is another file than the index was made with")
         with understood(self.path):
             directory: dict[str, Any] = json.loads(data[begin : -_TAIL.size].tobytes())
-        return total, directory, size
+        return directory, size
 
     @property
     def names(self) -> list[str]:
@@ -260,12 +260,12 @@ class StoredArrays:
 
     def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
         """Copy the first *most* bytes of strings, which are ``NAME.data``, cut at ``NAME.offsets``."""
-        found, block = gathered(self.guard, *self._column(name), positions, most)
+        found, block = gathered(self.guard, *self.column(name), positions, most)
         self.require(block)
         return found
 
-    def _column(self, name: str) -> tuple[Positions, TextBatch]:
-        """Return a column of strings, and where its offsets and its data begin."""
+    def column(self, name: str) -> tuple[Positions, TextBatch]:
+        """Return where the offsets and the data of a column of strings begin, and these, not verified."""
         if name not in self._columns:
             parts = [f"{name}.{part}" for part in ("offsets", "data")]
             begins = np.array([self._begins[part] for part in parts])
@@ -277,12 +277,8 @@ class StoredArrays:
         if block != kernels.INTACT:
             raise StorageDamaged(str(self.path), f"the block at byte {block * kernels.BLOCK:,} is damaged")
 
-    def problems(self, progress: Callable[[int], None] | None = None) -> list[str]:
-        """Verify every block, and describe the damaged ones; *progress* is called with the bytes done."""
-        return [f"{self.path}: the block at byte {begin:,} is damaged" for begin, _ in self.damaged(progress)]
-
     def damaged(self, progress: Callable[[int], None] | None = None) -> Iterator[tuple[int, int]]:
-        """Verify every block, and yield where each damaged one begins and ends."""
+        """Verify every block, and yield where each damaged one begins and ends; *progress* gets the bytes done."""
         guard = self.guard._replace(seen=np.zeros(len(self.guard.seen), np.uint8))
         begin, end = 0, len(guard.data)
         while begin < end:

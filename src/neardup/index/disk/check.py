@@ -13,9 +13,8 @@ from neardup.index.disk.columns import Columns, strings_of
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
-from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest
+from neardup.index.disk.manifest import MANIFEST, SECOND, TRIES, Manifest
 from neardup.index.disk.merger import KINDS, UPDATES
-from neardup.index.disk.reader import TRIES
 from neardup.index.disk.rescue import manifest_of
 from neardup.index.disk.segment import SEGMENT
 from neardup.model.errors import PERMISSION, StorageDamaged, StorageError, StorageFailed
@@ -100,9 +99,9 @@ def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | N
         path, kind = folder / stored.name, SEGMENT if stored in manifest.segments else UPDATES
         try:
             arrays = StoredArrays(disk, path, kind, stored)
-            found = arrays.problems(None if progress is None else partial(_advance, progress, done, total))
-            problems += found
-            if kind == SEGMENT and not found:
+            damaged = [*arrays.damaged(None if progress is None else partial(_advance, progress, done, total))]
+            problems += [f"{path}: the block at byte {begin:,} is damaged" for begin, _ in damaged]
+            if kind == SEGMENT and not damaged:
                 with understood(path):
                     _require_agreement(arrays, manifest, last)
                     documents += arrays.meta["documents"]

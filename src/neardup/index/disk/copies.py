@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
 
@@ -14,7 +15,6 @@ from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
 from neardup.index.disk.manifest import MANIFEST, SESSIONS, UNFINISHED, Manifest, Session, with_session
 from neardup.index.disk.merger import KINDS, UPDATES
-from neardup.index.disk.reader import TRIES
 from neardup.index.disk.segment import SEGMENT
 from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
 from neardup.model.folders import TEMPLATES
@@ -45,21 +45,12 @@ def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress 
     copying.require_same(Manifest.read(source, folder))  # before the lock leaves a file in the folder
     target.lock(copying.to)
     try:
-        for left in range(TRIES, -1, -1):
-            manifest = Manifest.read(source, folder)
-            copying.require_same(manifest)
-            try:
-                copying.require_earlier(manifest)
-                return copying.copied(manifest, progress)
-            except FileNotFoundError as error:  # a newer manifest does not name it, or it is missing
-                if not left or Manifest.read(source, folder) == manifest:
-                    raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
+        return Manifest.use(source, folder, partial(copying.copied, progress))
     except BaseException:
         fulltext.discard_copy(copying.to)
         raise
     finally:
         target.unlock(copying.to)
-    raise AssertionError
 
 
 class _Copying(NamedTuple):
@@ -93,8 +84,10 @@ class _Copying(NamedTuple):
         rule = f"has changes that {self.folder} does not have, and would lose them; {advice}"
         raise StorageRefused(str(self.to), rule)
 
-    def copied(self, manifest: Manifest, progress: Progress | None) -> Copied:
+    def copied(self, progress: Progress | None, manifest: Manifest) -> Copied:
         """Copy the files of one state, and commit it."""
+        self.require_same(manifest)
+        self.require_earlier(manifest)
         total, done, written = sum(stored.size for stored in manifest.stored), 0, 0
         for stored in manifest.stored:
             kind = SEGMENT if stored in manifest.segments else UPDATES

@@ -10,9 +10,8 @@ from neardup.index.disk.columns import Terms
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
 from neardup.index.disk.manifest import FIRST_LOG, UNFINISHED, Manifest
-from neardup.index.disk.reader import TRIES
 from neardup.index.disk.store import Store, Ways
-from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
+from neardup.model.errors import StorageFailed, StorageRefused
 
 ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
 _UNFINISHED: Final = frozenset({LOCK, FIRST_LOG, ATTACHED, UNFINISHED})  # left if creating it is interrupted
@@ -48,7 +47,7 @@ def create(  # noqa: PLR0913 - what an index is made of
         log.close()
         if attached is not None:
             disk.write(folder / ATTACHED, attached)
-        manifest = Manifest(mark=mark.hex(), log=FIRST_LOG, sealed=log.size, terms=stated, next_file=2)
+        manifest = Manifest(mark=mark.hex(), log=FIRST_LOG, sealed=log.tail.end, terms=stated, next_file=2)
         return Store(folder, manifest.commit(disk, folder), terms, ways, lock)
 
 
@@ -56,14 +55,11 @@ def open_(folder: Path, terms_of: Callable[[Manifest], Terms], ways: Ways, *, wr
     """Open an index; *terms_of* may refuse what its manifest states."""
     terms_of(Manifest.read(ways.disk, folder))  # without an index, or with a wrong key, no lock is taken
     with _lock(folder, ways.disk, wanted=writes) as lock:
-        for left in range(0 if writes else TRIES, -1, -1):
-            manifest = Manifest.read(ways.disk, folder)
-            try:
-                return Store(folder, manifest, terms_of(manifest), ways, lock)
-            except FileNotFoundError as error:  # a newer manifest does not name it, or it is missing
-                if not left:
-                    raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
-    raise AssertionError
+
+        def opened(manifest: Manifest) -> Store:
+            return Store(folder, manifest, terms_of(manifest), ways, lock)
+
+        return Manifest.use(ways.disk, folder, opened, again=not writes)
 
 
 @contextmanager

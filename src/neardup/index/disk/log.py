@@ -61,7 +61,7 @@ class LogWriter:
         self._disk, self._path, self._file, self._seed = disk, path, file, seed
         self._closing = finalize(self, disk.close, file, path)  # also if the index is no longer used
         self._closing.atexit = False  # threads may still write
-        self.following, self.size, self.chain = tail.following, tail.end, tail.chain
+        self.tail = tail
         self._synced = tail.following  # the number of the first record that may not be on the disk
 
     @classmethod
@@ -96,22 +96,21 @@ class LogWriter:
     def append(self, kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Write one record. On return it survives the end of the process, after ``sync`` that of the system."""
         record = _encoded(kind, arrays)
-        total = _frame_sum(self._seed, self.following, self._synced, record)
-        frame = _FRAME.pack(self.following, len(record), self._synced, total)
+        end, _, number, chain = self.tail
+        total = _frame_sum(self._seed, number, self._synced, record)
+        frame = _FRAME.pack(number, len(record), self._synced, total)
         try:
             self._disk.append(self._file, frame + record, self._path)
         except BaseException:
             with suppress(StorageError):  # its first bytes are not a record, and take room
-                self._disk.cut(self._file, self.size, self._path)
+                self._disk.cut(self._file, end, self._path)
             raise
-        self.following += 1
-        self.size += len(frame) + len(record)
-        self.chain = _extended(self.chain, frame)
+        self.tail = Tail(end + len(frame) + len(record), 0, number + 1, _extended(chain, frame))
 
     def sync(self) -> None:
         """Wait until all records are on the disk."""
         self._disk.sync(self._file, self._path)
-        self._synced = self.following
+        self._synced = self.tail.following
 
     def close(self) -> None:
         """Leave the file as it is."""

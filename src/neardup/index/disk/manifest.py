@@ -8,19 +8,21 @@ is damaged or missing.
 import errno
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self, TypeVar
 
 from neardup.index.disk.arrays import Stored, checksum, counted, expect, understood
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import HEADER_BYTES, is_log
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import INDEX
+
+Made = TypeVar("Made")
 
 MANIFEST, SECOND = INDEX
 UNFINISHED: Final = "manifest.new"
@@ -30,6 +32,7 @@ MOST_SESSION: Final = (1 << 63) - 1  # of the number of a session
 SESSIONS: Final = 256  # the latest ones that are remembered; a search table that is older is built again
 FLAGS: Final[frozenset[str]] = frozenset()  # features that a reader of an index must know; none so far
 
+TRIES: Final = 20  # attempts of a reader whose files a writer removes
 FIRST_LOG: Final = "log-00000001"
 RESTORE: Final = "restore one of them from an older copy of the index, or make the index again from its documents"
 
@@ -156,6 +159,21 @@ class Manifest:
             )
             _require_sense(manifest)
         return manifest
+
+    @classmethod
+    def use(cls, disk: Disk, folder: Path, function: Callable[[Self], Made], *, again: bool = True) -> Made:
+        """Return what a function makes of the state of an index; *again* if a writer has removed files of the state.
+
+        Raises the errors of ``read``, and ``StorageDamaged`` if a file of the present state is missing.
+        """
+        for left in range(TRIES if again else 0, -1, -1):
+            manifest = cls.read(disk, folder)
+            try:
+                return function(manifest)
+            except FileNotFoundError as error:  # a newer manifest does not name it, or it is missing
+                if not left or cls.read(disk, folder) == manifest:
+                    raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
+        raise AssertionError
 
 
 def _require_sense(manifest: Manifest) -> None:

@@ -88,7 +88,7 @@ def write(
     name, mark = f"log-{number:08}", bytes.fromhex(before.mark)
     log = None if first is None else LogWriter.create(disk, folder / name, mark, first)
     with log.closed_on_failure() if log else nullcontext():
-        changed = {"log": name, "sealed": log.size} if log else {}
+        changed = {"log": name, "sealed": log.tail.end} if log else {}
         return Committed(_next_state(files, before, number, kept, **changed), kept, log)
 
 

@@ -42,6 +42,11 @@ def alive_in(part: Written) -> int:
     return int(part.alive.sum()) if len(part.alive) else part.documents
 
 
+def existing(part: Written) -> Positions:
+    """Return the positions of the documents of a part that were not removed, ascending."""
+    return np.flatnonzero(part.alive) if len(part.alive) else np.arange(part.documents)
+
+
 def packed_keys(keys: Words, documents: Positions, number: int, bits: int, *, position_independent: bool) -> Words:
     """Return the entries of one list: keys (uint64[n, K]) and numbers of documents; negative numbers are omitted."""
     chosen = keys.reshape(-1) if position_independent else keys[:, number]

@@ -301,8 +301,9 @@ class LateChains:
         everybody = np.ones(self._documents.size, np.bool_)
         self._chains.find_and_add(Query.of(keys, everybody[first:], ROOM), first, everybody)
 
-    def find(self, query: Query, alive: Flags) -> KeyHits:
-        """Find the documents that share a key with each asking row, within the remaining room of the query."""
-        own = Query.of(query.keys, query.asking, query.room)
-        hits = self._chains.find(own, alive[self._documents.values])
-        return hits._replace(documents=self._documents.values[hits.documents])
+    def with_found(self, hits: KeyHits, query: Query, alive: Flags) -> KeyHits:
+        """Return hits with the documents that share a key with each asking row; *alive* marks existing ones."""
+        if not self._documents.size:
+            return hits
+        found = self._chains.find(Query.of(query.keys, query.asking, query.room), alive[self._documents.values])
+        return hits.joined(found._replace(documents=self._documents.values[found.documents]))

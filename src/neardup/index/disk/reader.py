@@ -20,9 +20,9 @@ from neardup.index.disk.columns import Columns, Lookup, decoded, encoded, string
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
-from neardup.index.disk.manifest import MOST_SESSION, Manifest, Session, with_session
+from neardup.index.disk.manifest import MOST_SESSION, TRIES, Manifest, Session, with_session
 from neardup.index.disk.merger import UPDATES
-from neardup.index.disk.part import Part, alive_in, id_keys
+from neardup.index.disk.part import Part, alive_in, existing, id_keys
 from neardup.index.disk.postings import KeyHits, Query, is_divided
 from neardup.index.disk.recent_documents import Recent
 from neardup.index.disk.removals import Removals
@@ -35,23 +35,20 @@ from neardup.model.errors import StorageDamaged, StorageMoved, StorageRefused
 
 Places = Positions
 
-TRIES: Final = 20  # attempts of a reader whose files a writer removes
-
-_TOGETHER: Final = 1 << 20  # documents whose changes are read together
+_TOGETHER: Final = 1 << 20  # documents that are looked at together
 _POSITION_BITS: Final = 32
 _POSITION: Final = (1 << _POSITION_BITS) - 1
 
 
 class PlacedCandidates(NamedTuple):
-    """Candidates: row ``rows[i]`` has ``places[i]``; *oversized* keys had more documents than were listed."""
+    """Candidates: row ``rows[i]`` has ``places[i]``."""
 
     rows: Positions
     places: Places
-    oversized: int
 
     def where(self, holds: Flags) -> "PlacedCandidates":
         """Return the candidates that *holds* marks."""
-        return PlacedCandidates(self.rows[holds], self.places[holds], self.oversized)
+        return PlacedCandidates(self.rows[holds], self.places[holds])
 
 
 class Reader:
@@ -205,12 +202,13 @@ class Reader:
                 begin = end
         return np.concatenate(found)
 
-    def all_places(self) -> Iterator[Places]:
-        """Yield the places of all existing documents, part by part, in the order of admission."""
+    def all_places(self, together: int = _TOGETHER) -> Iterator[Places]:
+        """Yield the places of all existing documents, at most so many *together*, in the order of admission."""
         self.require_open()
         for number, part in enumerate(self.parts):
-            positions = np.flatnonzero(part.alive) if len(part.alive) else np.arange(part.documents)
-            yield _places_in(number, positions)
+            positions = existing(part)
+            for begin in range(0, len(positions), together):
+                yield _places_in(number, positions[begin : begin + together])
 
     def earlier(self, moment: int, column: str, known: str | None = None) -> Places:
         """Return the places of the documents with a time before a moment, and a *known* one if that is a column."""
@@ -223,9 +221,7 @@ class Reader:
     def decided_since(self, ordinal: int) -> Iterator[Places]:
         """Yield the places of the documents that got a representative or other fields since an ordinal was the next."""
         for places in self.all_places():
-            for begin in range(0, len(places), _TOGETHER):
-                some = places[begin : begin + _TOGETHER]
-                yield some[self.take("decided", some) >= ordinal]
+            yield places[self.take("decided", places) >= ordinal]
 
     # The changes of the log, in memory.
 
@@ -293,11 +289,9 @@ class Reader:
     def _read_again(self) -> None:
         self.segments, self._stale = [], False  # segments in memory may have changes that were not acknowledged
         try:
-            self._load(Manifest.read(self._disk, self.folder))
-        except BaseException as error:
+            Manifest.use(self._disk, self.folder, self._load, again=False)
+        except BaseException:
             self._stale = True
-            if isinstance(error, FileNotFoundError):
-                raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
             raise
 
     def _load(self, manifest: Manifest) -> None:
@@ -319,7 +313,6 @@ class Reader:
                     for segment in segments:
                         segment.update(name, ordinals, values)
         reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
-        self._log_begin = reader.tail.end
         self.segments, self._reader, self.manifest = segments, reader, manifest
         self.recent = self._new_recent()
         self.next_ordinal, self.removals = manifest.next_ordinal, removals
@@ -387,7 +380,7 @@ class Reader:
         self.oversized_buckets += oversized
         if not oversized or not is_divided(query.keys.shape[1], position_independent=self._lookup.position_independent):
             order = np.lexsort((places, rows))
-            return PlacedCandidates(rows[order], places[order], oversized)
+            return PlacedCandidates(rows[order], places[order])
         division = query.division()
         finer = [part.divide(division) for part in self.parts]
         rows = np.concatenate([rows, *(division.rows[found.rows] for found in finer)])
@@ -396,7 +389,7 @@ class Reader:
         order = np.lexsort((places, rows))
         rows, places = rows[order], places[order]
         new = run_starts(rows) | run_starts(places)
-        return PlacedCandidates(rows[new], places[new], oversized)
+        return PlacedCandidates(rows[new], places[new])
 
     def _first(self, by_part: list[Positions]) -> Places:
         """Return the place in the first part that has one, or -1."""

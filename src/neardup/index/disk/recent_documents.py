@@ -21,7 +21,7 @@ class Recent(GrowingPart):
         super().__init__(columns, lookup, salt)
         self._changed: dict[str, ChangedStrings] = {}
         self._chains = Chains(position_independent=lookup.position_independent)
-        self._late: LateChains | None = None  # the keys of documents that became leaders
+        self._late = LateChains(position_independent=lookup.position_independent)  # documents that became leaders
         self._ids: dict[str, int] = {}
         self._equals: dict[bytes, list[int]] = {}  # the existing documents, by group
 
@@ -32,10 +32,7 @@ class Recent(GrowingPart):
 
     def propose(self, _: Array, query: Query) -> KeyHits:
         """Find the documents that share a key with each asking row."""
-        return self._with_late(self._chains.find(query, self.alive), query)
-
-    def _with_late(self, hits: KeyHits, query: Query) -> KeyHits:
-        return hits if self._late is None else hits.joined(self._late.find(query, self.alive))
+        return self._late.with_found(self._chains.find(query, self.alive), query, self.alive)
 
     def divide(self, division: Division) -> KeyHits:
         """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
@@ -47,7 +44,7 @@ class Recent(GrowingPart):
         first = self.documents
         query = query or Query.of(self._lookup.keyed(rows, found), found, ROOM)
         self.extend(batch)
-        hits = self._with_late(self._chains.find_and_add(query, first, self._alive.room), query)
+        hits = self._late.with_found(self._chains.find_and_add(query, first, self._alive.room), query, self.alive)
         for place, own in enumerate(decoded(cast("TextBatch", batch["id"])), first):
             self._ids[own] = place
         for place, group in enumerate(as_bytes(cast("Words", batch["equal"])), first):
@@ -68,7 +65,6 @@ class Recent(GrowingPart):
             return
         if name == "leads":
             found = positions[self.take("present", positions) & (values > self.take(name, positions))]
-            self._late = self._late or LateChains(position_independent=self._lookup.position_independent)
             self._late.add(self._lookup.keyed(self.take("rows", found), np.ones(len(found), np.bool_)), found)
         self._fixed[name].values[positions] = values
 

@@ -160,7 +160,7 @@ class Salvage:
             self.losses.append(Loss(str(where), f"damaged blocks of {BLOCK:,} bytes", lost))
         rows = np.flatnonzero(intact)
         batch: Batch = {name: arrays[name][rows] for name in self._columns.fixed}
-        return batch | {name: taken(_strings(arrays, name), rows) for name in self._columns.strings}
+        return batch | {name: taken(arrays.column(name)[1], rows) for name in self._columns.strings}
 
     def _alive(self, batch: Batch) -> Iterator[Batch]:
         """Yield the documents of a batch that were not removed, with their changed values."""
@@ -203,7 +203,7 @@ def _intact(arrays: StoredArrays, columns: Columns, documents: int) -> Flags:
     for name in columns.strings:
         for begin, end in _within(arrays, f"{name}.offsets", damaged):
             flags[max(begin // 8 - 1, 0) : -(-end // 8)] = False
-        strings = _strings(arrays, name)
+        _, strings = arrays.column(name)
         begins, ends = strings.offsets[:-1], strings.offsets[1:]
         flags &= (begins >= 0) & (begins <= ends) & (ends <= len(strings.data))
         for begin, end in _within(arrays, f"{name}.data", damaged):
@@ -218,10 +218,6 @@ def _within(arrays: StoredArrays, name: str, damaged: list[tuple[int, int]]) -> 
         inside = max(begin - first, 0), min(end - first, size)
         if inside[0] < inside[1]:
             yield inside
-
-
-def _strings(arrays: StoredArrays, name: str) -> TextBatch:
-    return TextBatch(arrays[f"{name}.data"], arrays[f"{name}.offsets"])
 
 
 def _reason(error: OSError) -> str:

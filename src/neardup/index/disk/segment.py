@@ -12,7 +12,7 @@ from neardup.index.disk.arrays import Array, ArraysWriter, Stored, StoredArrays,
 from neardup.index.disk.buffers import ChangedStrings, taken
 from neardup.index.disk.columns import Columns, Lookup
 from neardup.index.disk.files import Disk
-from neardup.index.disk.part import LISTS, Written, ordinal_keys, packed_keys
+from neardup.index.disk.part import LISTS, Written, existing, ordinal_keys, packed_keys
 from neardup.index.disk.postings import (
     Division,
     KeyHits,
@@ -43,27 +43,18 @@ MOST_DOCUMENTS: Final = (1 << MOST_BITS) - 1
 _MORE: Final = 16  # times as much room if it was not sufficient
 
 
-class NearbyTables:
-    """Fingerprints of the documents of a file, found by their distance, with the interface of lists of keys."""
+def find_near(tables: HammingTables, fingerprints: Words, asking: Flags, there: Flags | None, room: int) -> KeyHits:
+    """Find the first documents, by number, within the distance of each row that asks, at most *room* of each.
 
-    def __init__(self, arrays: StoredArrays, meta: Any) -> None:
-        self._tables = HammingTables.read(arrays, TABLES, meta)
-
-    def __len__(self) -> int:
-        return len(self._tables)
-
-    def find(self, fingerprints: Words, asking: Flags, there: Flags | None, room: int) -> KeyHits:
-        """Find the first documents, by number, within the distance of each row that asks, at most *room* of each.
-
-        *there* marks the documents that can be found; ``None`` means all.
-        """
-        rows = np.flatnonzero(asking)
-        index, documents, _ = self._tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
-        places = np.arange(len(index)) - np.searchsorted(index, index)
-        oversized = int((places == room).sum())
-        index, documents = index[places < room], documents[places < room]
-        bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
-        return KeyHits(bounds, documents.astype(np.int32), oversized)
+    *there* marks the documents that can be found; ``None`` means all.
+    """
+    rows = np.flatnonzero(asking)
+    index, documents, _ = tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
+    places = np.arange(len(index)) - np.searchsorted(index, index)
+    oversized = int((places == room).sum())
+    index, documents = index[places < room], documents[places < room]
+    bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
+    return KeyHits(bounds, documents.astype(np.int32), oversized)
 
 
 class Segment:
@@ -86,7 +77,7 @@ class Segment:
                 self.lists("key"), position_independent=self._lookup.position_independent
             )
             expect(divides == ("key" in cuts), "its divisions are missing, or not its own")
-            self._tables = None if meta["tables"] is None else NearbyTables(arrays, meta["tables"])
+            self._tables = None if meta["tables"] is None else HammingTables.read(arrays, TABLES, meta["tables"])
             expect(self._tables is None or len(self._tables) == self.documents, "its tables are of other documents")
         self.alive: Flags = np.empty(0, np.bool_)
         self._changes: dict[str, tuple[npt.NDArray[Any], Flags]] = {}  # whole columns, and which values changed
@@ -97,9 +88,9 @@ class Segment:
     def propose(self, rows: Array, query: Query) -> KeyHits:
         """Find the documents that share a key with each asking row, or those with a near fingerprint."""
         if self._tables is not None:
-            return self._tables.find(rows[:, 0], query.asking, self._leading, query.room)
+            return find_near(self._tables, rows[:, 0], query.asking, self._leading, query.room)
         hits = self._lists["key"].find(query, self.alive, position_independent=self._lookup.position_independent)
-        return hits.joined(self._late.find(query, self.alive)) if "leads" in self._changes else hits
+        return self._late.with_found(hits, query, self.alive)
 
     def divide(self, division: Division) -> KeyHits:
         """Find the documents in the divisions of oversized keys; tables need none."""
@@ -152,7 +143,8 @@ class Segment:
             values, changed = self._changes["representative"]
             others = np.flatnonzero(changed)
             found = np.union1d(found, others[np.isin(values[others], representatives)])
-        found = found[np.isin(self.take("representative", found), representatives) & self._are_alive(found)]
+        found = found[np.isin(self.take("representative", found), representatives)]
+        found = found[self.alive[found]] if len(self.alive) else found
         return np.asarray(found[~np.isin(found, self.with_ordinals(representatives))])  # without the representatives
 
     def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[KeyHits]:
@@ -266,15 +258,12 @@ class Segment:
             return np.where((places >= 0) & (places < self.documents), places, -1)
         return positions_in(self.ordinals, ordinals)
 
-    def _are_alive(self, positions: Positions) -> Flags:
-        return self.alive[positions] if len(self.alive) else np.ones(len(positions), np.bool_)
-
     @property
     def kept(self) -> int:
         """The number of kept documents."""
         if not len(self.alive) and "representative" not in self._changes:
             return self._kept
-        there = np.flatnonzero(self._are_alive(np.arange(self.documents)))
+        there = existing(self)
         return int((self.take("representative", there) == self.take("ordinal", there)).sum())
 
     @property
@@ -323,13 +312,12 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Writ
     Columns are copied some documents at a time, and lists are made one by one, which takes 24 bytes per document. In
     lists the numbers never have fewer bits than before, because the replaced bits of keys are lost.
     """
-    stays = [part.alive if len(part.alive) else np.ones(part.documents, np.bool_) for part in parts]
-    kept = [np.flatnonzero(flags) for flags in stays]
+    kept = [existing(part) for part in parts]
     total = sum(map(len, kept))
     bits = max([document_bits(total), *(part.bits for part in parts)])
-    renumbered, first = [], 0
-    for flags, positions in zip(stays, kept, strict=True):
-        renumbered.append(np.where(flags, np.cumsum(flags) - 1 + first, -1))
+    renumbered, first = [np.full(part.documents, -1) for part in parts], 0
+    for numbers, positions in zip(renumbered, kept, strict=True):
+        numbers[positions] = first + np.arange(len(positions))
         first += len(positions)
     chunks = [
         (part, positions[begin : begin + _TOGETHER])

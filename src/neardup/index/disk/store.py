@@ -21,7 +21,7 @@ from neardup.index.disk.columns import NEVER, Batch, Terms, flattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, as_arrays
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.growing_part import GrowingPart
-from neardup.index.disk.log import LogWriter
+from neardup.index.disk.log import HEADER_BYTES, LogWriter, Tail
 from neardup.index.disk.manifest import MANIFEST, MOST_SESSION, SECOND, Manifest, Session, with_session
 from neardup.index.disk.memory_files import MemoryDisk
 from neardup.index.disk.part import Part
@@ -79,14 +79,18 @@ class Store(Reader):
                 threading.Thread(target=_sync_now_and_then, args=(weakref.ref(self), self._synced), daemon=True).start()
 
     @property
+    def _tail(self) -> Tail:
+        return self._reader.tail if self._log is None else self._log.tail
+
+    @property
     def torn(self) -> int:
         """The number of bytes after the last record, which a killed writer left and the next one discards."""
-        return self._reader.tail.torn if self._log is None else 0
+        return self._tail.torn
 
     @property
     def log_bytes(self) -> int:
         """The number of bytes of records in the log."""
-        return self._reader.tail.end if self._log is None else self._log.size
+        return self._tail.end
 
     @property
     def state(self) -> tuple[str, int, int, int]:
@@ -94,8 +98,8 @@ class Store(Reader):
 
         Copies of an index that were changed separately differ in the checksum, even if all else is equal.
         """
-        manifest, tail = self.manifest, self._reader.tail if self._log is None else self._log
-        return manifest.mark, manifest.generation, self.log_bytes, manifest.checksum ^ tail.chain
+        manifest, tail = self.manifest, self._tail
+        return manifest.mark, manifest.generation, tail.end, manifest.checksum ^ tail.chain
 
     @property
     def writes(self) -> bool:
@@ -238,7 +242,7 @@ class Store(Reader):
             self._flush()
 
     def _flush(self) -> None:
-        if self.recent.documents or self.log_bytes > self._log_begin:
+        if self.recent.documents or self.log_bytes > HEADER_BYTES:
             self._commit_all()
 
     def compact(self, progress: Progress | None = None) -> None:
@@ -388,7 +392,6 @@ class Store(Reader):
 
     def _commit_all(self) -> None:
         """Write the recent documents as the last segment, and begin a new log."""
-        following = self._reader.tail.following if self._log is None else self._log.following
         before = replace(
             self.manifest,
             next_ordinal=self.next_ordinal,
@@ -396,7 +399,7 @@ class Store(Reader):
             records=self.records,
             sessions=tuple(self.sessions),
         )
-        self._commit_parts(before, self.segments, [self.recent], following)
+        self._commit_parts(before, self.segments, [self.recent], self._tail.following)
 
     def _commit_parts(
         self, before: Manifest, segments: Sequence[Segment | None], merged: Sequence[Part], first: int | None
@@ -404,7 +407,7 @@ class Store(Reader):
         """Write some parts as one segment as the next state of the index; see ``merger.write``."""
         log = self._commit(lambda files: merger.write(files, before, segments, merged, first))
         if log:
-            old, self._log, self._log_begin = self._log, log, log.size
+            old, self._log = self._log, log
             self.recent = self._new_recent()
             self.field_changes = LatestFieldChanges(self.manifest.field_changes)
             if old is not None:

@@ -112,7 +112,7 @@ class ShardedTables:
         if isinstance(other, ShardedTables):
             shards = other.shards
         else:
-            own = other if isinstance(other, HammingTables) else tables_of("other", other, self.design)
+            own = other if isinstance(other, HammingTables) else tables_of(other, self.design)
             shards = [(0, lambda: own)]
         parts = []
         for begin, shard in shards:

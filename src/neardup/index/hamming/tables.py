@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays, expect
 from neardup.index.disk.files import Disk
-from neardup.index.hamming.entries import NO_PLACES, Coded, Lists, Plain, layout_of
+from neardup.index.hamming.entries import NO_PLACES, Coded, EntryGuard, Lists, Plain, layout_of
 from neardup.index.hamming.tables_file import KIND, UNFINISHED, TablesFile, read
 from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
@@ -224,11 +224,9 @@ class HammingTables:
     def count(self, queries: Words) -> Positions:
         """Count the fingerprints near each query: int64, one per query; errors as in ``lookup``."""
         queries = _words("queries", queries)
-        guard = None if self._file is None else self._file.guard()
         counts = np.zeros(len(queries), np.int64)
-        kernels.tally(self._entries.search(queries, self._layout, guard), self._lists.bounds, guard, counts)
-        if self._file is not None and guard is not None:
-            self._file.require(guard)
+        with self._guarded() as guard:
+            kernels.tally(self._entries.search(queries, self._layout, guard), self._lists.bounds, guard, counts)
         return counts
 
     def self_join(self) -> Found:
@@ -250,7 +248,7 @@ class HammingTables:
         if isinstance(other, ShardedTables):
             return ShardedTables(self.design, [(0, lambda: self)], len(self)).join(other)
         if not isinstance(other, HammingTables):
-            other = tables_of("other", other, self.design)
+            other = tables_of(other, self.design)
         elif other.design != self.design:
             other = other.redesigned(self.design)
         return self._joined(other, itself=False)
@@ -294,6 +292,10 @@ class HammingTables:
     def _understood(self) -> AbstractContextManager[None]:
         return nullcontext() if self._file is None else self._file.understood()
 
+    def _guarded(self) -> AbstractContextManager[EntryGuard | None]:
+        """Return a context with the guard for one call of a kernel; none of entries in memory."""
+        return nullcontext() if self._file is None else self._file.guarded()
+
     def _whole(self) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
         """Return the plain entries and the lists, verified."""
         self._require_all()
@@ -306,10 +308,8 @@ class HammingTables:
         return _unpacked(kernels.join(itself, tuple(self._layout), *ours, *theirs))
 
     def _lookup(self, queries: Words, shift: int, most: int, there: Flags) -> Found:
-        guard = None if self._file is None else self._file.guard()
-        pairs = self._entries.first(queries, self._layout, self._lists, there, guard, most)
-        if self._file is not None and guard is not None:
-            self._file.require(guard)
+        with self._guarded() as guard:
+            pairs = self._entries.first(queries, self._layout, self._lists, there, guard, most)
         index, positions, distances = _unpacked(pairs)
         if most < MOST:
             index, positions, distances = first_found((index, positions, distances), most)
@@ -321,9 +321,9 @@ def _entries(design: TableDesign, values: Words, *, compressed: bool) -> Plain |
     return (Coded if compressed else Plain).of(design, layout_of(design), values)
 
 
-def tables_of(name: str, given: Any, design: TableDesign) -> HammingTables:
-    """Index an array of uint64 by these tables; ``ParameterError`` with its *name* for anything else."""
-    return HammingTables.build(_array(name, given, MOST), design.distance, design)
+def tables_of(other: Any, design: TableDesign) -> HammingTables:
+    """Index an array of uint64 that is to be joined by these tables; ``ParameterError`` for anything else."""
+    return HammingTables.build(_array("other", other, MOST), design.distance, design)
 
 
 def require_flags(there: Flags | None, number: int) -> Flags:

@@ -43,18 +43,17 @@ class TablesFile:
             self._begins[number] = places  # an array of one row has the same for all tables
         self._sizes = np.array([row.itemsize * int(np.prod(row.shape[2:])) for row in rows], np.int64)
 
-    def guard(self) -> EntryGuard:
-        """Return a guard for one call of a kernel."""
-        return EntryGuard(*self._stored.guard, self._begins, self._sizes, np.full(1, blocks.INTACT, np.int64))
+    @contextmanager
+    def guarded(self) -> Iterator[EntryGuard]:
+        """Yield a guard for one call of a kernel; raise ``StorageDamaged`` if that has read a damaged block."""
+        guard = EntryGuard(*self._stored.guard, self._begins, self._sizes, np.full(1, blocks.INTACT, np.int64))
+        yield guard
+        self._stored.require(int(guard.fault[0]))
 
     @property
     def part(self) -> Any:
         """The *part* that ``HammingTables.save`` was given."""
         return self._stored.meta.get("part")
-
-    def require(self, guard: EntryGuard) -> None:
-        """Raise ``StorageDamaged`` if the kernel has read a damaged block."""
-        self._stored.require(int(guard.fault[0]))
 
     def require_all(self) -> None:
         """Raise ``StorageDamaged`` unless every block is intact, and no array leads outside another one."""

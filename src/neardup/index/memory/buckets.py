@@ -31,20 +31,6 @@ class Keys(Protocol):
         """Return all keys of these documents."""
 
 
-class _Matrix:
-    """Keys that are all in memory."""
-
-    def __init__(self, keys: Words) -> None:
-        self.columns = keys.shape[1]
-        self._keys = keys
-
-    def column(self, column: int, documents: AnyPositions) -> Words:
-        return np.asarray(self._keys[documents, column])
-
-    def rows(self, documents: AnyPositions) -> Words:
-        return self._keys[documents]
-
-
 class Column(NamedTuple):
     """The buckets of one column of keys, with their divisions: the members of each bucket, by rank, and the sizes.
 
@@ -63,10 +49,9 @@ class Column(NamedTuple):
 
 
 def column_of(
-    keys: Words | Keys, present: Flags, *, column: int = 0, first: int = 0, position_independent: bool = False
+    keys: Keys, present: Flags, *, column: int = 0, first: int = 0, position_independent: bool = False
 ) -> Column:
     """Return the buckets of one column of keys; of all columns together if keys are *position_independent*."""
-    keys = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
     members = np.flatnonzero(present).astype(np.int32)
     if position_independent:
         blocks = (members[begin : begin + ROWS] for begin in range(0, len(members), ROWS))  # written through
@@ -130,23 +115,20 @@ class Proposals:
 class Buckets(Proposals):
     """The candidates of every document by the canonical rule, in memory; see ``neardup.model.candidates``.
 
-    ``keys`` is uint64[n, K], or an object that computes parts of this array; row *i* is the document of rank *i*. Only
-    *present* documents are members. *position_independent* keys count in any column. Only members from rank *first* on
-    ask. ``not_compared`` counts the pairs of an asking document that share a key and are not candidates by it; they may
-    be candidates by another key.
+    Row *i* of the *keys* is the document of rank *i*. Only *present* documents are members. *position_independent* keys
+    count in any column. Only members from rank *first* on ask. ``not_compared`` counts the pairs of an asking document
+    that share a key and are not candidates by it; they may be candidates by another key.
     """
 
     def __init__(
         self,
-        keys: Words | Keys,
+        keys: Keys,
         present: Flags,
         *,
         first: int = 0,
         position_independent: bool = False,
         engine: Engine = IN_TURN,
     ) -> None:
-        keys = _Matrix(keys) if isinstance(keys, np.ndarray) else keys
-
         def find(column: int) -> Column:
             return column_of(keys, present, column=column, first=first, position_independent=position_independent)
 

@@ -24,6 +24,7 @@ from neardup.schemes.plausibility import matching, plausible_tests, share_a_key
 from neardup.schemes.ranked_parts import PairTest
 
 _MANY: Final = 8  # largest ratio of documents to dropped ones that is worth a search
+NO_DECISIONS: Final[Positions] = np.empty(0, np.int64)
 UNVERIFIED: Final = {"estimate": "estimate", "none": "shared key"}
 
 
@@ -42,11 +43,13 @@ class Decided:
 
 
 class SignatureKeys:
-    """The keys of signatures, computed for some documents or one column at a time."""
+    """The keys of signatures, computed for some documents or one column at a time, if that takes no longer."""
 
     def __init__(self, scheme: Scheme, signatures: Signatures) -> None:
         self._scheme, self._signatures = scheme, signatures
         self._by_column = scheme if isinstance(scheme, ColumnScheme) else None  # asking costs more than a small column
+        by_parts = scheme.position_independent or self._by_column is not None
+        self._whole = None if by_parts else scheme.keys(signatures)  # other schemes make all columns as fast as one
 
     @property
     def columns(self) -> int:
@@ -55,13 +58,13 @@ class SignatureKeys:
 
     def column(self, column: int, documents: AnyPositions) -> Words:
         """Return the keys of these documents in one column."""
-        if self._by_column is None:
-            return self.rows(documents)[:, column]
-        return self._by_column.key_column(self._signatures, column, documents)
+        if self._by_column is not None:
+            return self._by_column.key_column(self._signatures, column, documents)
+        return self.rows(documents)[:, column] if self._whole is None else np.asarray(self._whole[documents, column])
 
     def rows(self, documents: AnyPositions) -> Words:
         """Return all keys of these documents."""
-        return self._scheme.keys(self._signatures[documents])
+        return self._scheme.keys(self._signatures[documents]) if self._whole is None else self._whole[documents]
 
 
 class LeaderComparison:
@@ -92,7 +95,7 @@ class LeaderComparison:
         return exact_matcher(self._scheme, self._policy, sets, self._thresholds, self._engine)
 
     def decide(
-        self, matcher: Matcher, progress: Progress, keys: Words | Keys | None = None, earlier: Positions | None = None
+        self, matcher: Matcher, progress: Progress, keys: Keys | None = None, earlier: Positions = NO_DECISIONS
     ) -> Decided:
         """Let the *matcher* decide the plausible candidates of all leaders, block by block, best ranks first.
 
@@ -101,15 +104,14 @@ class LeaderComparison:
         """
         scheme, signatures = self._scheme, self._signatures
         number = len(signatures)
-        if keys is None:
-            # Other schemes make all columns as fast as one.
-            by_parts = scheme.position_independent or isinstance(scheme, ColumnScheme)
-            keys = SignatureKeys(scheme, signatures) if by_parts else scheme.keys(signatures)
-        matched = np.full(number, -1, np.int64)
-        first = 0 if earlier is None else len(earlier)
-        matched[:first] = -1 if earlier is None else earlier
+        first, matched = len(earlier), np.full(number, -1, np.int64)
+        matched[:first] = earlier
         buckets = Buckets(
-            keys, signatures.present, first=first, position_independent=scheme.position_independent, engine=self._engine
+            SignatureKeys(scheme, signatures) if keys is None else keys,
+            signatures.present,
+            first=first,
+            position_independent=scheme.position_independent,
+            engine=self._engine,
         )
         parents = np.arange(number)
         candidates, dropped = 0, int((matched >= 0).sum())

@@ -1,9 +1,9 @@
 """Containers of documents, read as one Arrow table with texts and ids."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final, Self
+from typing import Any, Final, Self, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -20,6 +20,8 @@ from neardup.sources.plain_columns import written_times
 from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths
 from neardup.text.containers import OF_FILES, column_missing, records_as_table, require_in_memory, table_or_column
 from neardup.text.sites import NO_SITES
+
+Some = TypeVar("Some", bound=Sized)
 
 DEFAULT_ID: Final = "id"  # the only id column that may be missing
 SITE: Final = "\0site"  # the column of the sites of pages, a name that no column of a user has
@@ -137,12 +139,22 @@ class Documents:
         return table
 
 
-def placed(every: Iterable[TextBatch]) -> Iterator[tuple[int, TextBatch]]:
-    """Yield batches of documents, each with the position of its first document."""
+def placed(every: Iterable[Some]) -> Iterator[tuple[int, Some]]:
+    """Yield batches or pieces of documents, each with the position of its first document."""
     start = 0
-    for batch in every:
-        yield start, batch
-        start += len(batch)
+    for some in every:
+        yield start, some
+        start += len(some)
+
+
+def rows_in(every: Iterable[Some], positions: Positions) -> Iterator[tuple[Some, slice, Positions]]:
+    """Yield batches or pieces of documents, each with which of some ascending positions it has, and its rows there.
+
+    Without positions, none is read.
+    """
+    for start, some in placed(every if len(positions) else ()):
+        part = slice(*np.searchsorted(positions, [start, start + len(some)]).tolist())
+        yield some, part, positions[part] - start
 
 
 def _opened(source: Any, needed: Sequence[str], optional: Sequence[str], text: str) -> Any:

@@ -219,7 +219,7 @@ def decisions_table(
     """Return the table of decisions, one row per document; *evidence* and *exact* are of the *dropped* positions."""
     named = ids.cast(pa.large_string()) if ids.type == pa.string() and ids.nbytes > _MOST_BYTES else ids
     names = named.take(pa.array(representative[dropped]))
-    return decided_rows(ids, 0, representative, names, dropped, evidence, exact)
+    return decided_rows(ids, 0, len(ids), representative, names, dropped, evidence, exact)
 
 
 def marks_of(clusters: Positions, kept: Flags, ids: pa.ChunkedArray) -> pa.Table:
@@ -244,6 +244,7 @@ def with_places(decisions: pa.Table, places: pa.Table | None) -> pa.Table:
 def decided_rows(  # noqa: PLR0913, PLR0917 - every column
     ids: pa.ChunkedArray,
     first: int,
+    total: int,
     representative: Positions,
     names: Any,
     dropped: Positions,
@@ -253,7 +254,8 @@ def decided_rows(  # noqa: PLR0913, PLR0917 - every column
     """Return the rows of the table of decisions from the position *first* on, one for each of *ids*.
 
     *names* (the ids of the representatives), *evidence* and *exact* are of the *dropped* rows, which are numbered from
-    0, as *representative* is.
+    0, as *representative* is. Representatives from *total* on, the number of all documents, are of other runs, and have
+    no position in the table.
     """
     number = len(representative)
     kept = representative < 0
@@ -272,7 +274,7 @@ def decided_rows(  # noqa: PLR0913, PLR0917 - every column
             "position": pa.array(np.arange(first, first + number)),
             "kept": pa.array(kept),
             "representative": names.take(where),
-            "representative_position": pa.array(representative, pa.int64(), mask=kept),
+            "representative_position": pa.array(representative, pa.int64(), mask=kept | (representative >= total)),
             "rule": pa.array(evidence["rule"], pa.string()).take(where),
             **{name: column(name) for name in COLUMNS},
             "exact": pa.array(same),

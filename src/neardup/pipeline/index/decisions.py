@@ -117,11 +117,7 @@ class Judge:
                 "decided": ordinals,
                 "seen": batch.get("seen", batch["time"]),
                 "reported": reported,
-                "content": given.contents,
-                "equal": given.equals,
-                "leads": leads,
-                "present": given.signatures.present,
-                "rows": given.signatures.rows,
+                **given.columns(leads),
             }
             if self._store.columns.texts and given.texts is not None:
                 batch["text"] = given.texts

@@ -111,11 +111,9 @@ def as_strings(ids: Any) -> list[str]:
     if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
         raise DataError("ids", f"must be a sequence of strings, not {kind_of(ids)}")
     names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
-    if types_of(names) <= {str}:
-        return names
-    for position, name in enumerate(names):
-        if not isinstance(name, str):
-            raise DataError(f"id {position}", f"must be a string, but is {described(name)}")
+    if not types_of(names) <= {str}:
+        position, name = next(each for each in enumerate(names) if not isinstance(each[1], str))
+        raise DataError(f"id {position}", f"must be a string, but is {described(name)}")
     return names
 
 

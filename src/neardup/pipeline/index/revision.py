@@ -109,7 +109,7 @@ class Revision:
         found = self._store.propose(given.signatures.rows, given.signatures.present, NEAR)
         found = found.where(found.places > own[found.rows])
         found = found.where(~np.isin(found.places, pending))
-        matches = self._verifier.matches(given, found, most=None, later=True)
+        matches = self._verifier.matches(given, found, later=True)
         return rows[matches.rows], matches.documents
 
     def _members(self, step: "_Step", rows: Positions) -> _Pairs:

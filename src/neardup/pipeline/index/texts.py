@@ -83,18 +83,14 @@ class IndexTexts:
                 raise DataError(self.path, "it was changed after the run had begun", "changed")
             kinds = dict(store.columns.fields)
             wanted = [name for name in request.columns if name in kinds and name not in {request.text, request.id}]
-            for places in store.all_places():
-                for begin in range(0, len(places), _TOGETHER):
-                    some = places[begin : begin + _TOGETHER]
-                    columns: dict[str, list[Any]] = {
-                        name: field_values(store, name, kinds[name], some) for name in wanted
-                    }
-                    if has_sites(store):
-                        columns[SITE] = sites_at(store, some).view(np.int64).tolist()
-                    columns[request.id] = store.decoded("id", some)
-                    columns[request.text] = texts_at(store, some)
-                    rows = zip(*columns.values(), strict=True)
-                    file.writelines(encode(dict(zip(columns, row, strict=True))) + b"\n" for row in rows)
+            for some in store.all_places(_TOGETHER):
+                columns: dict[str, list[Any]] = {name: field_values(store, name, kinds[name], some) for name in wanted}
+                if has_sites(store):
+                    columns[SITE] = sites_at(store, some).view(np.int64).tolist()
+                columns[request.id] = store.decoded("id", some)
+                columns[request.text] = texts_at(store, some)
+                rows = zip(*columns.values(), strict=True)
+                file.writelines(encode(dict(zip(columns, row, strict=True))) + b"\n" for row in rows)
 
 
 def _identity(store: Store) -> list[list[Any]]:

@@ -18,6 +18,7 @@ from neardup.index.disk.columns import Batch, encoded
 from neardup.index.disk.part import id_keys
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import FieldMissing
+from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.digests import exchanged
 from neardup.pipeline.index.fields import SITE, chosen_rows, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
@@ -101,17 +102,14 @@ class Transfer:
     def _signed(self, shard: int) -> "_Signed":
         leaders, places = self._earlier.kept_of(shard)
         moment = self._added[self._earlier.segment_of(shard)]
-        found, begin = _Signed([], [], {}, set(), len(places)), 0
+        found = _Signed([], [], {}, set(), len(places))
         normal = self._url is None and self._earlier.has_addresses(shard)
         if not self._reads and (copied := self._copied(leaders, normal=normal)):
             found.batches.append(copied | _times(moment, len(leaders)))
             return found
-        for piece in self._earlier.pieces(shard):
-            inside = slice(*np.searchsorted(places, [begin, begin + len(piece)]))
-            rows = places[inside] - begin
+        for piece, inside, rows in rows_in(self._earlier.pieces(shard), places):
             if len(rows) and (batch := self._batch(piece, rows, leaders[inside], found, normal=normal)):
                 found.batches.append(batch | _times(moment, len(batch["leads"])))
-            begin += len(piece)
         return found
 
     def _copied(self, leaders: Positions, *, normal: bool) -> Batch | None:
@@ -152,7 +150,10 @@ class Transfer:
             fields = with_column(fields, SITE, pa.array(piece.sites.to_numpy()[rows].view(np.int64)))
         texts = gathered(piece.texts, rows)
         given = Given(self._scheme, self._store.columns, self._store.digest_salt, texts, fields)
-        signed = self.signed_before.at(leaders) if self.signed_before is not None else _newly_signed(given)
+        if self.signed_before is None:
+            signed = given.at(slice(0, len(given))).columns(np.ones(len(given), np.bool_))
+        else:
+            signed = self.signed_before.at(leaders)
         batch: Batch = {**signed, "id": encoded([own for own in ids if own is not None]), **given.columns}
         if self._store.columns.texts:
             batch["text"] = whole_batch(given.documents(slice(0, len(rows))))
@@ -222,27 +223,13 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
     if extraction is not None:
         require_extraction(index, extraction)
     transfer = Transfer(index, state, url, addresses or Addresses())
-    repeated: list[Positions] = []
-
-    def removed() -> Positions:
-        repeated.append(transfer.repeated())
-        return repeated[0]
-
     with LocalEngine(threads) as engine:
         terms = {"digests": state.header.salt} if transfer.signed_before else {}  # those of the state are copied
-        store.fill(transfer.batches(engine, progress, [*required, *([url] if url else [])]), removed, **terms)
-    return Filled(documents=transfer.documents, repeated=len(repeated[0]), rejected=transfer.rejected, total=len(store))
-
-
-def _newly_signed(given: Given) -> Batch:
-    asked = given.at(slice(0, len(given)))
-    return {
-        "content": asked.contents,
-        "equal": asked.equals,
-        "leads": np.ones(len(given), np.bool_),
-        "present": asked.signatures.present,
-        "rows": asked.signatures.rows,
-    }
+        batches = transfer.batches(engine, progress, [*required, *([url] if url else [])])
+        store.fill(batches, transfer.repeated, **terms)
+    documents, rejected, total = transfer.documents, transfer.rejected, len(store)
+    repeated = documents - len(rejected) - total
+    return Filled(documents=documents, repeated=repeated, rejected=rejected, total=total)
 
 
 def _times(moment: int, number: int) -> Batch:

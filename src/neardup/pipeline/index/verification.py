@@ -10,12 +10,14 @@ import pyarrow as pa
 from neardup.decisions.admission import Matches, Standing, stand
 from neardup.decisions.evidence import FeatureSets, Shares, exact_measure, shared_by
 from neardup.index.disk.buffers import some, taken
+from neardup.index.disk.columns import Batch
 from neardup.index.disk.reader import PlacedCandidates, Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import (
     AnyPositions,
     Corpus,
     Features,
+    Flags,
     Positions,
     Signatures,
     TextBatch,
@@ -24,6 +26,7 @@ from neardup.model.arrays import (
 )
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.comparison import feature_sets
+from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.digests import contents, equals
 from neardup.pipeline.index.fields import sites_at, sites_of
 from neardup.schemes.checksum import BODY
@@ -53,6 +56,12 @@ class Asked:
 
     def __len__(self) -> int:
         return len(self.signatures)
+
+    def columns(self, leads: Flags) -> Batch:
+        """Return the columns of an index for these documents, without texts; *leads* marks leaders of equals."""
+        signed = self.signatures
+        own = {"content": self.contents, "equal": self.equals, "leads": leads}
+        return {**own, "present": signed.present, "rows": signed.rows}
 
     def at(self, rows: AnyPositions | slice) -> Self:
         """Return some of the documents; a slice copies nothing."""
@@ -89,14 +98,12 @@ def _signed(scheme: Scheme, column: pa.ChunkedArray, sites: Words, salt: Words) 
     """Return the signatures of texts, and the digests of equals."""
     parts: list[Signatures] = []
     digests: list[Words] = []
-    begin = 0
-    for batch in batches(column):  # one at a time, while its features are in the processor's cache
-        end = begin + len(batch)
+    for begin, batch in placed(batches(column)):  # one at a time, while its features are in the processor's cache
+        part, every = slice(begin, begin + len(batch)), np.arange(len(batch))
         features = scheme.shingling.batch_features(batch)
         digests.append(equals(scheme, batch, features, salt))
-        separate(features, sites[begin:end], np.arange(len(batch)))
-        parts.append(scheme.sign_at(Corpus(features, None, column[begin:end]), np.arange(len(batch))))
-        begin = end
+        separate(features, sites[part], every)
+        parts.append(scheme.sign_at(Corpus(features, None, column[part]), every))
     if len(parts) == 1:
         return parts[0], digests[0]
     rows, present = (np.concatenate([getattr(part, name) for part in parts]) for name in ("rows", "present"))
@@ -118,12 +125,11 @@ class Verifier:
         """Return the measure of the values of matches."""
         return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
 
-    def matches(
-        self, given: Asked, found: PlacedCandidates, most: int | None = CLOSEST, *, later: bool = False
-    ) -> Matches:
-        """Verify all kept candidates of each document, and of the others those with the *most* highest estimates.
+    def matches(self, given: Asked, found: PlacedCandidates, *, later: bool = False) -> Matches:
+        """Verify all kept candidates of each document, and the ``CLOSEST`` others by their estimates.
 
-        Candidates that are *later* documents match if they repeat the document: containment has a direction.
+        Candidates that are *later* documents match if they repeat the document: containment has a direction. All of
+        them are verified.
         """
         if not len(found.rows):
             return Matches(found.rows, found.places, np.empty(0))
@@ -144,12 +150,12 @@ class Verifier:
         chosen = np.arange(len(left))
         for test in plausible_tests(scheme, both):
             chosen = chosen[test(*directed(chosen))]
-        if most is not None and len(chosen) > most:
+        if not later and len(chosen) > CLOSEST:
             ordinals, representatives = self._store.take_all(("ordinal", "representative"), places)
             kept = (ordinals == representatives)[inverse[chosen]]
             others = chosen[~kept]
             estimates = scheme.estimate_pairs(both, left[others], right[others])
-            chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates, most)]]))
+            chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates)]]))
         left, right, inverse = left[chosen], right[chosen], inverse[chosen]
         compared = self._compared(cast("TextBatch", given.texts), left, places, inverse, sites)
         values, smaller = self._measured(compared, later=later)
@@ -239,11 +245,11 @@ def _followed(own: Signatures, rows: Any, present: Any) -> Signatures:
     return Signatures(np.concatenate([own.rows, rows]), np.concatenate([own.present, present]), own.recipe)
 
 
-def _closest(groups: Positions, estimates: Any, most: int) -> Positions:
-    """Choose the *most* highest estimates of each group, the first ones among equals."""
+def _closest(groups: Positions, estimates: Any) -> Positions:
+    """Choose the ``CLOSEST`` highest estimates of each group, the first ones among equals."""
     order = np.lexsort((np.arange(len(groups)), -estimates, groups))
     ranks = np.arange(len(groups)) - np.searchsorted(groups[order], groups[order])
-    return np.sort(order[ranks < most])
+    return np.sort(order[ranks < CLOSEST])
 
 
 def _joined(parts: list[Features]) -> Features:

@@ -29,6 +29,9 @@ THRESHOLD: Final = 0.8
 _SHORT: Final = 3  # words of a run in items that are shorter than a run
 _READ: Final = 200_000  # characters of a document that are searched for passages
 _ANY: Final = 1e-12  # the least share of an item: one run that both have
+_DOCUMENTS: Final = pa.schema(
+    [("id", pa.large_string()), ("position", pa.int64()), ("items", pa.int64()), ("share", pa.float64())]
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -184,7 +187,7 @@ class _Search:
         self._share, self._documents = np.zeros(number), np.zeros(number, np.int64)
         self._best = np.full(number, -1, np.int64)
         self._names: dict[int, tuple[str, str]] = {}  # of the best documents: ids, and texts of contaminating ones
-        self._dropped: list[tuple[Positions, Any, Any, Any]] = []
+        self._listed = [_DOCUMENTS.empty_table()]  # the training documents with items
         self.read = 0
 
     def scan(self, texts: Any, ids: Any, engine: LocalEngine) -> None:
@@ -212,7 +215,7 @@ class _Search:
         largest = np.zeros(len(distinct))
         np.maximum.at(largest, at, np.concatenate(shares))
         names = ids.take(pa.array(distinct)).cast(pa.large_string())
-        self._dropped.append((self.read + distinct, names, counts, largest))
+        self._listed.append(pa.table([names, self.read + distinct, counts, largest], schema=_DOCUMENTS))
         self.read += len(texts)
 
     def _look(self, one: tuple[int, TextBatch]) -> tuple[int, list[FoundPartners]]:
@@ -242,24 +245,13 @@ class _Search:
                 "passage": pa.array(passages, pa.large_string()),
             }
         )
-        return Contamination(items, self._listed(), self.read, rejected)
+        return Contamination(items, pa.concat_tables(self._listed).combine_chunks(), self.read, rejected)
 
     def _passage(self, own: int) -> str | None:
         item = readable_text(self._texts, own)
         least = min(RUN, self._run, int(self._words[own]))
         found = longest_passage(item, self._names[own][1], least=least)
         return None if found is None else item[slice(*found)]
-
-    def _listed(self) -> pa.Table:
-        """Return the training documents with items, each once."""
-        empty = (np.empty(0, np.int64), pa.chunked_array([], pa.large_string()), np.empty(0, np.int64), np.empty(0))
-        places, names, counts, shares = zip(empty, *self._dropped, strict=True)
-        position, first, at = np.unique(np.concatenate(places), return_index=True, return_inverse=True)
-        items, share = np.bincount(at, np.concatenate(counts), len(position)), np.zeros(len(position))
-        np.maximum.at(share, at, np.concatenate(shares))
-        chunks = [chunk for one in names for chunk in (one.chunks if isinstance(one, pa.ChunkedArray) else [one])]
-        ids = pa.chunked_array(chunks, pa.large_string()).take(pa.array(first))
-        return pa.table({"id": ids, "position": position, "items": items.astype(np.int64), "share": share})
 
 
 class _Kind:

@@ -351,7 +351,7 @@ def check_segments(segments: Sequence[StoredSegment]) -> None:
 
 def _representatives(segment: StoredSegment) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
     """Return the representatives of a segment whose tables have the right columns, and fit each other."""
-    tables = {name: _table(segment.folder / name, name) for name in _TYPES}
+    tables = {name: _table(segment.folder / name) for name in _TYPES}
     found: np.ndarray[tuple[int], np.dtype[np.int32]] = tables[LEADERS]["representative"].to_numpy()
     kept = int((found < 0).sum())
     sizes = {LEADERS: len(found), KEPT: kept, DROPPED: len(found) - kept, IDS: len(found)}
@@ -364,10 +364,10 @@ def _representatives(segment: StoredSegment) -> np.ndarray[tuple[int], np.dtype[
     return found
 
 
-def _table(path: Path, name: str) -> pa.Table:
+def _table(path: Path) -> pa.Table:
     """Return a table of a segment; ``StorageDamaged`` unless it has its columns, without nulls."""
+    name, table = path.name, mapped_table(path)
     try:
-        table = StoredSegment(path.parent, ()).table(name)
         table.validate(full=True)
     except (pa.ArrowException, ValueError) as error:
         raise _damaged(path) from error

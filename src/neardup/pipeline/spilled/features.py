@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Features, Positions, Words
+from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.pairs import BLOCKS, UNITS
 from neardup.pipeline.spilled.ranking import sites_of
@@ -14,6 +15,7 @@ from neardup.pipeline.spilled.signing import Signed
 from neardup.text.columns import batches, gathered
 from neardup.text.sites import separate
 
+_NONE: Final[Words] = np.empty(0, np.uint64)
 _ROWS: Final = 4  # of a file of places
 _MOST: Final = 1 << 48  # features of a shard
 
@@ -52,19 +54,16 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
     job.require_places(UNITS, len(stored), chosen)
     sites = sites_of(job)
     parts: list[Words] = []  # the features of each document, where they were made
-    begin = 0
-    for piece in texts if len(taken) else ():
-        first, last = np.searchsorted(taken, [begin, begin + len(piece)])
-        for batch in batches(pa.chunked_array([gathered(piece, taken[first:last] - begin)])):
+    for piece, _, rows in rows_in(texts, taken):
+        for batch in batches(pa.chunked_array([gathered(piece, rows)])):
             features = job.scheme.shingling.batch_features(batch)
             some = chosen[len(parts) : len(parts) + len(batch)]
             separate(features, sites[some] if len(sites) else sites, np.arange(len(batch)))
             parts += [features.values[low:high] for low, high in pairwise(features.offsets.tolist())]
-        begin += len(piece)
     blocks = np.asarray(stored[chosen])
     order = np.lexsort((chosen, blocks))
     parts = [parts[place] for place in order.tolist()]
-    values = joined(parts)
+    values = np.concatenate([_NONE, *parts])
     ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
     found = np.stack([blocks[order], chosen[order], np.append(0, ends[:-1])[: len(ends)], ends])
     files = job.save(_name(task), values) | job.save(_places(task), found)
@@ -98,14 +97,9 @@ def load(job: Job, chosen: Places) -> Features:
     spans = zip(chosen.shards.tolist(), chosen.starts.tolist(), chosen.ends.tolist(), strict=True)
     for shard, file in files.items():
         job.require_places(_places(shard), len(file) + 1, chosen.ends[chosen.shards == shard])
-    values = joined([files[shard][begin:end] for shard, begin, end in spans])
+    values = np.concatenate([_NONE, *(files[shard][begin:end] for shard, begin, end in spans)])
     bounds = np.concatenate([[0], np.cumsum(chosen.ends - chosen.starts)])
     return Features(values, bounds, getattr(job.scheme.shingling, "recipe", None))
-
-
-def joined(parts: list[Words]) -> Words:
-    """Copy arrays together; none make an empty one."""
-    return np.concatenate([np.empty(0, np.uint64), *parts])
 
 
 def _name(shard: int) -> str:

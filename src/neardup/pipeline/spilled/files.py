@@ -125,7 +125,7 @@ def dedup_in_pieces(
         if settings.revisits:
             known = result.documents.originals(np.asarray(result.representatives)[result.exact])
             result.summary = replace(result.summary, revisits_missing=known["offset"].null_count)
-        _require_own(job, settings, outputs, report)
+        require_own(job, outputs, report, force=settings.force)
         _require_room(shards, outputs, result, report)
         parts = parts_of(result, outputs)
         groups = together(result, parts)
@@ -226,7 +226,7 @@ def _opened(inputs: Any, settings: RunSettings, state: State | None) -> tuple[Sh
     if state is not None:
         before = (path for part in state.segments for path in part.inputs)
         known = InputPaths(before, "an input of an earlier run, which later runs with this state read again")
-        for path in filter(None, [*targets_of(outputs), settings.outputs.get("report")]):
+        for path in targets_of(outputs, settings.outputs.get("report")):
             known.check(path)
     changeable = {
         "folder": os.getcwd(),  # noqa: PTH109 - where the names of the inputs count
@@ -288,11 +288,6 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
     return shards.copied({path: journal.path(name).absolute() for path, name in names.items()})
 
 
-def _require_own(job: Job, settings: RunSettings, outputs: list[Output], report: str | None) -> None:
-    if not settings.force:
-        require_own(job, [*targets_of(outputs), *([] if report is None else [report])])
-
-
 def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
     """Refuse outputs before anything is read.
 
@@ -304,7 +299,7 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
     try:
         stages.one("check", where, partial(check_outputs, job.shards, outputs, force=settings.force))
         stages.one("check", whole, partial(_check_report, job.shards, settings))
-        _require_own(job, settings, outputs, report)
+        require_own(job, outputs, report, force=settings.force)
         converted = [output for output in outputs if own_format(job.shards, output) is None]
         if converted:  # other formats than those of the inputs need the types of all fields, and may lack some
             numbers = {number for output in converted for number in job.shards.numbers(output.sources)}

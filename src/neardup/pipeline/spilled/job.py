@@ -26,8 +26,6 @@ from neardup.schemes.terms import written
 from neardup.sources.collection import InputPiece
 from neardup.sources.shards import Shards
 
-BLOCK: Final = 1 << 26  # bytes of features that are compared together, if a cluster does not have more
-
 SIGNED: Final = "signed-"  # the beginnings of the names of the shards' files
 IDS: Final = "ids-"
 REVISITS: Final = "revisits-"
@@ -94,7 +92,7 @@ class Job:
     scheme: Scheme
     policy: Policy
     salt: Words
-    block: int = BLOCK
+    block: int
     compared: int = 0
     earlier: Earlier = field(default_factory=Earlier)
     for_index: bool = False

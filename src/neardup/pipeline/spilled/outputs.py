@@ -175,9 +175,9 @@ def record_place(job: Job, path: str) -> None:
         raise StorageBusy(str(job.journal.folder), "another process has taken over this run, and writes its outputs")
 
 
-def require_own(job: Job, paths: Iterable[str]) -> None:
-    """Raise ``OutputRefused`` for a file that others have made since the outputs of a run were checked."""
-    for path in paths:
+def require_own(job: Job, outputs: Sequence[Output], report: str | None, *, force: bool) -> None:
+    """Raise ``OutputRefused`` for a file that others have made since the outputs were checked, but not with *force*."""
+    for path in () if force else targets_of(outputs, report):
         there = not is_special(path) and (exists(path) if is_url(path) else Path(path).exists())
         if there and not job.journal.done(_place(job, path)):
             raise OutputRefused(path, "it exists already", "exists")
@@ -312,11 +312,13 @@ def remove_other_parts(outputs: Sequence[Output], parts: Sequence[Part]) -> None
                 remove(path) if is_url(path) else Path(path).unlink()
 
 
-def targets_of(outputs: Sequence[Output]) -> Iterator[str]:
-    """Yield the paths that outputs replace or remove."""
+def targets_of(outputs: Sequence[Output], report: str | None) -> Iterator[str]:
+    """Yield the paths that outputs and a report replace or remove."""
     for output in outputs:
         yield output.path
         yield from _existing_parts(output)
+    if report is not None:
+        yield report
 
 
 def _existing_parts(output: Output) -> list[str]:

@@ -72,9 +72,8 @@ class Stages:
         only: Sequence[int] | None = None,
     ) -> list[Record]:
         """Do a stage of one task for each size, or *only* some of these, and report its progress in *words*."""
-        whole = sum(sizes)
 
-        def report(_: str, done: int, __: int) -> None:
+        def report(_: str, done: int, whole: int) -> None:
             self._progress(words or stage, done, whole)
 
         name = f"{stage}-{of}"
@@ -85,10 +84,6 @@ class Stages:
     def are_done(self, stage: str, of: str, tasks: int) -> bool:
         """Return whether all tasks of a stage are recorded, with their files."""
         return self._journal.intact(f"{stage}-{of}", kind=kind_of(stage)) >= {*range(tasks)}
-
-    def records(self, stage: str, of: str) -> list[Record]:
-        """Return the records of a stage."""
-        return records_in(self._journal, f"{stage}-{of}")
 
     def placed(self, stage: str, of: str, function: Callable[[], Record]) -> Record:
         """Do the stage that places pairs into blocks; if it is done again, so is what was done by block.
@@ -197,7 +192,7 @@ def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
         stages.each("bucket", of, partial(bucket, job), [len(columns) for columns in groups(job)])
     pairs = stages.each("pair", of, partial(pair, job), sizes, "compare")
     remove_buckets(job)
-    return stages.placed("arrange", of, lambda: arrange(job, stages.records("bucket", of), pairs))
+    return stages.placed("arrange", of, lambda: arrange(job, records_in(job.journal, f"bucket-{of}"), pairs))
 
 
 def _with_room(job: Job, needed: Callable[[], float], words: str, task: Callable[[], Record]) -> Callable[[], Record]:

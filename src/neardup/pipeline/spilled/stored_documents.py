@@ -5,15 +5,15 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.decisions.evidence import COLUMNS
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
+from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_places
 from neardup.pipeline.spilled.earlier_documents import Earlier
 from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
@@ -25,8 +25,6 @@ from neardup.sources.formats import display
 from neardup.sources.missing_fields import WithoutText
 from neardup.text.columns import gathered
 from neardup.text.host_templates import HostTemplates
-
-_POSITION: Final = "representative_position"
 
 
 class StoredDocuments:
@@ -147,13 +145,9 @@ def _readable(earlier: Earlier, shard: int) -> Iterator[pa.ChunkedArray]:
 def _texts(read: Callable[[], Iterable[pa.ChunkedArray]], names: Positions, rows: Positions) -> dict[int, bytes | None]:
     """Return the texts of these rows (ascending) of a shard, by *names*; its other texts are not held any longer."""
     found: dict[int, bytes | None] = {}
-    begin = 0
-    for piece in read() if len(rows) else ():
-        first, last = np.searchsorted(rows, [begin, begin + len(piece)]).tolist()
-        texts = gathered(piece, rows[first:last] - begin).to_pylist()
-        found |= zip(names[first:last].tolist(), texts, strict=True)
-        begin += len(piece)
-        if last == len(rows):
+    for piece, part, own in rows_in(read(), rows):
+        found |= zip(names[part].tolist(), gathered(piece, own).to_pylist(), strict=True)
+        if part.stop == len(rows):
             break
     return found
 
@@ -222,14 +216,11 @@ class StoredResult:
         rows = decided_rows(
             ids[begin:end].cast(pa.string()),
             begin,
+            len(self.documents),
             np.asarray(self.representatives[begin:end]),
             gathered(ids, self.representatives[dropped]).cast(pa.string()),
             dropped - begin,
             evidence,
             np.asarray(self._exact[first:last]),
         )
-        if self._places is not None:
-            rows = with_places(rows, self._places[begin:end])
-        place = rows.column_names.index(_POSITION)
-        known = pc.less(rows.column(place), len(self.documents))
-        return rows.set_column(place, _POSITION, pc.if_else(known, rows.column(place), None)) if self._first else rows
+        return rows if self._places is None else with_places(rows, self._places[begin:end])
