@@ -1,9 +1,9 @@
 """Errors in the words of the command line: what is wrong, and what to do next."""
 
 import argparse
+import os
 import shlex
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -352,7 +352,8 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     if isinstance(error, DataError) and (advised := _about_file(error, arguments) or folder_advice(error)):
         return advised
     known = (_NEXT.get(situation, {}).get(error.code) for situation, holds in situations.items() if holds)
-    following = next(filter(None, known), "").format(where=error.where, tables=_tables_in(error.where))
+    tables = _tables_in(error.where) if error.code == "mixed folder" else ""
+    following = next(filter(None, known), "").format(where=error.where, tables=tables)
     if isinstance(error, NothingRead):
         effect = "" if vars(arguments).get("dry_run") else "nothing was written"
         return "; ".join(filter(None, (effect, following, _about_rejected(error.first, error.where))))
@@ -375,13 +376,17 @@ def _is_of_index(error: StorageError, arguments: argparse.Namespace) -> bool:
 
 
 def _tables_in(folder: str) -> str:
-    """Return a pattern of tables in a folder or its subfolders, of the first format that there is."""
-    from neardup.sources.formats import FORMATS
+    """Return a pattern of tables in a folder or its subfolders: of the first one."""
+    from neardup.sources.formats import COMPRESSIONS, kind
 
-    patterns = [f"{where}*{ending}" for where in ("", "**/") for ending in FORMATS]
-    with suppress(OSError, ValueError):
-        patterns = [pattern for pattern in patterns if any(Path(folder).glob(pattern))] or patterns
-    return f"{folder}/{patterns[0]}"
+    for inside, subfolders, names in os.walk(folder):
+        subfolders.sort()
+        for name in sorted(names):
+            if kind(name) is not None:
+                endings = Path(name).suffixes[-2:]
+                ending = "".join(endings if endings[-1].lower() in COMPRESSIONS else endings[-1:])
+                return f"{folder}/{'' if inside == folder else '**/'}*{ending}"
+    return f"{folder}/*.parquet"
 
 
 def _about_room(arguments: argparse.Namespace) -> str:
