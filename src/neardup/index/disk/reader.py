@@ -203,7 +203,7 @@ class Reader:
         return np.concatenate(found)
 
     def all_places(self, together: int = _TOGETHER) -> Iterator[Places]:
-        """Yield the places of all existing documents, at most so many *together*, in the order of admission."""
+        """Yield the places of all existing documents, at most *together* at a time, in the order of admission."""
         self.require_open()
         for number, part in enumerate(self.parts):
             positions = existing(part)

@@ -24,6 +24,7 @@ from neardup.model.arrays import (
     Words,
     require_same_recipe,
 )
+from neardup.model.errors import DataError
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.corpus.documents import placed
@@ -89,6 +90,8 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Aske
         signatures, own = _signed(scheme, column, sites, salt)
         return Asked(signatures, contents(texts, salt), own, texts, sites)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
+    for name in {*cast("FieldScheme", scheme).required_columns} - {BODY, "text", *listed}:
+        raise DataError("fields", f"lack {name!r}, which the scheme signs; add it: fields={{{name!r}: [...]}}")
     signatures = scheme.sign(pa.table({BODY: column, "text": column, **listed}))  # as a run names the texts
     own = contents(texts, salt, signatures.rows)
     return Asked(signatures, own, own * signatures.present[:, None], texts, NO_SITES)
