@@ -19,6 +19,16 @@ def first_from(ascending, begin, end, least):
     return begin
 
 
+@njit(nogil=True, forceinline=True)
+def prefix_shift(prefixes):
+    """Return the number of bits behind the prefix of a uint64, if there is a power of two of *prefixes*."""
+    shift = np.uint64(64)
+    while prefixes > 1:
+        prefixes >>= 1
+        shift -= np.uint64(1)
+    return shift
+
+
 @njit(nogil=True)
 def sort(values):
     """Sort values in place: few ones by insertion, more by a heap, which no order of the values makes slow.

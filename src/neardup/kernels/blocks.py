@@ -13,7 +13,7 @@ A guard may be ``None`` for data in memory; then no checks are compiled.
 
 import numpy as np
 
-from neardup.kernels.compile import fetch_ahead, kernel, njit, word_at
+from neardup.kernels.compile import fetch_ahead, kernel, last_word, njit, word_at
 
 BLOCK_BITS = 12
 BLOCK = 1 << BLOCK_BITS
@@ -35,15 +35,6 @@ def _absorbed(lane, word):
     return ((lane << _LEFT) | (lane >> _RIGHT)) * _PRIME
 
 
-@njit(nogil=True, forceinline=True)
-def _last_word(data, begin, end):
-    """Read fewer than eight bytes as a word."""
-    word = np.uint64(0)
-    for place in range(begin, end):
-        word |= np.uint64(data[place]) << np.uint64(8 * (place - begin))
-    return word
-
-
 @njit(nogil=True)
 def _sum(data, begin, end):
     """Compute the checksum of ``data[begin:end]``."""
@@ -61,7 +52,7 @@ def _sum(data, begin, end):
         h = _absorbed(h, word_at(data, place + 56))
         place += 64
     while place < end:
-        word = word_at(data, place) if place + 8 <= end else _last_word(data, place, end)
+        word = word_at(data, place) if place + 8 <= end else last_word(data, place, end)
         # The lanes take turns: the one that is due is always in front.
         a, b, c, d, e, f, g, h = b, c, d, e, f, g, h, _absorbed(a, word)
         place += 8

@@ -96,7 +96,7 @@ def lookup(index, data, code):
 
 @njit(nogil=True)
 def entry_of(index, table, code):
-    """Read the ``analysis`` table at a code point; an invalid one is a separator."""
+    """Read a table at a code point; 0 for an invalid one, which is a separator in the tables of kinds."""
     return _CODE(0) if code == _INVALID else lookup(index, table, code)
 
 

@@ -23,7 +23,7 @@ from numba.extending import overload
 
 from neardup.kernels.compile import equal_at, equal_words_at, kernel, njit, ones
 from neardup.kernels.sentences import EMPTY, decided
-from neardup.kernels.sets import denominator, empty_table, enter, may_match, part_for, shared_enough
+from neardup.kernels.sets import denominator, empty_table, enter, may_match, part_for, root_of, shared_enough
 
 GIVEN = -1  # instead of a measure of ``neardup.kernels.sets``
 ROWS = 6  # of the table
@@ -42,14 +42,6 @@ _ONE = np.uint64(1)
 
 def _first(rows, more, terms, others, number, hit):
     """Return the first of *others* that matches a hit, or -1; *rows* decide which function below compares them."""
-
-
-@njit(nogil=True)
-def _root(heads, hit):
-    while heads[hit] != hit:
-        heads[hit] = heads[heads[hit]]  # so that the way is shorter next time
-        hit = heads[hit]
-    return hit
 
 
 @njit(nogil=True)
@@ -128,7 +120,7 @@ def _stay(hit, matched, near, codes, groups, table):
         if rule != near and better < 0 and codes[rule, hit] >= 0:
             firsts[rule, codes[rule, hit]] = hit
         if better >= 0:
-            one, other = _root(heads, better), _root(heads, hit)
+            one, other = root_of(heads, better), root_of(heads, hit)
             heads[max(one, other)] = min(one, other)
 
 

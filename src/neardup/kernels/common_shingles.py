@@ -6,10 +6,10 @@ distinct.
 
 import numpy as np
 
-from neardup.kernels.ascending import common, sort
+from neardup.kernels.ascending import common, prefix_shift, sort
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.shingles import SPREAD, mix
-from neardup.kernels.weights import place_of, prefix_shift
+from neardup.kernels.weights import place_of
 
 ROOM = 8  # counted documents of a bucket that later ones are compared with
 NEAREST = 4  # of these
@@ -148,7 +148,7 @@ def leave_out(values, bounds, terms, prefixes):
     ``neardup.kernels.shingles``). *terms* (uint64) are ascending and distinct; *prefixes* are their bounds as in
     ``neardup.kernels.weights``. Features may repeat and keep their order; *bounds* follow.
     """
-    shift = prefix_shift(prefixes)
+    shift = prefix_shift(prefixes.size - 1)
     count = 0
     begin = bounds[0]
     for document in range(bounds.size - 1):

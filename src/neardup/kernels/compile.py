@@ -293,6 +293,15 @@ def word_at(array, position):
 
 
 @njit(nogil=True)
+def last_word(array, begin, end):
+    """Read ``array[begin:end]``, fewer than 8 bytes, as one little-endian uint64."""
+    word = np.uint64(0)
+    for place in range(begin, end):
+        word |= np.uint64(array[place]) << np.uint64(8 * (place - begin))
+    return word
+
+
+@njit(nogil=True)
 def filled_at(array, position):
     """Return one bit per byte of ``array[position : position + 64]``, the first lowest: 1 unless it is zero."""
     _require(array, position, 64)

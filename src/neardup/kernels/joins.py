@@ -9,7 +9,7 @@ others are there, behind it.
 
 import numpy as np
 
-from neardup.kernels.ascending import first_from, sort
+from neardup.kernels.ascending import first_from, prefix_shift, sort
 from neardup.kernels.compile import fetch_ahead, kernel, njit, ones
 from neardup.kernels.sets import (
     empty_table,
@@ -173,22 +173,12 @@ def parities(sets, chosen, bits):
     Two sets differ in at least as many values as their bits. The number of bits is a power of two.
     """
     values, starts, sizes = sets
-    shift = _high_bits(64 * bits.shape[1])
+    shift = prefix_shift(64 * bits.shape[1])
     for one in chosen:
         bits[one] = 0
         for value in values[starts[one] : starts[one] + sizes[one]]:
             place = value >> shift
             bits[one, place >> _SIX] ^= _ONE << (place & _LOW)
-
-
-@njit(nogil=True)
-def _high_bits(places):
-    """Return the shift that leaves of a hash as many high bits as number the places, a power of two."""
-    shift = np.uint64(64)
-    while places > 1:
-        places >>= 1
-        shift -= _ONE
-    return shift
 
 
 @njit(nogil=True)

@@ -7,8 +7,19 @@ the end tag, and what is open in the element stays open.
 
 import numpy as np
 
-from neardup.kernels.compile import kernel, njit, word_at
-from neardup.kernels.tags import attribute, is_blank, is_letter, kind_of, name_end, opens, other_end, packed, raw_end
+from neardup.kernels.compile import kernel, last_word, njit, word_at
+from neardup.kernels.tags import (
+    attribute,
+    is_blank,
+    is_letter,
+    kind_of,
+    name_end,
+    opens,
+    other_end,
+    packed,
+    raw_end,
+    same_name,
+)
 
 _GREATER, _SLASH, _SPACE, _SQUARE, _SQUARE_END = 0x3E, 0x2F, 0x20, 0x5B, 0x5D
 
@@ -73,9 +84,7 @@ def _hash(page, begin, end):
             if end - begin < _WORD:
                 word &= (np.uint64(1) << np.uint64(8 * (end - begin))) - np.uint64(1)
         else:
-            word = np.uint64(0)
-            for place in range(end - 1, begin - 1, -1):
-                word = word << np.uint64(8) | np.uint64(page[place])
+            word = last_word(page, begin, end)
         known = (known ^ word) * _ODD
         known ^= known >> np.uint64(32)
         begin += _WORD
@@ -117,19 +126,6 @@ def _tag_end(page, position, table, sought):
 
 
 @njit(nogil=True)
-def _same(page, one, other):
-    """Return whether two names are the same, which begin at these places; upper and lower case are equal."""
-    end, last = name_end(page, one), name_end(page, other)
-    if end - one != last - other:
-        return False
-    for place in range(end - one):
-        first, second = page[one + place], page[other + place]
-        if first != second and not (first ^ second == 0x20 and is_letter(first)):
-            return False
-    return True
-
-
-@njit(nogil=True)
 def _move_up(rows, row):
     """Copy a row over the one before it."""
     for column in range(rows.shape[1]):
@@ -164,8 +160,10 @@ def _leave_foreign(elements, counts):
 def _innermost(page, elements, depth, name, place, barriers):
     """Return the number of the last open element with a name, unless one of the *barriers* is open in it; or -1."""
     for number in range(depth - 1, -1, -1):
-        if elements[number, _NAME] == name and (name > 0 or _same(page, elements[number, _PLACE], place)):
-            return number
+        if elements[number, _NAME] == name:
+            other = elements[number, _PLACE]
+            if name > 0 or same_name(page, other, name_end(page, other), place, name_end(page, place)):
+                return number
         if elements[number, _KIND] & barriers:
             return -1
     return -1

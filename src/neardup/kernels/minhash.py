@@ -158,9 +158,14 @@ def agreements(left, right, left_rows, right_rows, absent, counts):
         counts[pair] = equal if one[0] != absent and other[0] != absent else np.int32(0)
 
 
-@njit(nogil=True)
-def _masked(minimum, mask, whole):
-    return np.uint64(minimum if whole else min(minimum & mask, mask - np.uint32(1)))
+@njit(nogil=True, forceinline=True)
+def _band_key(row, band, edges, mask):
+    """Hash a band of a row of minima; see ``band_keys``."""
+    whole = row.itemsize == 2 and mask == np.uint32(0xFFFF)
+    key = np.uint64(band + 1)
+    for column in range(edges[band], edges[band + 1]):
+        key = absorbed(key, np.uint64(row[column] if whole else min(row[column] & mask, mask - np.uint32(1))))
+    return key
 
 
 @kernel
@@ -171,23 +176,13 @@ def band_keys(minima, edges, mask, keys):
     ``min(minimum & mask, mask - 1)``: with a *mask* of 0xFFFF the low 16 bits, as ``sketch`` writes them; minima of
     that type count as they are.
     """
-    whole = minima.itemsize == 2 and mask == np.uint32(0xFFFF)
     for row in range(minima.shape[0]):
         for band in range(edges.size - 1):
-            key = np.uint64(band + 1)
-            for column in range(edges[band], edges[band + 1]):
-                key = absorbed(key, _masked(minima[row, column], mask, whole))
-            keys[row, band] = key
+            keys[row, band] = _band_key(minima[row], band, edges, mask)
 
 
 @kernel
 def band_column(minima, documents, band, edges, mask, keys):
     """Fill *keys* with column *band* of ``band_keys`` for the rows *documents*."""
-    whole = minima.itemsize == 2 and mask == np.uint32(0xFFFF)
-    begin, end = edges[band], edges[band + 1]
     for place in range(documents.size):
-        row = minima[documents[place]]
-        key = np.uint64(band + 1)
-        for column in range(begin, end):
-            key = absorbed(key, _masked(row[column], mask, whole))
-        keys[place] = key
+        keys[place] = _band_key(minima[documents[place]], band, edges, mask)

@@ -26,6 +26,7 @@ the key chained from this one and *z*, and so on. ``finer[cuts[i]:cuts[i + 1]]``
 
 import numpy as np
 
+from neardup.kernels.ascending import prefix_shift
 from neardup.kernels.blocks import INTACT, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, njit, returned
 
@@ -128,16 +129,6 @@ def prefixes(entries, bits, starts):
     starts[following:] = entries.size
 
 
-@njit(nogil=True)
-def bits_of(size):
-    """Return the binary logarithm of a power of two."""
-    bits = 0
-    while size > 1:
-        size >>= 1
-        bits += 1
-    return bits
-
-
 @njit(nogil=True, forceinline=True)
 def begin_of(entries, low, high, key, guard, entries_begin):
     """Return the first of ``entries[low:high]`` that is not below *key*, and a damaged block or ``INTACT``."""
@@ -172,7 +163,7 @@ def find(keys, asking, position_independent, lists, document_bits, alive, room, 
     (number_of_lists, length), width = lists[0].shape, lists[1].shape[1]
     entries_begin, starts_begin = begins[0], begins[1]
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
-    shift = np.uint64(64) - np.uint64(bits_of(width - 1))
+    shift = prefix_shift(width - 1)
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room)
@@ -246,7 +237,7 @@ def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, 
     length, width, depth = lists[0].shape[1], lists[1].shape[1], listed.shape[1]
     entries_begin, starts_begin, finer_begin = begins[0], begins[1], begins[2]
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
-    shift = np.uint64(64) - np.uint64(bits_of(width - 1))
+    shift = prefix_shift(width - 1)
     bounds = np.zeros(rows.size + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room * depth)

@@ -7,7 +7,7 @@ Texts are UTF-8; invalid bytes separate.
 
 import numpy as np
 
-from neardup.kernels.characters import INVALID, code_point, encode, lookup
+from neardup.kernels.characters import code_point, encode, entry_of
 from neardup.kernels.compile import kernel, njit
 
 SEPARATOR, PART, ALONE, DROPPED, EXTENDS, EXPANDED = range(6)
@@ -15,7 +15,6 @@ MOST_EXPANDED = 4  # letters that a code point folds to; one of ASCII folds to o
 ROOM = 2  # words, and letters, per byte of a text
 GROWTH = 6  # bytes of folded words per byte of a text
 
-_INVALID = np.uint32(INVALID)
 _POINT = np.uint32((1 << 21) - 1)
 
 
@@ -56,7 +55,7 @@ def find_words(source, index, table, expansions, starts, ends, letters, bounds):
             entry = table[np.int64(index[0]) * 128 + np.int64(code)]
         else:
             code, length = code_point(source, position)
-            entry = np.uint32(0) if code == _INVALID else lookup(index, table, code)
+            entry = entry_of(index, table, code)
         kind = np.int64(entry >> np.uint32(21))
         number, row = 1, np.int64(0)
         if kind == EXPANDED:

@@ -368,7 +368,8 @@ def first_given(asking, bounds, candidates, holds, matched):
 
 
 @njit(nogil=True)
-def _root(parents, node):
+def root_of(parents, node):
+    """Return the root of a node of a union-find forest, and shorten the way to it."""
     while parents[node] != node:
         parents[node] = parents[parents[node]]
         node = parents[node]
@@ -404,7 +405,7 @@ def connect(asking, bounds, candidates, sets, thresholds, measure, parents):
             least = required(document, candidate, min(size, other), thresholds)
             if not may_match(size, other, least, measure):
                 continue
-            one, two = _root(parents, document), _root(parents, candidate)
+            one, two = root_of(parents, document), root_of(parents, candidate)
             if one == two:
                 continue
             if not entered:
@@ -423,7 +424,7 @@ def connect_given(asking, bounds, candidates, holds, parents):
     for turn in range(asking.size):
         for place in range(bounds[turn], bounds[turn + 1]):
             if holds[place]:
-                one, two = _root(parents, asking[turn]), _root(parents, candidates[place])
+                one, two = root_of(parents, asking[turn]), root_of(parents, candidates[place])
                 if one != two:
                     _unite(parents, one, two)
 
@@ -432,4 +433,4 @@ def connect_given(asking, bounds, candidates, holds, parents):
 def roots(parents):
     """Point every node of a union-find forest at its root, in place."""
     for node in range(parents.size):
-        parents[node] = _root(parents, node)
+        parents[node] = root_of(parents, node)

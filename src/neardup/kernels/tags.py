@@ -62,6 +62,18 @@ def name_end(page, position):
 
 
 @njit(nogil=True)
+def same_name(page, begin, end, other, other_end):
+    """Return whether two names are equal, upper and lower case alike."""
+    if end - begin != other_end - other:
+        return False
+    for place in range(end - begin):
+        one, two = page[begin + place], page[other + place]
+        if one != two and not (is_letter(one) and one | 32 == two | 32):
+            return False
+    return True
+
+
+@njit(nogil=True)
 def packed(page, begin, end):
     """Return a name as a number; upper and lower case are equal. Any other than of one to ten letters and digits is 0.
 

@@ -14,7 +14,7 @@ hashes of several tokens are computed in parallel in vector registers.
 
 import numpy as np
 
-from neardup.kernels.compile import filled_at, kernel, njit, ones, trailing_zeros, word_at
+from neardup.kernels.compile import filled_at, kernel, last_word, njit, ones, trailing_zeros, word_at
 
 MULTIPLIER = 0x9E3779B97F4A7C15
 USUAL = 16  # words in 64 bytes: seldom more
@@ -202,9 +202,7 @@ def sip_bytes(data, key0, key1):
     full = data.size & ~7
     for position in range(0, full, 8):
         v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, word_at(data, position))
-    last = np.uint64(data.size) << np.uint64(56)
-    for position in range(full, data.size):
-        last |= np.uint64(data[position]) << np.uint64(8 * (position - full))
+    last = last_word(data, full, data.size) | np.uint64(data.size) << np.uint64(56)
     v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, last)
     return _sip_end(v0, v1, v2, v3)
 

@@ -21,6 +21,7 @@ from neardup.kernels.tags import (
     packed,
     packed_name,
     raw_end,
+    same_name,
 )
 
 BLOCK_END, LINE_END, VERBATIM, LINK_BEGIN, LINK_END = 0xFF, 0xFE, 0xFD, 0xFC, 0xFB
@@ -101,7 +102,7 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
                 foreign = outer[points]
             if kind & PRE and verbatim:  # the number of these elements that are open
                 verbatim -= 1
-            if depth and _same_name(page, begin, end, hidden_begin, hidden_end):
+            if depth and same_name(page, begin, end, hidden_begin, hidden_end):
                 depth -= 1
                 if not depth:
                     count = _put_mark(kind & BLOCK, out, hidden_from)
@@ -113,7 +114,7 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
             tags[listed, 0], tags[listed, 1], tags[listed, 2] = kind & (ROOT | LINK | META | BASE), end, position - 1
             listed += 1
         if depth:
-            depth += not alone and _same_name(page, begin, end, hidden_begin, hidden_end)
+            depth += not alone and same_name(page, begin, end, hidden_begin, hidden_end)
         elif not alone and not kind & SHOWN:
             if not hidden and style >= 0:
                 style_end = put(page, style, style_end, references, firsts, codes, out, count)
@@ -243,18 +244,6 @@ def _is_integration_point(page, begin, end, kind):
     middle = begin + _LETTERS[0]
     whole = end - begin == _LETTERS[1]
     return whole and packed(page, begin, middle) == _FOREIGN and packed(page, middle, end) == _OBJECT
-
-
-@njit(nogil=True)
-def _same_name(page, begin, end, other, other_end):
-    """Return whether two names are equal, lower and upper case alike."""
-    if end - begin != other_end - other:
-        return False
-    for place in range(end - begin):
-        one, two = page[begin + place], page[other + place]
-        if one != two and not (is_letter(one) and one | 32 == two | 32):
-            return False
-    return True
 
 
 @njit(nogil=True)

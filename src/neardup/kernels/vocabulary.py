@@ -7,14 +7,13 @@ each with its replacement.
 
 import numpy as np
 
-from neardup.kernels.characters import INVALID, code_point, letters_of, lookup
+from neardup.kernels.characters import UNSPACED, code_point, entry_of, kind_of, letters_of
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.sets import first_place
 
 DROPPED = 0
 
 _NOTHING = np.uint64(0)
-_INVALID = np.uint32(INVALID)
 
 
 @njit(nogil=True)
@@ -148,7 +147,7 @@ def drop_short(tokens, starts, folded, minimum, index, table):
             at += length
         if letters < minimum:
             code, _ = code_point(folded[starts[position] :], 0)
-            if code == _INVALID or (lookup(index, table, code) >> np.uint32(21)) & np.uint32(3) != 2:
+            if kind_of(entry_of(index, table, code)) != UNSPACED:
                 tokens[position] = np.uint64(DROPPED)
 
 
