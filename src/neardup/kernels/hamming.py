@@ -196,7 +196,7 @@ def room_for(found, number):
     """Return an array with the same contents and room for at least this number of entries."""
     if number <= found.size:
         return found
-    grown = np.empty(max(2 * found.size, number), np.uint64)
+    grown = np.empty(max(2 * found.size, number), found.dtype)
     for place in range(found.size):
         grown[place] = found[place]
     return grown
@@ -375,7 +375,7 @@ def search(queries, layout, entries, bounds, guard, dense):
     cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
     near = np.empty(64, np.uint64)
     found = np.empty(max(16, queries.size), np.uint64)
-    ranges, later = np.full(RANGES, -1, np.int64), np.empty((0, 5), np.int64)
+    ranges, later = np.full(RANGES, -1, np.int64), np.empty(0, np.int64)
     number = listed_later = 0
     while cursor[0] < queries.size:
         prepared = _prepare(queries, cursor, layout, entries, guard, words, probes)
@@ -385,11 +385,10 @@ def search(queries, layout, entries, bounds, guard, dense):
             own = np.int64(table << POSITION_BITS | begin)
             slot = own % RANGES
             if end - begin > FEW and ranges[slot] == own:
-                if listed_later == later.shape[0]:
-                    later = _doubled(later)
-                for column in range(later.shape[1]):
-                    later[listed_later, column] = probes[i, column]
-                listed_later += 1
+                later = room_for(later, listed_later + probes.shape[1])
+                for column in range(probes.shape[1]):
+                    later[listed_later + column] = probes[i, column]
+                listed_later += probes.shape[1]
                 continue
             place = _next_near(lows[table], begin, end, np.uint32(words[i] & _LOW), distance)
             if place == end:
@@ -401,7 +400,7 @@ def search(queries, layout, entries, bounds, guard, dense):
             for match in near[:matches]:
                 found[number] = np.uint64(query) << _RIGHT | match
                 number += 1
-    return returned(found[:number]), returned(later[:listed_later])
+    return returned(found[:number]), returned(later[:listed_later].reshape(-1, probes.shape[1]))
 
 
 @njit(nogil=True)
@@ -412,15 +411,6 @@ def _positions(near, bounds, guard):
         begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, guard)
         number += end - begin
     return number
-
-
-@njit(nogil=True)
-def _doubled(rows):
-    grown = np.empty((max(64, 2 * rows.shape[0]), rows.shape[1]), np.int64)
-    for row in range(rows.shape[0]):
-        for column in range(rows.shape[1]):
-            grown[row, column] = rows[row, column]
-    return grown
 
 
 @kernel

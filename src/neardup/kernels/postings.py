@@ -34,7 +34,6 @@ _FEW = 16  # entries of a list that are looked at all
 _AHEAD = 16  # rows whose memory is on its way
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-_COLUMN = np.uint64(0x9E37_79B9_7F4A_7C15)
 _SPREAD = np.uint64(0x9E37_79B9_7F4A_7C15)
 _MIX = np.uint64(0xD6E8_FEB8_6659_FD93)
 _HALF = np.uint64(32)
@@ -316,7 +315,7 @@ def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, 
 @njit(nogil=True)
 def _mixed(key, column, position_independent):
     """Mix the column into a key."""
-    return key if position_independent else (key ^ (np.uint64(column + 1) * _COLUMN)) * _MIX
+    return key if position_independent else (key ^ (np.uint64(column + 1) * _SPREAD)) * _MIX
 
 
 @njit(nogil=True)
