@@ -4,6 +4,8 @@ Round *r* hashes a value x to ``z = (multipliers[r] * x + addends[r]) mod 2**64`
 ``z mod 2**32`` (``EMPTY`` counts as ``EMPTY - 1``), its bin ``((z >> 32) * p) >> 32`` in rounds 0 to p - 1
 and ``r - p`` in rounds p to 2p - 1. Each of the p bins keeps the smallest candidate of the first round that has any for
 it; rounds continue until every bin has one, which round 2p - 1 guarantees.
+
+Keys are hashes of several minima, or of several *trials*, which are keys of minima themselves.
 """
 
 import numpy as np
@@ -186,3 +188,17 @@ def band_column(minima, documents, band, edges, mask, keys):
     """Fill *keys* with column *band* of ``band_keys`` for the rows *documents*."""
     for place in range(documents.size):
         keys[place] = _band_key(minima[documents[place]], band, edges, mask)
+
+
+@kernel
+def choice_keys(trials, choices, keys):
+    """Hash each choice of trials ``trials[:, choices[c]]`` to ``keys[:, c]`` (uint64).
+
+    ``h = c + 1``, then for each chosen trial ``h = (h ^ trial) * SPREAD``, ``h ^= h >> 32``, mod 2**64.
+    """
+    for row in range(trials.shape[0]):
+        for choice in range(choices.shape[0]):
+            key = np.uint64(choice + 1)
+            for trial in choices[choice]:
+                key = absorbed(key, trials[row, trial])
+            keys[row, choice] = key

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
 from math import comb, inf, log2
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, get_args
 
 from neardup.model.errors import ParameterError, is_number, require, require_choice, require_whole
 
 BITS: Final = 64
 MOST_DISTANCE: Final = 7
 MOST_TABLES: Final = 64
-KINDS: Final = ("blocks", "nested", "probes")
+Kind = Literal["blocks", "nested", "probes"]
 STORED_BITS: Final = 32  # the low bits of an entry, which are scanned first
 CODES: Final = 1 << 13  # bytes to read the codes of a compressed table
 CODE_BITS: Final = 3.0  # of a compressed entry among n random ones, beyond 64 - log2(n)
@@ -131,12 +131,12 @@ class TableDesign:
     [33, 33]
     """
 
-    kind: Literal["blocks", "nested", "probes"]
+    kind: Kind
     distance: int
     pieces: int
 
     def __post_init__(self) -> None:
-        require_choice("kind", self.kind, KINDS, "must be 'blocks', 'nested' or 'probes'")
+        require_choice("kind", self.kind, get_args(Kind), "must be 'blocks', 'nested' or 'probes'")
         distance = require_whole("distance", self.distance, 0, MOST_DISTANCE)
         object.__setattr__(self, "distance", distance)
         least, most = (min(2, distance + 1), distance + 1) if self.kind == "probes" else (distance + 1, BITS)

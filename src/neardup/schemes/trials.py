@@ -10,8 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import minhash
-from neardup.kernels import trials as kernels
+from neardup.kernels import minhash as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHORT, THRESHOLD, Option
@@ -129,8 +128,8 @@ class Trials(FeatureScheme):
         for begin in range(0, len(rows), _TOGETHER):
             part = slice(begin, begin + _TOGETHER)
             found = minima[: len(rows[part])]
-            minhash.sketch(values, starts[part], ends[part], multipliers, addends, found)
-            minhash.band_keys(found, edges, np.uint32(minhash.EMPTY), rows[part])
+            kernels.sketch(values, starts[part], ends[part], multipliers, addends, found)
+            kernels.band_keys(found, edges, np.uint32(kernels.EMPTY), rows[part])
         np.maximum(rows, np.uint64(1), out=rows)
         rows[ends == starts] = _ABSENT
 
@@ -152,7 +151,7 @@ class Trials(FeatureScheme):
         self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions
     ) -> npt.NDArray[np.int32]:
         counts = np.empty(len(left), np.int32)
-        minhash.agreements(one.rows, other.rows, left, right, _ABSENT, counts)
+        kernels.agreements(one.rows, other.rows, left, right, _ABSENT, counts)
         return counts
 
     def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
