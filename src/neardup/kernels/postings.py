@@ -29,6 +29,7 @@ import numpy as np
 from neardup.kernels.ascending import prefix_shift
 from neardup.kernels.blocks import INTACT, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, njit, returned
+from neardup.kernels.sets import places_for
 
 _FEW = 16  # entries of a list that are looked at all
 _AHEAD = 16  # rows whose memory is on its way
@@ -65,10 +66,7 @@ def _is_new(seen, row, document):
 @njit(nogil=True)
 def _table(most):
     """Make a table for ``_is_new``, with room for more than this number of documents per row."""
-    size = 64
-    while size < 2 * most:
-        size *= 2
-    return np.zeros(size, np.uint64)
+    return np.zeros(max(64, places_for(most)), np.uint64)
 
 
 @njit(nogil=True)
