@@ -28,14 +28,14 @@ _PRIME = np.uint64(0x9FB2_1C65_1E98_DF25)
 _LEFT, _RIGHT, _FOLD = np.uint64(29), np.uint64(35), np.uint64(32)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _absorbed(lane, word):
     """Return a lane after one word."""
     lane ^= word
     return ((lane << _LEFT) | (lane >> _RIGHT)) * _PRIME
 
 
-@njit(nogil=True)
+@njit
 def _sum(data, begin, end):
     """Compute the checksum of ``data[begin:end]``."""
     a, b, c, d = _START, _START + np.uint64(1), _START + np.uint64(2), _START + np.uint64(3)
@@ -77,7 +77,7 @@ def block_sums(data, sums):
         sums[block] = _sum(data, block << BLOCK_BITS, min((block + 1) << BLOCK_BITS, data.size))
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def damaged(guard, begin, end):
     """Return the first damaged block among those with bytes from *begin* up to *end*, or ``INTACT``."""
     if guard is None or begin >= end:
@@ -88,7 +88,7 @@ def damaged(guard, begin, end):
     return INTACT
 
 
-@njit(nogil=True)
+@njit
 def _damaged_anew(guard, first, last):
     """Verify the blocks that were not verified yet, and return the first damaged one."""
     data, sums, seen = guard

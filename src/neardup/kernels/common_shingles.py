@@ -35,7 +35,7 @@ def sort_sets(values, bounds):
     return count
 
 
-@njit(nogil=True)
+@njit
 def _apart(document, nearest, values, bounds, places):
     """Count the features of a document that no *nearest* has, and those of all *nearest* that it lacks."""
     alone = 0
@@ -65,7 +65,7 @@ def _apart(document, nearest, values, bounds, places):
             lacking += having == nearest.size
 
 
-@njit(nogil=True)
+@njit
 def _insert(candidate, shared, union, number, nearest, shares, unions):
     """Insert a neighbour by descending resemblance (compared exactly), ties by position; returns their number."""
     place = number

@@ -15,7 +15,7 @@ from neardup.kernels.strings import TOGETHER, bounds_of, fetch_string
 _ONE = np.uint64(1)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _same(data, first, last, other, other_first, other_last):
     """Compare ``data[first:last]`` with ``other[other_first:other_last]``."""
     if last - first != other_last - other_first:

@@ -98,13 +98,13 @@ def rarest_first(sets, shift, counts, chosen, wanted, alone):
             begin = ends[count]
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _fetch(value, numbers):
     """Ask for the place of a value in a table, before it is needed."""
     fetch_ahead(numbers, np.int64(first_place(value, np.uint64(numbers.size - 1))))
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _place_of(value, distinct, numbers):
     """Return the place of a value in a table, or the free place for it."""
     mask = np.uint64(numbers.size - 1)
@@ -157,7 +157,7 @@ def lists(sets, alone, wanted, table, begins, owners, at):
     return known
 
 
-@njit(nogil=True)
+@njit
 def _differing(one, other):
     """Count the bits in which two rows of bits differ."""
     total = np.int64(0)
@@ -181,7 +181,7 @@ def parities(sets, chosen, bits):
             bits[one, place >> _SIX] ^= _ONE << (place & _LOW)
 
 
-@njit(nogil=True)
+@njit
 def _first_large(sizes, begin, end, threshold, measure):
     """Return the first set from *begin* to *end*, which ascend by size, that is large enough for the set *end*."""
     size = sizes[end]

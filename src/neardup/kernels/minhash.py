@@ -24,7 +24,7 @@ _LOW = np.uint64(EMPTY)  # the bits of a hash that are its candidate
 _ONE = np.uint64(1)
 
 
-@njit(nogil=True)
+@njit
 def _scatter(features, multiplier, addend, minima):
     """Lower the minimum of every bin to the lowest candidate that falls into it."""
     bins = np.uint64(minima.size)
@@ -34,7 +34,7 @@ def _scatter(features, multiplier, addend, minima):
         minima[place] = min(minima[place], np.uint32(hashed), np.uint32(_EMPTY - np.uint32(1)))
 
 
-@njit(nogil=True)
+@njit
 def _lowest(features, multiplier, addend, place, bins):
     """Return the lowest candidate of one of a number of bins; ``EMPTY`` if there is none.
 
@@ -50,13 +50,13 @@ def _lowest(features, multiplier, addend, place, bins):
     return np.uint32(lowest)
 
 
-@njit(nogil=True)
+@njit
 def _first_of(place, bins):
     """Find the lowest hash that falls into a bin: ``ceil(place * 2**32 / bins) * 2**32 mod 2**64``."""
     return ((place << _HALF) + bins - _ONE) // bins << _HALF
 
 
-@njit(nogil=True)
+@njit
 def _sketch_many(features, multipliers, addends, row, fresh, filled_in):
     """Fill a row from many features: each round fills a large part of the empty bins."""
     bins = row.size
@@ -92,7 +92,7 @@ def _sketch_many(features, multipliers, addends, row, fresh, filled_in):
             return
 
 
-@njit(nogil=True)
+@njit
 def _sketch_few(features, multipliers, addends, row, filled_in):
     """Fill a row from few features, without visiting all bins in each of the many rounds."""
     bins = row.size
@@ -160,7 +160,7 @@ def agreements(left, right, left_rows, right_rows, absent, counts):
         counts[pair] = equal if one[0] != absent and other[0] != absent else np.int32(0)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _band_key(row, band, edges, mask):
     """Hash a band of a row of minima; see ``band_keys``."""
     whole = row.itemsize == 2 and mask == np.uint32(0xFFFF)

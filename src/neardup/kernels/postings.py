@@ -40,13 +40,13 @@ _MIX = np.uint64(0xD6E8_FEB8_6659_FD93)
 _HALF = np.uint64(32)
 
 
-@njit(nogil=True)
+@njit
 def _repeats(keys, row, column, position_independent):
     """Return whether a position-independent key is in the row already."""
     return position_independent and column > 0 and keys[row, column] == keys[row, 0]
 
 
-@njit(nogil=True)
+@njit
 def _is_new(seen, row, document):
     """Enter a document in a table whose size is a power of two; return whether it is new for this row.
 
@@ -63,13 +63,13 @@ def _is_new(seen, row, document):
     return True
 
 
-@njit(nogil=True)
+@njit
 def _table(most):
     """Make a table for ``_is_new``, with room for more than this number of documents per row."""
     return np.zeros(max(64, places_for(most)), np.uint64)
 
 
-@njit(nogil=True)
+@njit
 def _appended(found, number, document):
     """Append a document to the *number* found ones; return the array, or a larger copy if it was full."""
     if number == found.size:
@@ -126,7 +126,7 @@ def prefixes(entries, bits, starts):
     starts[following:] = entries.size
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def begin_of(entries, low, high, key, guard, entries_begin):
     """Return the first of ``entries[low:high]`` that is not below *key*, and a damaged block or ``INTACT``."""
     while high - low > _FEW:
@@ -216,7 +216,7 @@ def find(keys, asking, position_independent, lists, document_bits, alive, room, 
     return returned(bounds), returned(found[:number]), oversized, INTACT
 
 
-@njit(nogil=True)
+@njit
 def _chained(key, further):
     """Chain a key with one of the next column."""
     return ((key * _SPREAD) ^ further) * _MIX
@@ -310,13 +310,13 @@ def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, 
     return returned(bounds), returned(found[:number]), INTACT
 
 
-@njit(nogil=True)
+@njit
 def _mixed(key, column, position_independent):
     """Mix the column into a key."""
     return key if position_independent else (key ^ (np.uint64(column + 1) * _SPREAD)) * _MIX
 
 
-@njit(nogil=True)
+@njit
 def _chain(mixed, secret, size):
     """Return one of a power of two of chains; without the *secret* it cannot be predicted."""
     return np.int64((mixed * secret) >> _HALF) & (size - 1)
@@ -449,7 +449,7 @@ def follow_divided(keys, rows, columns, chains, alive, whole, room, listed, ends
     return returned(bounds), returned(found[:number])
 
 
-@njit(nogil=True)
+@njit
 def _put_last(node, mixed, document, chain, heads, tails, node_keys, node_documents, following):
     """Append a node of a key and a document to a chain."""
     node_keys[node] = mixed
@@ -462,7 +462,7 @@ def _put_last(node, mixed, document, chain, heads, tails, node_keys, node_docume
     tails[chain] = node
 
 
-@njit(nogil=True)
+@njit
 def _left_out(node, last, chain, heads, tails, following):
     """Remove a node from a chain, after the *last* one or at its front; return the next one."""
     after = following[node]

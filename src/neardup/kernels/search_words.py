@@ -18,7 +18,7 @@ GROWTH = 6  # bytes of folded words per byte of a text
 _POINT = np.uint32((1 << 21) - 1)
 
 
-@njit(nogil=True)
+@njit
 def _extended(last, code):
     """Return the Hangul syllable of a letter and the vowel or final consonant after it; otherwise 0."""
     if 0x1161 <= code <= 0x1175 and 0x1100 <= last <= 0x1112:
@@ -28,7 +28,7 @@ def _extended(last, code):
     return np.uint32(0)
 
 
-@njit(nogil=True)
+@njit
 def _joined(last, code):
     """Return whether a letter belongs to the one before it.
 
@@ -39,7 +39,7 @@ def _joined(last, code):
     return (last == 0x0E4D and code == 0x0E32) or (last == 0x0ECD and code == 0x0EB2)
 
 
-@njit(nogil=True)
+@njit
 def find_words(source, index, table, expansions, starts, ends, letters, bounds):
     """Find the words of a text: word *w* is ``source[starts[w]:ends[w]]`` and folds to the letters of its *bounds*.
 
@@ -100,7 +100,7 @@ def find_words(source, index, table, expansions, starts, ends, letters, bounds):
     return words
 
 
-@njit(nogil=True)
+@njit
 def _beginning(source, most):
     """Return the first *most* characters of a text."""
     if source.size <= most:

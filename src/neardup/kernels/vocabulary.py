@@ -15,7 +15,7 @@ DROPPED = 0
 _NOTHING = np.uint64(0)
 
 
-@njit(nogil=True)
+@njit
 def _place(table, token):
     """Return the place of a token, or the free place for it."""
     mask = np.uint64(table.size - 1)

@@ -6,7 +6,7 @@ from neardup.kernels.ascending import first_from, prefix_shift
 from neardup.kernels.compile import kernel, njit
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def place_of(value, terms, bounds, shift):
     """Find the place of a value among ascending *terms*; -1 if it is not there. *bounds* are those of prefixes."""
     prefix = np.int64(value >> shift)
