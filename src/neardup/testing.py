@@ -154,10 +154,7 @@ def _check_pairs(scheme: Any, signatures: Signatures) -> None:
         for estimate in np.unique(estimates[estimates > 0]).tolist():
             _check_least(scheme, estimate, rows, others, estimates >= estimate)
     if scheme.keys_decide:
-        shared = (
-            share_a_key(scheme.keys(signatures), left, right, position_independent=scheme.position_independent)
-            & present
-        )
+        shared = share_a_key(scheme, signatures, left, right) & present
         _expect((matches == shared).all(), "its keys do not decide, although keys_decide is true")
     if scheme.match_estimate is not None:
         _expect((estimates[matches] >= scheme.match_estimate - 1e-9).all(), "a match is below match_estimate")
@@ -256,10 +253,7 @@ def _check_edits(scheme: Any) -> None:
         signed = scheme.sign(texts)
         matches = scheme.match_pairs(signed, left, left + number)
         present = signed.present[left] & signed.present[left + number]
-        candidates = (
-            share_a_key(scheme.keys(signed), left, left + number, position_independent=scheme.position_independent)
-            & present
-        )
+        candidates = share_a_key(scheme, signed, left, left + number) & present
         found = {"match": matches, "candidate": candidates}
         measured = _resemblances(scheme, texts)
         about = f"with {changed} of {words} words changed,"

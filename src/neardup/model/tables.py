@@ -15,11 +15,6 @@ Kind = Literal["blocks", "nested", "probes"]
 STORED_BITS: Final = 32  # the low bits of an entry, which are scanned first
 CODES: Final = 1 << 13  # bytes to read the codes of a compressed table
 CODE_BITS: Final = 3.0  # of a compressed entry among n random ones, beyond 64 - log2(n)
-# Microseconds per lookup in a long series, measured on one core of an AMD EPYC (Zen 4, AVX-512) with 1 to 80 million
-# fingerprints in all designs for distance 3.
-PROBE: Final = 0.05  # to reach a bucket of small tables that is not in the nearest processor caches
-SPREAD: Final = 0.03  # additional time for each doubling of the memory of the tables beyond 1 GiB
-COMPARE: Final = 0.0005  # to read and compare a fingerprint of the bucket
 
 _GIBIBYTE: Final = 1 << 30
 _NARROW: Final = 1 << 32  # numbers of 4 bytes
@@ -37,9 +32,11 @@ class Costs:
     0.11
     """
 
-    probe: float = PROBE
-    spread: float = SPREAD
-    compare: float = COMPARE
+    # Measured in long series on an AMD EPYC (Zen 4, AVX-512), with 1 to 80 million fingerprints in all designs for
+    # distance 3.
+    probe: float = 0.05  # for small tables whose buckets are not in the nearest processor caches
+    spread: float = 0.03  # for each doubling of the memory of the tables beyond 1 GiB
+    compare: float = 0.0005
 
     def __post_init__(self) -> None:
         for name, cost in asdict(self).items():
