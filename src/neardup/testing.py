@@ -122,6 +122,8 @@ def _check_shapes(scheme: Any, signatures: Signatures) -> None:
     keys = scheme.keys(signatures)
     _expect(signatures.rows.ndim == 2, "its rows are not a table")  # noqa: PLR2004 - rows and columns
     _expect(len(signatures.rows) == len(signatures.present) == len(SAMPLE), "it has not one row for each document")
+    row = (signatures.rows.shape[1], signatures.rows.dtype)
+    _expect(row == tuple(scheme.row_format[:2]), "row_format is not that of its rows")
     _expect(signatures.present.dtype == np.bool_, "present is not an array of bool")
     _expect(_is_array(keys, np.uint64) and keys.ndim == 2, "its keys are not uint64[documents, keys]")  # noqa: PLR2004
     _expect(len(keys) == len(SAMPLE), "it has not one row of keys for each document")
