@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from neardup.decisions.evidence import COSINE, FeatureSets, WeightedSets, exact_measure
+from neardup.decisions.evidence import COSINE, distinct_sets, exact_measure
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Features, Signatures, TextBatch
 from neardup.model.protocols import FieldScheme, Scheme
@@ -106,10 +106,8 @@ def _is_blank(texts: TextBatch) -> bool:
 
 def _measured(scheme: Any, features: Features) -> tuple[float, int]:
     """Return the exact measure of two documents, and the number of different features of the smaller one."""
-    both, better, worse = np.arange(2), np.array([0]), np.array([1])
-    weighted = scheme.rule == COSINE
-    sets = WeightedSets(features, both, scheme.weight_table) if weighted else FeatureSets(features, both)
-    sets.make_distinct(both)
+    better, worse = np.array([0]), np.array([1])
+    sets = distinct_sets(features, scheme.weight_table if scheme.rule == COSINE else None)
     return float(sets.measured(exact_measure(scheme.rule), worse, better)[0]), int(sets.smaller(worse, better)[0])
 
 
