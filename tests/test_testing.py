@@ -131,6 +131,15 @@ def test_a_broken_one_is_found():
         check_scheme(Forgetful())
 
 
+def test_rows_of_another_format_are_found():
+    class Other(Smallest):
+        row_format = (1, np.dtype(np.uint64))
+
+    registry._KINDS["smallest"] = Other
+    with pytest.raises(AssertionError, match="row_format is not that of its rows"):
+        check_scheme(Other())
+
+
 def test_a_parameter_that_the_recipe_lacks_is_found():
     class Incomplete(Smallest):
         @cached_property

@@ -119,6 +119,8 @@ def _check_shapes(scheme: Any, signatures: Signatures) -> None:
     keys = scheme.keys(signatures)
     _expect(signatures.rows.ndim == 2, "its rows are not a table")  # noqa: PLR2004 - rows and columns
     _expect(len(signatures.rows) == len(signatures.present) == len(SAMPLE), "it has not one row for each document")
+    row = (signatures.rows.shape[1], signatures.rows.dtype)
+    _expect(row == tuple(scheme.row_format[:2]), "row_format is not that of its rows")
     _expect(signatures.present.dtype == np.bool_, "present is not an array of bool")
     _expect(_is_array(keys, np.uint64) and keys.ndim == 2, "its keys are not uint64[documents, keys]")  # noqa: PLR2004
     _expect(len(keys) == len(SAMPLE), "it has not one row of keys for each document")
@@ -324,7 +326,7 @@ def _is_array(given: Any, kind: type) -> bool:
 
 def _share_keys(scheme: Any, signatures: Signatures, left: Positions, right: Positions) -> Flags:
     """Return which pairs of documents share a key; those without a signature have none."""
-    shared = share_a_key(scheme.keys(signatures), left, right, position_independent=scheme.position_independent)
+    shared = share_a_key(scheme, signatures, left, right)
     return shared & signatures.present[left] & signatures.present[right]
 
 

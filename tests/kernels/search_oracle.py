@@ -3,9 +3,9 @@
 from functools import cache
 
 from neardup.kernels.search_words import ALONE, DROPPED, EXPANDED, EXTENDS, PART
-from neardup.text.search_words import search_tables
+from neardup.text.unicode import unicode_tables
 
-INDEX, TABLE, EXPANSIONS = search_tables()
+INDEX, TABLE, EXPANSIONS = unicode_tables().search
 STACKERS = "\u17d2\u1039"
 AM = {"\u0e4d\u0e32", "\u0ecd\u0eb2"}  # the two halves of a vowel of Thai and Lao
 

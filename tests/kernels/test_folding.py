@@ -102,7 +102,7 @@ def flagged(texts, bit):
     data, offsets = text_batch(texts)
     tables = unicode_tables()
     flags = np.full(len(texts), 9, np.uint8)
-    may_change(data, offsets, tables.normal_index, tables.normal_data, np.uint16(1 << bit), flags)
+    may_change(data, offsets, *tables.normal, np.uint16(1 << bit), flags)
     return flags.astype(bool).tolist()
 
 

@@ -14,10 +14,11 @@ from neardup.index.disk.columns import encoded
 from neardup.index.fulltext import TOKENIZER
 from neardup.kernels import marks
 from neardup.kernels.search_words import ROOM
-from neardup.text.search_words import search_tables, search_words
+from neardup.text.search_words import search_words
+from neardup.text.unicode import unicode_tables
 
 SPACE = "".join(map(chr, range(33)))
-SEARCHED = search_tables()
+SEARCHED = unicode_tables().search
 
 
 def batch(texts):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from search_oracle import words_of
 
 from neardup.kernels import search_words as kernels
-from neardup.text.search_words import search_tables
+from neardup.text.unicode import unicode_tables
 
 LETTERS = st.text(
     alphabet="ab É.\né京e\u0301\u0e31\u0e32\u0e33\u0e4dㅋ\uffbb"
@@ -22,7 +22,7 @@ LETTERS = st.text(
 def cut(raw, most=1 << 62):
     data, offsets = np.frombuffer(b"".join(raw) or b"\0", np.uint8), np.cumsum([0, *map(len, raw)])
     out, places = np.zeros(kernels.GROWTH * int(offsets[-1]) + 1, np.uint8), np.zeros(len(raw) + 1, np.int64)
-    kernels.cut(data, offsets, *search_tables(), most, out, places)
+    kernels.cut(data, offsets, *unicode_tables().search, most, out, places)
     return [out[begin:end].tobytes() for begin, end in pairwise(places)]
 
 

@@ -46,7 +46,7 @@ def test_spans_hold_the_words_in_order(symbols, text):
 
 def unsettled(text):
     tables = unicode_tables()
-    return found(spans.unsettled, text, tables.normal_index, tables.normal_data, np.uint16(1 << 8))
+    return found(spans.unsettled, text, *tables.normal, np.uint16(1 << 8))
 
 
 @needs_unicode_14

@@ -9,18 +9,12 @@ from neardup.text.unicode import unicode_tables
 TOKENS = st.integers(1, 40)
 
 
-def table_of(entries, size=64):
-    keys, values = np.zeros(size, np.uint64), np.zeros(size, np.uint64)
-    new_keys, new_values = np.array(list(entries), np.uint64), np.array(list(entries.values()), np.uint64)
-    vocabulary.insert(keys, values, new_keys, new_values)
-    return keys, values
-
-
-@given(st.lists(TOKENS, max_size=30), st.dictionaries(TOKENS, TOKENS, max_size=20))
-def test_translate_replaces_what_the_table_knows(tokens, entries):
-    found = np.array(tokens, np.uint64)
-    vocabulary.translate(found, *table_of(entries))
-    assert found.tolist() == [entries.get(token, token) for token in tokens]
+@given(st.lists(TOKENS, max_size=30), st.lists(TOKENS, max_size=20))
+def test_listed_tokens_are_dropped(tokens, listed):
+    found, table = np.array(tokens, np.uint64), np.zeros(64, np.uint64)
+    vocabulary.insert(table, np.array(listed, np.uint64))
+    vocabulary.drop_listed(found, table)
+    assert found.tolist() == [0 if token in listed else token for token in tokens]
 
 
 @given(st.lists(st.lists(st.just(0) | TOKENS, max_size=12), max_size=6), st.sampled_from([1, 4, 64]), st.data())

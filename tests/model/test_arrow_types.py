@@ -1,7 +1,7 @@
 import pyarrow as pa
 import pytest
 
-from neardup.model.arrow_types import BINARY, BYTES, STRINGS, is_one_of
+from neardup.model.arrow_types import BINARY, BYTES, STRINGS, is_one_of, without_views
 
 
 @pytest.mark.parametrize(
@@ -23,3 +23,18 @@ def test_a_type_is_found_in_all_its_encodings(kind, found):
     encodings = {"STRINGS": STRINGS, "BINARY": BINARY, "BYTES": BYTES}
     assert [name for name, tests in encodings.items() if is_one_of(kind, tests)] == found
     assert not is_one_of(kind, ())
+
+
+def test_dictionaries_of_views_are_dictionaries_of_large_values():
+    for view, wide in ((pa.string_view(), pa.large_string()), (pa.binary_view(), pa.large_binary())):
+        values = pa.array([b"x", b"y"], pa.binary()).cast(wide).cast(view)
+        chunks = [pa.DictionaryArray.from_arrays(pa.array([1, None, 0], pa.int8()), values)]
+        found = without_views(pa.chunked_array(chunks))
+        assert found.type == pa.dictionary(pa.int8(), wide)
+        assert [value and value.encode() if isinstance(value, str) else value for value in found.to_pylist()] == [
+            b"y",
+            None,
+            b"x",
+        ]
+    plain = pa.chunked_array([["a"]])
+    assert without_views(plain) is plain

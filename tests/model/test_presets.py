@@ -1,7 +1,7 @@
 import pytest
 
 from neardup.errors import ParameterError
-from neardup.model.presets import PRESETS, preset_named
+from neardup.model.presets import PRESETS
 from neardup.schemes.presets import preset
 
 
@@ -15,9 +15,9 @@ def test_each_makes_a_scheme_of_its_settings():
 @pytest.mark.parametrize("name", ["Copies", "", None, 5])
 def test_an_unknown_name_is_refused_with_those_there_are(name):
     with pytest.raises(ParameterError, match="must be one of rewrites, copies, strict, code, short"):
-        preset_named(name)
+        preset(name)
 
 
-def test_a_name_is_found():
-    assert preset_named("code").ignore_common == 0.002
-    assert preset_named("copies").ignore_common is None
+def test_one_ignores_common_shingles():
+    assert PRESETS["code"].ignore_common == 0.002
+    assert PRESETS["copies"].ignore_common is None

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.model import tables
 from neardup.model.errors import ParameterError
 from neardup.model.tables import BITS, Costs, FingerprintTable, TableDesign
 
@@ -92,8 +91,9 @@ def test_the_laws_of_a_design(design):
     expected = sum(10**6 * table.probes / 2**table.lead for table in design.tables)
     assert design.candidates(10**6) == pytest.approx(expected)
     size = 10**6 * design.bytes_each(10**6)
-    reach = tables.PROBE + tables.SPREAD * np.log2(1 + size / 2**30)
-    assert design.microseconds(10**6) == pytest.approx(probes * reach + expected * tables.COMPARE)
+    costs = Costs()
+    reach = costs.probe + costs.spread * np.log2(1 + size / 2**30)
+    assert design.microseconds(10**6) == pytest.approx(probes * reach + expected * costs.compare)
     costs = Costs(probe=7, spread=0, compare=3)
     assert design.microseconds(10**6, costs) == pytest.approx(probes * 7 + expected * 3)
     assert design.candidates(0) == 0

@@ -5,7 +5,7 @@ import pytest
 import neardup
 from neardup import Analysis, MinHash
 from neardup.errors import ParameterError
-from neardup.model.presets import PRESETS, preset_named
+from neardup.model.presets import PRESETS
 
 PROMPT = "Answer briefly and politely in the language of the user and never use profanity when you talk to customers "
 CHATS = [
@@ -41,7 +41,7 @@ def test_dedup_takes_a_preset():
 @pytest.mark.parametrize("name", ["Code", "", None, 1, ["code"]], ids=repr)
 def test_other_names_are_refused(name):
     with pytest.raises(ParameterError, match="rewrites, copies, strict, code, short") as caught:
-        preset_named(name)
+        neardup.preset(name)
     assert caught.value.name == "preset"
 
 

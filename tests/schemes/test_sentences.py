@@ -202,8 +202,8 @@ def test_documents_become_candidates_as_often_as_the_law_says(scheme, shared):
     length, number = 1000, 1500
     values = np.random.default_rng(shared).integers(0, 2**64, (number, 2 * length - shared), np.uint64)
     texts = np.concatenate([values[:, :length], values[:, length - shared :]])
-    keys = scheme.keys(scheme.sign(Features(texts.ravel(), np.arange(0, texts.size + 1, length))))
+    signatures = scheme.sign(Features(texts.ravel(), np.arange(0, texts.size + 1, length)))
     pairs = np.arange(number)
-    met = share_a_key(keys, pairs, pairs + number, position_independent=scheme.position_independent).mean()
+    met = share_a_key(scheme, signatures, pairs, pairs + number).mean()
     law = float(scheme.curves(np.array(shared / (2 * length - shared)))["candidate"])
     assert abs(met - law) <= 4 * np.sqrt(law * (1 - law) / number)

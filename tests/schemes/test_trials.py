@@ -83,7 +83,7 @@ def test_rows_equal_their_definition(texts, change):
 
 
 def test_a_trial_that_hashes_to_0_counts_as_1(monkeypatch):
-    monkeypatch.setattr(trials.minhash, "band_keys", lambda _minima, _edges, _mask, rows: rows.fill(0))
+    monkeypatch.setattr(trials.kernels, "band_keys", lambda _minima, _edges, _mask, rows: rows.fill(0))
     signatures = Trials().sign(["one two", ""])
     assert signatures.rows.tolist() == [[1] * 6, [0] * 6]
     assert signatures.present.tolist() == [True, False]

@@ -6,7 +6,7 @@ import pytest
 
 import neardup
 from neardup.model.errors import DataError
-from neardup.text.containers import records_as_table, rows_where, table_or_column, without_views
+from neardup.text.containers import records_as_table, rows_where, table_or_column
 
 PAGES = pa.table({"text": ["one", "two"], "id": [1, 2]})
 MARKED = np.array([False, True])
@@ -136,21 +136,6 @@ def test_categories_of_polars_can_be_unpacked(kind):
     column = table_or_column(polars.DataFrame({"text": series})).column("text")
     assert column.cast(pa.large_string()).to_pylist() == ["b", None, "a"]
     assert column.type.ordered == (kind == "Enum")
-
-
-def test_dictionaries_of_views_are_dictionaries_of_large_values():
-    for view, wide in ((pa.string_view(), pa.large_string()), (pa.binary_view(), pa.large_binary())):
-        values = pa.array([b"x", b"y"], pa.binary()).cast(wide).cast(view)
-        chunks = [pa.DictionaryArray.from_arrays(pa.array([1, None, 0], pa.int8()), values)]
-        found = without_views(pa.chunked_array(chunks))
-        assert found.type == pa.dictionary(pa.int8(), wide)
-        assert [value and value.encode() if isinstance(value, str) else value for value in found.to_pylist()] == [
-            b"y",
-            None,
-            b"x",
-        ]
-    plain = pa.chunked_array([["a"]])
-    assert without_views(plain) is plain
 
 
 def test_a_column_that_is_missing_or_there_twice_is_named():
@@ -337,6 +322,22 @@ def test_rows_of_more_text_than_32_bit_offsets_reach():
 def test_rows_of_what_is_read_once_are_refused(source):
     with pytest.raises(DataError, match="rows cannot be selected from"):
         rows_where(source, MARKED)
+
+
+def test_rows_of_a_type_of_others():
+    class Own(pa.ExtensionType):
+        def __init__(self):
+            super().__init__(pa.string(), "own")
+
+        def __arrow_ext_serialize__(self):
+            return b""
+
+        @classmethod
+        def __arrow_ext_deserialize__(cls, _storage, _serialized):
+            return cls()
+
+    table = pa.table({"own": pa.ExtensionArray.from_storage(Own(), pa.array(["a", "b"]))})
+    assert rows_where(table, MARKED).to_pydict() == {"own": ["b"]}
 
 
 def test_rows_of_another_number_are_refused():

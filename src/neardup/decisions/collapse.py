@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +18,20 @@ _NO_ROWS.flags.writeable = False  # as those of signatures
 _NO_RULE: Final = RankedRule(by_fingerprints, _NO_ROWS, np.zeros(1, np.int64))
 
 
-class Collapse:
-    """The result for *hits* hits by rank: *stay* of them are kept, in this many *groups*.
+class Collapse(NamedTuple):
+    """The result for hits by rank: *stay* of them are kept, in this many *groups*.
 
     The *table* is that of ``neardup.kernels.collapse``.
     """
 
-    __slots__ = ("groups", "hits", "stay", "table")
+    table: npt.NDArray[np.signedinteger[Any]]
+    stay: int
+    groups: int
 
-    def __init__(self, table: npt.NDArray[np.signedinteger[Any]], stay: int, groups: int) -> None:
-        self.table, self.stay, self.groups = table, stay, groups
-        self.hits: int = table.shape[1]
+    @property
+    def hits(self) -> int:
+        """The number of hits."""
+        return int(self.table.shape[1])
 
     def compact(self, rules: int) -> "Collapse":
         """Return the same with the smallest integers that can represent its ranks and the numbers of *rules* rules."""

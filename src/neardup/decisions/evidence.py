@@ -110,10 +110,13 @@ class WeightedSets(FeatureSets):
         return self.cosines(left, right)
 
 
-def distinct_sets(features: Features) -> FeatureSets:
-    """Return the sets of all documents with these features, whose repeats are removed in place."""
+def distinct_sets(features: Features, table: WeightTable | None = None) -> FeatureSets:
+    """Return the sets of all documents with these features, whose repeats are removed in place.
+
+    With a *table*, they have its weights.
+    """
     everything = np.arange(len(features))
-    sets = FeatureSets(features, everything)
+    sets = FeatureSets(features, everything) if table is None else WeightedSets(features, everything, table)
     sets.make_distinct(everything)
     return sets
 

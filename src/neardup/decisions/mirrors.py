@@ -5,8 +5,8 @@ from functools import cached_property
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
+from neardup.decisions.evidence import Shares
 from neardup.model.arrays import AnyPositions, Flags, Positions, positions_in, ragged, run_starts
 
 MOST_HOSTS: Final = 50  # contents on more hosts are licences and default pages
@@ -18,8 +18,6 @@ _LOW: Final = 32  # numbers of hosts, paths and contents are below 2**32: two ar
 _BELOW: Final = (1 << _LOW) - 1
 _Z: Final = 1.96
 _AT_ONCE: Final = 1 << 22  # pages that are compared together
-
-Shares = npt.NDArray[np.float64]
 
 
 class HostPages:

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions, Words, not_utf8, positions_in
-from neardup.model.arrow_types import BYTES, STRINGS, is_one_of
+from neardup.model.arrow_types import BYTES, STRINGS, is_one_of, without_views
 from neardup.model.errors import DataError, ValueRefused
 from neardup.model.policy import CANONICAL, HTTPS, NOINDEX, SHORTEST_ID, Policy
 
@@ -132,12 +132,9 @@ def _codes(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
 
 
 def _decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the values of unordered categories; Arrow cannot cast dictionaries of string views."""
-    kind = values.type.value_type
-    if not pa.types.is_string_view(kind):
-        return values.cast(kind)
-    decoded = [chunk.dictionary.cast(pa.large_string()).take(chunk.indices) for chunk in values.chunks]
-    return pa.chunked_array(decoded, pa.large_string())
+    """Return the values of unordered categories."""
+    values = without_views(values)
+    return values.cast(values.type.value_type)
 
 
 def _decoded_bytes(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:

@@ -74,15 +74,9 @@ def support(forms: Forms, own: Words, contents: Positions, number: int) -> Suppo
     agree = (sizes > 1) & (lost == 0) & (found[begins] >= 0)
     of = rules[begins]
     own_contents = np.unique(np.stack([of[agree], found[begins][agree]]), axis=1)[0]
-
-    def total(counts: Positions) -> Positions:
-        sums = np.zeros(number, np.int64)
-        np.add.at(sums, of, counts)
-        return sums
-
-    ones, several = np.bincount(of[agree], minlength=number), np.bincount(of[sizes > 1], minlength=number)
-    counts = np.bincount(own_contents, minlength=number)
-    return Support(ones, several, counts, total(lost), total(sizes - 1 - lost))
+    counted = (np.bincount(rules, minlength=number) for rules in (of[agree], of[sizes > 1], own_contents))
+    summed = (np.bincount(of, some, number).astype(np.int64) for some in (lost, sizes - 1 - lost))
+    return Support(*counted, *summed)
 
 
 def _with_unchanged(forms: Forms, own: Words) -> tuple[Positions, Words, Positions]:

@@ -34,7 +34,7 @@ class WeightedPartners:
     """
 
     def __init__(self, sets: WeightedSets, documents: Positions, least: float) -> None:
-        sets.make_distinct(sets.repeating(documents))
+        sets.make_distinct(documents)
         sizes, self._least, self._norms = sets.sizes[documents], least, sets.norms[documents]
         self._sizes = sizes
         bounds = np.concatenate([[0], np.cumsum(sizes)])
@@ -54,7 +54,7 @@ class WeightedPartners:
 
         Threads may call it in parallel, of the same sets only if these are distinct already.
         """
-        sets.make_distinct(sets.repeating(documents))
+        sets.make_distinct(documents)
         own, rule = (sets.arrays, sets.weights, sets.norms, documents), (self._norms, self._least)
 
         def find(first: int, *arrays: Any) -> tuple[int, int]:

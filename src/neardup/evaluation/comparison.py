@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.evaluation.match_decisions import AsDict, MatchDecision, match_decision
-from neardup.evaluation.measures import require_texts, shared_counts
+from neardup.evaluation.measures import in_common, require_texts
 from neardup.evaluation.passages import RUN, Passage, Passages, Span, passages_of_words
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Signatures
@@ -175,9 +175,9 @@ def _measures(a: WordSpans, b: WordSpans) -> Iterator[Measure]:
 
 def _shares(features: Features) -> dict[str, Any]:
     """Return resemblance and containment of two documents, 0 if they share nothing; the features are overwritten."""
-    shared, left, right = shared_counts(features)
-    wholes = {"resemblance": left + right - shared, "a_in_b": left, "b_in_a": right}
-    return {name: shared / whole if shared else 0.0 for name, whole in wholes.items()}
+    found = in_common(features)
+    shares = {"resemblance": found.resemblance, "a_in_b": found.left_in_right, "b_in_a": found.right_in_left}
+    return {name: float(share[0]) for name, share in shares.items()}
 
 
 def _marks(found: Passages) -> dict[str, Any]:

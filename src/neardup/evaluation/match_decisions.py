@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
-from neardup.evaluation.measures import shared_counts, weighted_cosine
+from neardup.decisions.evidence import COSINE, distinct_sets, exact_measure
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Features, Signatures, TextBatch
 from neardup.model.protocols import FieldScheme, Scheme
@@ -106,12 +106,9 @@ def _is_blank(texts: TextBatch) -> bool:
 
 def _measured(scheme: Any, features: Features) -> tuple[float, int]:
     """Return the exact measure of two documents, and the number of different features of the smaller one."""
-    shared, left, right = shared_counts(Features(features.values.copy(), features.offsets))
-    smaller = min(left, right)
-    if scheme.rule == "cosine":
-        return weighted_cosine(features, scheme.weight_table), smaller
-    whole = {"overlap": smaller, "containment": right}.get(scheme.rule, left + right - shared)
-    return shared / whole if whole else 0.0, smaller
+    better, worse = np.array([0]), np.array([1])
+    sets = distinct_sets(features, scheme.weight_table if scheme.rule == COSINE else None)
+    return float(sets.measured(exact_measure(scheme.rule), worse, better)[0]), int(sets.smaller(worse, better)[0])
 
 
 def _of_fields(

@@ -1,11 +1,8 @@
 """Exact measures of what two texts have in common."""
 
-from typing import Any
-
 import numpy as np
 
-from neardup.kernels.cosines import cosines, make_weighted
-from neardup.kernels.sets import intersections, make_distinct
+from neardup.decisions.evidence import Shared, distinct_sets, shared_by
 from neardup.model.arrays import Features
 from neardup.model.errors import DataError, kind_of
 from neardup.model.recipe import Hashing
@@ -27,8 +24,7 @@ def resemblance(  # noqa: PLR0913 - every one a keyword with a default
     >>> [round(100 * resemblance(a, b, shingle=q, bag=True), 2) for q in (1, 2, 3)]
     [70.0, 50.0, 30.0]
     """
-    shared, left, right = _counts(a, b, shingle, bag, analysis, seed)
-    return shared / (left + right - shared) if shared else 0.0
+    return float(_in_common(a, b, shingle, bag, analysis, seed).resemblance[0])
 
 
 def containment(  # noqa: PLR0913 - the same
@@ -41,23 +37,22 @@ def containment(  # noqa: PLR0913 - the same
     >>> containment("a rose is a rose", "so a rose is a rose is a rose", shingle=2)
     1.0
     """
-    shared, left, _ = _counts(a, b, shingle, bag, analysis, seed)
-    return shared / left if left else 0.0
+    return float(_in_common(a, b, shingle, bag, analysis, seed).left_in_right[0])
 
 
-def _counts(  # noqa: PLR0913, PLR0917 - the parameters of both measures
+def _in_common(  # noqa: PLR0913, PLR0917 - the parameters of both measures
     a: str,
     b: str,
     shingle: int,
     bag: bool,  # noqa: FBT001 - passed on
     analysis: Analysis | None,
     seed: int,
-) -> tuple[int, int, int]:
+) -> Shared:
     require_texts(a, b)
     shingling = Shingling(
         analysis=Analysis() if analysis is None else analysis, size=shingle, bag=bag, hashing=Hashing(seed=seed)
     )
-    return shared_counts(shingling.features([a, b]))
+    return in_common(shingling.features([a, b]))
 
 
 def require_texts(*texts: object) -> None:
@@ -67,22 +62,6 @@ def require_texts(*texts: object) -> None:
             raise DataError("a text to compare", f"must be a string, not {kind_of(text)}")
 
 
-def shared_counts(features: Features) -> tuple[int, int, int]:
-    """Return how many features two documents share, and how many each has, as sets; the features are overwritten."""
-    sets = features.values, features.offsets[:-1], np.diff(features.offsets)
-    both, shared = np.arange(2), np.empty(1, np.int64)
-    make_distinct(sets, both, np.zeros(2, np.bool_))
-    intersections(sets, both[:1], both[1:], shared)
-    return int(shared[0]), int(sets[2][0]), int(sets[2][1])
-
-
-def weighted_cosine(features: Features, table: tuple[Any, ...]) -> float:
-    """Return the cosine of the weights of two documents' features, times their numbers; the features are overwritten.
-
-    *table* has the weights, as ``neardup.kernels.weights`` takes them. The result is 0 if a document has no features.
-    """
-    sets = features.values, features.offsets[:-1], np.diff(features.offsets)
-    both, weights, norms, share = np.arange(2), np.empty(len(features.values)), np.zeros(2), np.empty(1)
-    make_weighted(sets, both, np.zeros(2, np.bool_), *table, weights, norms)
-    cosines(sets, weights, norms, both[1:], both[:1], share)
-    return float(share[0])
+def in_common(features: Features) -> Shared:
+    """Return what two documents with these features have in common, as sets; the features are overwritten."""
+    return shared_by(distinct_sets(features), np.array([0]), np.array([1]))

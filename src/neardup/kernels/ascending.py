@@ -7,7 +7,7 @@ from neardup.kernels.compile import njit
 _FEW = 32  # values that are sorted by insertion
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def first_from(ascending, begin, end, least):
     """Return the first position from *begin* to *end* whose value is at least *least*, or *end*."""
     while begin < end:
@@ -19,7 +19,17 @@ def first_from(ascending, begin, end, least):
     return begin
 
 
-@njit(nogil=True)
+@njit(forceinline=True)
+def prefix_shift(prefixes):
+    """Return the number of bits behind the prefix of a uint64, if there is a power of two of *prefixes*."""
+    shift = np.uint64(64)
+    while prefixes > 1:
+        prefixes >>= 1
+        shift -= np.uint64(1)
+    return shift
+
+
+@njit
 def sort(values):
     """Sort values in place: few ones by insertion, more by a heap, which no order of the values makes slow.
 
@@ -62,7 +72,7 @@ def sort(values):
         values[place] = value
 
 
-@njit(nogil=True)
+@njit
 def _run_end(values, begin):
     """Return the end of the ascending run that begins at a position; one further, if that is the end already."""
     end = begin + 1
@@ -71,7 +81,7 @@ def _run_end(values, begin):
     return end
 
 
-@njit(nogil=True)
+@njit
 def merge_runs(values, other):
     """Sort values in place that are a few ascending runs, by merging neighbours; *other* is scratch memory as long."""
     moved = False
@@ -102,7 +112,7 @@ def merge_runs(values, other):
             other[place] = values[place]
 
 
-@njit(nogil=True)
+@njit
 def common(one, other):
     """Count the values that are in both of two arrays, each ascending and without repeats."""
     count = 0

@@ -13,7 +13,7 @@ A guard may be ``None`` for data in memory; then no checks are compiled.
 
 import numpy as np
 
-from neardup.kernels.compile import fetch_ahead, kernel, njit, word_at
+from neardup.kernels.compile import fetch_ahead, kernel, last_word, njit, word_at
 
 BLOCK_BITS = 12
 BLOCK = 1 << BLOCK_BITS
@@ -28,23 +28,14 @@ _PRIME = np.uint64(0x9FB2_1C65_1E98_DF25)
 _LEFT, _RIGHT, _FOLD = np.uint64(29), np.uint64(35), np.uint64(32)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _absorbed(lane, word):
     """Return a lane after one word."""
     lane ^= word
     return ((lane << _LEFT) | (lane >> _RIGHT)) * _PRIME
 
 
-@njit(nogil=True, forceinline=True)
-def _last_word(data, begin, end):
-    """Read fewer than eight bytes as a word."""
-    word = np.uint64(0)
-    for place in range(begin, end):
-        word |= np.uint64(data[place]) << np.uint64(8 * (place - begin))
-    return word
-
-
-@njit(nogil=True)
+@njit
 def _sum(data, begin, end):
     """Compute the checksum of ``data[begin:end]``."""
     a, b, c, d = _START, _START + np.uint64(1), _START + np.uint64(2), _START + np.uint64(3)
@@ -61,7 +52,7 @@ def _sum(data, begin, end):
         h = _absorbed(h, word_at(data, place + 56))
         place += 64
     while place < end:
-        word = word_at(data, place) if place + 8 <= end else _last_word(data, place, end)
+        word = word_at(data, place) if place + 8 <= end else last_word(data, place, end)
         # The lanes take turns: the one that is due is always in front.
         a, b, c, d, e, f, g, h = b, c, d, e, f, g, h, _absorbed(a, word)
         place += 8
@@ -86,7 +77,7 @@ def block_sums(data, sums):
         sums[block] = _sum(data, block << BLOCK_BITS, min((block + 1) << BLOCK_BITS, data.size))
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def damaged(guard, begin, end):
     """Return the first damaged block among those with bytes from *begin* up to *end*, or ``INTACT``."""
     if guard is None or begin >= end:
@@ -97,7 +88,7 @@ def damaged(guard, begin, end):
     return INTACT
 
 
-@njit(nogil=True)
+@njit
 def _damaged_anew(guard, first, last):
     """Verify the blocks that were not verified yet, and return the first damaged one."""
     data, sums, seen = guard

@@ -7,7 +7,7 @@ import numpy as np
 
 from neardup.kernels.ascending import merge_runs
 from neardup.kernels.compile import fetch_ahead, kernel, returned
-from neardup.kernels.sets import place_in, places_for
+from neardup.kernels.sets import empty_table, enter, place_in
 
 _AHEAD = 16  # entries whose memory is fetched before they are read
 SPREAD_BITS = 3  # eight places in a filter for each key
@@ -105,8 +105,7 @@ def share(keys, left, right, position_independent, shares):
     The latter is for *position_independent* keys: the keys of ``left[i]`` are entered in a table once for all
     consecutive pairs with this row.
     """
-    table = np.empty(places_for(keys.shape[1]), np.uint64)
-    owners = np.full(table.size, -1, np.int64)
+    table, owners = empty_table(keys.shape[1])
     owner = -1
     for pair in range(left.size):
         one = keys[left[pair]]
@@ -115,10 +114,7 @@ def share(keys, left, right, position_independent, shares):
         if position_independent:
             if pair == 0 or left[pair] != left[pair - 1]:
                 owner = pair
-                for key in one:
-                    place = place_in(key, table, owners, owner)
-                    owners[place] = owner
-                    table[place] = key
+                enter(one, table, owners, owner)
             for key in other:
                 if owners[place_in(key, table, owners, owner)] == owner:
                     found = True

@@ -15,7 +15,7 @@ NUMBER = np.uint32(1 << 24)
 INVISIBLE = np.uint32(1 << 25)
 
 
-@njit(nogil=True)
+@njit
 def code_point(source, position):
     """Decode the code point at *position*: ``(code, bytes)``; an invalid byte is ``(INVALID, 1)``.
 
@@ -48,7 +48,7 @@ def code_point(source, position):
     return code, length
 
 
-@njit(nogil=True)
+@njit
 def code_point_before(source, position):
     """Decode the code point that ends before *position*, as ``code_point`` does."""
     for length in range(1, min(4, position) + 1):
@@ -60,7 +60,7 @@ def code_point_before(source, position):
     return _INVALID, 1
 
 
-@njit(nogil=True)
+@njit
 def encode(code, target, position):
     """Write a code point as UTF-8; return the position after it."""
     if code < 0x80:
@@ -82,43 +82,43 @@ def encode(code, target, position):
     return position + 4
 
 
-@njit(nogil=True)
+@njit
 def is_unreadable(code):
     """Return whether a code point represents bytes that are not UTF-8: invalid, or U+FFFD, written for such bytes."""
     return code == _INVALID or code == _REPLACEMENT
 
 
-@njit(nogil=True)
+@njit
 def lookup(index, data, code):
     """Read a table of 128-entry blocks at a code point."""
     return data[np.int64(index[code >> _CODE(7)]) * 128 + np.int64(code & _CODE(127))]
 
 
-@njit(nogil=True)
+@njit
 def entry_of(index, table, code):
-    """Read the ``analysis`` table at a code point; an invalid one is a separator."""
+    """Read a table at a code point; 0 for an invalid one, which is a separator in the tables of kinds."""
     return _CODE(0) if code == _INVALID else lookup(index, table, code)
 
 
-@njit(nogil=True)
+@njit
 def kind_of(entry):
     """Return the kind in an entry of the ``analysis`` table: separator, word, unspaced or symbol."""
     return (entry >> _CODE(21)) & _CODE(3)
 
 
-@njit(nogil=True)
+@njit
 def letters_of(code):
     """Return how many letters a code point counts as: a syllable of Hangul or Ethiopic has at least two."""
     return 2 if 0xAC00 <= code <= 0xD7A3 or 0x1200 <= code <= 0x135A else 1
 
 
-@njit(nogil=True)
+@njit
 def ends_line(code):
     """Return whether a code point is a line end: LF, VT, FF, CR, NEL, U+2028, U+2029."""
     return 0x0A <= code <= 0x0D or code == 0x85 or code == 0x2028 or code == 0x2029
 
 
-@njit(nogil=True)
+@njit
 def is_space(code):
     """Return whether a code point is white space."""
     return ends_line(code) or 0x2000 <= code <= 0x200A or code in (0x20, 0x09, 0xA0, 0x1680, 0x202F, 0x205F, 0x3000)

@@ -23,7 +23,7 @@ from numba.extending import overload
 
 from neardup.kernels.compile import equal_at, equal_words_at, kernel, njit, ones
 from neardup.kernels.sentences import EMPTY, decided
-from neardup.kernels.sets import denominator, empty_table, enter, may_match, part_for, shared_enough
+from neardup.kernels.sets import denominator, empty_table, enter, may_match, part_for, root_of, shared_enough
 
 GIVEN = -1  # instead of a measure of ``neardup.kernels.sets``
 ROWS = 6  # of the table
@@ -44,15 +44,7 @@ def _first(rows, more, terms, others, number, hit):
     """Return the first of *others* that matches a hit, or -1; *rows* decide which function below compares them."""
 
 
-@njit(nogil=True)
-def _root(heads, hit):
-    while heads[hit] != hit:
-        heads[hit] = heads[heads[hit]]  # so that the way is shorter next time
-        hit = heads[hit]
-    return hit
-
-
-@njit(nogil=True)
+@njit
 def _fold(rows, more, terms, present, near, codes, keeps, table):
     """Decide hit by hit; those that are *present* can match."""
     hits = present.size
@@ -61,7 +53,7 @@ def _fold(rows, more, terms, present, near, codes, keeps, table):
     return _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, begin, hits)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, begin, end):
     """Decide the hits from *begin* to *end*; *groups* (int64[3, rules, n]) are what earlier parts leave to later ones.
 
@@ -95,7 +87,7 @@ def _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, be
     return _listed(table)
 
 
-@njit(nogil=True)
+@njit
 def _begin(present, groups, table, begin, end):
     """Return the hits before *begin* that stay and can be compared, best first, with room for those before *end*."""
     of, heads = table[OF], table[HEADS]
@@ -115,7 +107,7 @@ def _begin(present, groups, table, begin, end):
     return signed, comparable
 
 
-@njit(nogil=True)
+@njit
 def _stay(hit, matched, near, codes, groups, table):
     """Put a hit that stays into the groups of the hits that it *matched* by each rule, or begin groups."""
     begun, sizes, firsts = groups[0], groups[1], groups[2]
@@ -128,11 +120,11 @@ def _stay(hit, matched, near, codes, groups, table):
         if rule != near and better < 0 and codes[rule, hit] >= 0:
             firsts[rule, codes[rule, hit]] = hit
         if better >= 0:
-            one, other = _root(heads, better), _root(heads, hit)
+            one, other = root_of(heads, better), root_of(heads, hit)
             heads[max(one, other)] = min(one, other)
 
 
-@njit(nogil=True)
+@njit
 def _listed(table):
     """List the hits that stay, removed hits, and those of each group."""
     of, heads, ranks, members, begins = table[OF], table[HEADS], table[RANKS], table[MEMBERS], table[BEGINS]
@@ -160,7 +152,7 @@ def _listed(table):
     return stay, groups
 
 
-@njit(nogil=True)
+@njit
 def _sampled(rows):
     """Lay one byte of each entry in blocks of 64 columns; what fills the last one up differs in any two near rows."""
     hits, columns = rows.shape
@@ -204,7 +196,7 @@ def by_minima(rows, terms, present, near, codes, keeps, table):
     return _fold(rows, _sampled(rows), terms, present, near, codes, keeps, table)
 
 
-@njit(nogil=True)
+@njit
 def _filled_up(rows):
     """Lay rows end to end, each filled up to whole blocks of 8 with what no other row has there."""
     hits, columns = rows.shape
@@ -264,7 +256,7 @@ def by_fingerprints(rows, terms, present, near, codes, keeps, table):
     return _fold(rows, np.zeros(rows.shape[0] + _BLOCK, np.uint64), terms, present, near, codes, keeps, table)
 
 
-@njit(nogil=True)
+@njit
 def _filters(rows):
     """Mark each row's values in 512 bits; the next words count them, and those with a marked bit."""
     filters = np.zeros((rows.shape[0], _WORDS + 2), np.uint64)

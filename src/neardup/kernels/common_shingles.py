@@ -6,10 +6,10 @@ distinct.
 
 import numpy as np
 
-from neardup.kernels.ascending import common, sort
+from neardup.kernels.ascending import common, prefix_shift, sort
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.shingles import SPREAD, mix
-from neardup.kernels.weights import place_of, prefix_shift
+from neardup.kernels.weights import place_of
 
 ROOM = 8  # counted documents of a bucket that later ones are compared with
 NEAREST = 4  # of these
@@ -35,7 +35,7 @@ def sort_sets(values, bounds):
     return count
 
 
-@njit(nogil=True)
+@njit
 def _apart(document, nearest, values, bounds, places):
     """Count the features of a document that no *nearest* has, and those of all *nearest* that it lacks."""
     alone = 0
@@ -65,7 +65,7 @@ def _apart(document, nearest, values, bounds, places):
             lacking += having == nearest.size
 
 
-@njit(nogil=True)
+@njit
 def _insert(candidate, shared, union, number, nearest, shares, unions):
     """Insert a neighbour by descending resemblance (compared exactly), ties by position; returns their number."""
     place = number
@@ -148,7 +148,7 @@ def leave_out(values, bounds, terms, prefixes):
     ``neardup.kernels.shingles``). *terms* (uint64) are ascending and distinct; *prefixes* are their bounds as in
     ``neardup.kernels.weights``. Features may repeat and keep their order; *bounds* follow.
     """
-    shift = prefix_shift(prefixes)
+    shift = prefix_shift(prefixes.size - 1)
     count = 0
     begin = bounds[0]
     for document in range(bounds.size - 1):

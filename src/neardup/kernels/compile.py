@@ -278,35 +278,44 @@ def fetch_ahead(typing_context: Any, array: Any, position: Any) -> Any:  # noqa:
     return signature, generate
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _require(array, begin, entries):
     """Raise ``IndexError`` for a block outside its array, where bounds are checked."""
     if _CHECKED and (begin < 0 or begin + entries > array.size):
         raise IndexError("a block is read outside its array")
 
 
-@njit(nogil=True)
+@njit
 def word_at(array, position):
     """Read ``array[position : position + 8]`` (uint8) as one little-endian uint64, from any position."""
     _require(array, position, 8)
     return _load_word(array, position)
 
 
-@njit(nogil=True)
+@njit
+def last_word(array, begin, end):
+    """Read ``array[begin:end]``, fewer than 8 bytes, as one little-endian uint64."""
+    word = np.uint64(0)
+    for place in range(begin, end):
+        word |= np.uint64(array[place]) << np.uint64(8 * (place - begin))
+    return word
+
+
+@njit
 def filled_at(array, position):
     """Return one bit per byte of ``array[position : position + 64]``, the first lowest: 1 unless it is zero."""
     _require(array, position, 64)
     return _load_filled(array, position)
 
 
-@njit(nogil=True)
+@njit
 def high_at(array, position):
     """Return one bit per byte of ``array[position : position + 64]``, the first lowest: 1 unless it is ASCII."""
     _require(array, position, 64)
     return _load_high(array, position)
 
 
-@njit(nogil=True)
+@njit
 def special_at(array, position):
     """Return one bit per byte of ``array[position : position + 64]``, the first lowest: 1 if it is special.
 
@@ -316,7 +325,7 @@ def special_at(array, position):
     return _load_special(array, position)
 
 
-@njit(nogil=True)
+@njit
 def near_at(array, position, word, most):
     """Return one bit per entry of ``array[position : position + 16]``: 1 if at most *most* bits differ from *word*.
 
@@ -326,7 +335,7 @@ def near_at(array, position, word, most):
     return _load_near(array, position, word, most)
 
 
-@njit(nogil=True)
+@njit
 def equal_at(array, position, other):
     """Compare 64 bytes from *position* with 64 bytes from *other*; return one bit each, the first lowest."""
     _require(array, position, 64)
@@ -334,7 +343,7 @@ def equal_at(array, position, other):
     return _equal_64(array, position, other)
 
 
-@njit(nogil=True)
+@njit
 def equal_words_at(array, position, other):
     """Compare 8 uint64 from *position* with 8 from *other*; return one bit each, the first lowest."""
     _require(array, position, 8)

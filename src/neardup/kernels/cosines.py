@@ -6,9 +6,10 @@ are whole numbers, so sums below ``2**53`` are exact.
 
 import numpy as np
 
+from neardup.kernels.ascending import prefix_shift
 from neardup.kernels.compile import kernel
 from neardup.kernels.sets import part_for, place_in, table_for
-from neardup.kernels.weights import place_of, prefix_shift
+from neardup.kernels.weights import place_of
 
 
 @kernel
@@ -22,7 +23,7 @@ def make_weighted(sets, chosen, distinct, terms, bounds, units, otherwise, weigh
     values, starts, sizes = sets
     table = table_for(sizes, chosen)
     at = np.empty(table[0].size, np.int64)
-    shift = prefix_shift(bounds)
+    shift = prefix_shift(bounds.size - 1)
     for segment in chosen:
         if distinct[segment]:
             continue

@@ -51,7 +51,7 @@ _DISTANCE = np.uint64(DISTANCE_BITS)
 _RIGHT = np.uint64(DISTANCE_BITS + POSITION_BITS)
 
 
-@njit(nogil=True)
+@njit
 def _length(difference):
     """Count the bits up to the highest one."""
     length = 0
@@ -61,7 +61,7 @@ def _length(difference):
     return length
 
 
-@njit(nogil=True)
+@njit
 def _difference(words, i, to_bucket):
     """Return the difference of a word from the previous one in its bucket, otherwise from the bucket's first value."""
     word = words[i]
@@ -95,7 +95,7 @@ def measure(words, bucket_bits, sizes, offsets):
     offsets[-1] = size
 
 
-@njit(nogil=True)
+@njit
 def _put(stream, bit, value, number):
     """Write the lowest *number* bits of a value over 0s."""
     while number > 0:
@@ -127,14 +127,14 @@ def encode(words, bucket_bits, codes, sizes, offsets, stream):
         bit += max(length - 1, 0)
 
 
-@njit(nogil=True)
+@njit
 def _word(stream, bit):
     """Read 64 bits from any bit position."""
     byte, within = np.int64(bit >> _THREE), bit & _SEVEN
     return (word_at(stream, byte) >> within) | (word_at(stream, byte + 8) << (_LAST - within) << _ONE)
 
 
-@njit(nogil=True)
+@njit
 def _take(stream, bit, lengths):
     """Read the difference written at *bit*; return it, the end of its code, and the beginning of the next one.
 
@@ -148,7 +148,7 @@ def _take(stream, bit, lengths):
     return (_word(stream, place) & (highest - some)) | highest, place, place + length - some
 
 
-@njit(nogil=True)
+@njit
 def _edges(base, offsets, bucket):
     """Return the bits at which a bucket of a table begins and ends."""
     return (
@@ -177,13 +177,13 @@ def decode(bucket_bits, stream, base, offsets, lengths, words):
     return i == words.size
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _are_within(begin, end, stream):
     """Return whether a bucket can be at these bytes."""
     return 0 <= begin <= end <= stream.size - SPARE
 
 
-@njit(nogil=True)
+@njit
 def _rank(value, entries, guard):
     """Find a value that is in table 0."""
     bucket_bits, stream, bases, offsets, lengths, starts = entries

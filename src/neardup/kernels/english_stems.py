@@ -91,12 +91,12 @@ _CHANGING[ord("y"), list(b"aeiou")] = False
 _CHANGING[ord("l"), ord("l")] = True
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _is(kind, byte):
     return _KINDS[byte] & kind != 0
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _end(words, begin):
     """Return the place of the zero that ends a word."""
     zeros = zero_bytes(word_at(words, begin))
@@ -106,7 +106,7 @@ def _end(words, begin):
     return begin + np.int64(trailing_zeros(zeros) >> np.uint64(3))
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _longest(listed, word, end):
     """Return the entry of the longest suffix in a list that the word has, or 0."""
     ending = np.int64(word[end - 1] & 31) << 5 | np.int64(word[end - 2] & 31)
@@ -120,14 +120,14 @@ def _longest(listed, word, end):
     return 0
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _is_one_of(listed, word, begin, end):
     """Return the entry that is the whole word, or 0."""
     entry = _longest(listed, word, end)
     return entry if _LENGTHS[entry] == end - begin else 0
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _replace(word, end, entry):
     """Replace a suffix; return the end."""
     begin = end - _LENGTHS[entry]
@@ -136,7 +136,7 @@ def _replace(word, end, entry):
     return begin + _REPLACED[entry]
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _last(word, end):
     """Return where the last character before *end* begins."""
     place = end - 1
@@ -145,7 +145,7 @@ def _last(word, end):
     return place
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _has(eight, words, begin, end):
     """Return whether a byte from *begin* to *end* is the byte of *eight*; up to 7 bytes behind *end* count, too."""
     found = np.uint64(0)
@@ -154,7 +154,7 @@ def _has(eight, words, begin, end):
     return found != 0
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _has_vowel(word, begin, end):
     for place in range(begin, end):
         if _is(_VOWEL, word[place]):
@@ -162,7 +162,7 @@ def _has_vowel(word, begin, end):
     return False
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _is_short(word, begin, end):
     """Return whether the last syllable is short, or *past*.
 
@@ -175,7 +175,7 @@ def _is_short(word, begin, end):
     return word_at(word, end - 8) >> np.uint64(32) == _PAST
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _mark_consonants(word, begin, end):
     """Write *Y* for each y that is a consonant; return whether there is one."""
     if not _has(_EIGHT_YS, word, begin, end):
@@ -188,7 +188,7 @@ def _mark_consonants(word, begin, end):
     return found
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _vowels(word, begin, end):
     """Return one bit for each of at most 64 bytes, the first lowest: whether it is a vowel."""
     vowels = np.uint64(0)
@@ -197,7 +197,7 @@ def _vowels(word, begin, end):
     return vowels
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _region(word, vowels, short, begin, end):
     """Return where the region behind the first consonant after a vowel begins; *end* if it is empty.
 
@@ -217,7 +217,7 @@ def _region(word, vowels, short, begin, end):
     return min(begin, end)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _mark_regions(word, begin, end):
     """Return where R1 and R2 begin."""
     letter = word[begin] & 31
@@ -228,7 +228,7 @@ def _mark_regions(word, begin, end):
     return first, _region(word, vowels >> np.uint64((first - begin) & 63), short, first, end)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _step_1a(word, begin, end):
     """Remove possessive and plural endings."""
     end -= _LENGTHS[_longest(_POSSESSIVE, word, end)]
@@ -241,7 +241,7 @@ def _step_1a(word, begin, end):
     return _replace(word, end, entry)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _mend(word, begin, end, first):
     """Add *e* to a stem, or remove a double letter; return the end."""
     entry = _longest(_ENDING, word, end)
@@ -254,7 +254,7 @@ def _mend(word, begin, end, first):
     return end
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _step_1b(word, begin, end, first):
     """Remove *ed* and *ing*."""
     entry = _longest(_STEP_1B, word, end)
@@ -273,7 +273,7 @@ def _step_1b(word, begin, end, first):
     return _mend(word, begin, stem, first)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _step_1c(word, begin, end):
     """Write *i* for a final y behind a consonant that is not the beginning."""
     last = word[end - 1]
@@ -282,7 +282,7 @@ def _step_1c(word, begin, end):
         word[end - 1] = _I
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _step_2_to_4(listed, word, end, first, second):
     """Replace a suffix in R1, or remove it in R2."""
     entry = _longest(listed, word, end)
@@ -294,7 +294,7 @@ def _step_2_to_4(listed, word, end, first, second):
     return _replace(word, end, entry)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _step_5(word, begin, end, first, second):
     """Remove a final *e*, or a second *l*."""
     stem = end - 1
@@ -303,7 +303,7 @@ def _step_5(word, begin, end, first, second):
     return stem if stem >= second and _is(_L, word[stem]) and _is(_L, word[stem - 1]) else end
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _stem(word, begin, end):
     """Replace a word by its stem; return the end."""
     exception = _is_one_of(_EXCEPTIONS, word, begin, end)

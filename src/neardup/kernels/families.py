@@ -47,7 +47,7 @@ def gather(begins, owners, sizes, lists, least, most, family, members, bounds):
     return number
 
 
-@njit(nogil=True)
+@njit
 def _count(values, starts, sizes, chosen, keys, numbers, named, counts):
     """Return the number of distinct values of some sets; *named* has a number for each value, *counts* its sets."""
     distinct = 0

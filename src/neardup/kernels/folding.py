@@ -40,7 +40,7 @@ _SLASH, _COLON = 0x2F, _BYTE(0x3A)
 _MINUS, _WIDE_HYPHEN, _HYPHEN = np.uint32(0x2212), np.uint32(0xFF0D), np.uint32(0x2D)
 
 
-@njit(nogil=True)
+@njit
 def _fold_ascii(byte, lift):
     """Fold one ASCII byte without a branch; *lift* is 32 to fold case, 0 to keep it."""
     lower = _BYTE(byte | _BYTE(32))

@@ -37,7 +37,7 @@ def sample(values, starts, ends, bound, rows):
                 row[number] = _EMPTY
 
 
-@njit(nogil=True)
+@njit
 def _limit(row, number, bound):
     """Return the limit of a row of *number* values."""
     if number < FEWEST:

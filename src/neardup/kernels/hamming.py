@@ -65,14 +65,14 @@ _POSITION_MASK = np.uint64((1 << POSITION_BITS) - 1)
 _NONE = np.int64(0)
 
 
-@njit(nogil=True)
+@njit
 def _rotated(value, by):
     """Rotate left by 0 to 63 places."""
     by = np.uint64(by)
     return (value << by) | (value >> ((np.uint64(64) - by) & np.uint64(63)))
 
 
-@njit(nogil=True)
+@njit
 def reordered(value, rotations, masks):
     """Return a value with its bits in a table's order."""
     word = _ZERO
@@ -81,7 +81,7 @@ def reordered(value, rotations, masks):
     return word
 
 
-@njit(nogil=True)
+@njit
 def restored(word, rotations, masks):
     """Return a value with its own order of bits from that of a table."""
     value = _ZERO
@@ -114,7 +114,7 @@ def store(words, bucket_bits, lows, highs, starts):
     starts[next_bucket:] = words.size
 
 
-@njit(nogil=True)
+@njit
 def is_intact(guard, array, table, begin, end):
     """Return whether these entries of a table's row are intact; otherwise record the damaged block."""
     if guard is None:
@@ -127,7 +127,7 @@ def is_intact(guard, array, table, begin, end):
     return block == INTACT
 
 
-@njit(nogil=True)
+@njit
 def refuse(guard, array, table, entry):
     """Record the block of an entry that is impossible; in memory there are none."""
     if guard is not None:
@@ -135,7 +135,7 @@ def refuse(guard, array, table, entry):
         fault[0] = (begins[array, table] + entry * sizes[array]) >> BLOCK_BITS
 
 
-@njit(nogil=True)
+@njit
 def are_intact(guard, array, probes, number):
     """Return whether the entries ``probes[i, 3]`` up to ``probes[i, 4]`` of tables ``probes[i, 1]`` are all intact.
 
@@ -157,7 +157,7 @@ def are_intact(guard, array, probes, number):
     return True
 
 
-@njit(nogil=True)
+@njit
 def rest_of(lows, highs, place):
     """Return the bits of an entry that its bucket does not imply."""
     rest = np.uint64(lows[place])
@@ -166,7 +166,7 @@ def rest_of(lows, highs, place):
     return rest
 
 
-@njit(nogil=True)
+@njit
 def _first_from(lows, highs, begin, end, rest, guard, table):
     """Find the first entry of a part of a bucket that is not below *rest*."""
     while begin < end:
@@ -180,7 +180,7 @@ def _first_from(lows, highs, begin, end, rest, guard, table):
     return begin
 
 
-@njit(nogil=True)
+@njit
 def _next_near(lows, begin, end, low, distance):
     """Find the first entry whose low bits differ from *low* in at most *distance* places, else *end*."""
     while begin < end:
@@ -191,18 +191,18 @@ def _next_near(lows, begin, end, low, distance):
     return end
 
 
-@njit(nogil=True)
+@njit
 def room_for(found, number):
     """Return an array with the same contents and room for at least this number of entries."""
     if number <= found.size:
         return found
-    grown = np.empty(max(2 * found.size, number), np.uint64)
+    grown = np.empty(max(2 * found.size, number), found.dtype)
     for place in range(found.size):
         grown[place] = found[place]
     return grown
 
 
-@njit(nogil=True)
+@njit
 def rank_of(value, lows, highs, starts, to_bucket, guard):
     """Find a value that is in table 0."""
     bucket = np.int64(value >> to_bucket)
@@ -214,7 +214,7 @@ def rank_of(value, lows, highs, starts, to_bucket, guard):
     return min(_first_from(lows, highs, begin, end, rest, guard, FIRST), entries - 1)
 
 
-@njit(nogil=True)
+@njit
 def is_first(difference, table, covers, radii):
     """Return whether no table before this one finds values that differ in these bits."""
     for before in range(table):
@@ -223,13 +223,13 @@ def is_first(difference, table, covers, radii):
     return True
 
 
-@njit(nogil=True)
+@njit
 def behind_first(lead):
     """Return a mask of the bits after the first *lead* bits (1 to 64)."""
     return (_ALL >> np.uint64(lead - 1)) >> _ONE
 
 
-@njit(nogil=True)
+@njit
 def _range(word, lead, bucket_bits, lows, highs, starts, guard, table):
     """Find the range of the entries with the leading bits of *word*, or a slightly larger one; a table is its rows."""
     to_bucket = np.uint64(64 - bucket_bits)
@@ -244,7 +244,7 @@ def _range(word, lead, bucket_bits, lows, highs, starts, guard, table):
     return begin, end
 
 
-@njit(nogil=True)
+@njit
 def _collect(query, flip, place, end, table, layout, entries, guard, near, number):
     """Collect what a probe finds up to *end*; *place* is the first entry whose low bits are near.
 
@@ -278,7 +278,7 @@ def _collect(query, flip, place, end, table, layout, entries, guard, near, numbe
     return near, number
 
 
-@njit(nogil=True)
+@njit
 def list_probes(queries, cursor, layout, bucket_bits, directory, words, probes):
     """List the next probes, and prefetch the memory of the directory that they need.
 
@@ -308,7 +308,7 @@ def list_probes(queries, cursor, layout, bucket_bits, directory, words, probes):
     return number
 
 
-@njit(nogil=True)
+@njit
 def _prepare(queries, cursor, layout, entries, guard, words, probes):
     """List the next probes with the entries that they scan, and prefetch their memory.
 
@@ -329,7 +329,7 @@ def _prepare(queries, cursor, layout, entries, guard, words, probes):
     return number if are_intact(guard, LOWS, probes, number) else -1
 
 
-@njit(nogil=True)
+@njit
 def positions_of(rank, bounds, guard):
     """Return where the positions of a value begin and end."""
     if bounds.size == 0:
@@ -343,13 +343,13 @@ def positions_of(rank, bounds, guard):
     return begin, end
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def is_there(there, position):
     """Return whether a position exists; one that is too large does not."""
     return there.size == 0 or (np.int64(position) < there.size and there[position])
 
 
-@njit(nogil=True)
+@njit
 def last_of(begin, end, most, positions, there, guard):
     """Return the end of the first *most* positions that are *there*, in the list from *begin* up to *end*."""
     if there.size == 0:
@@ -375,7 +375,7 @@ def search(queries, layout, entries, bounds, guard, dense):
     cursor, words, probes = np.zeros(3, np.int64), np.empty(AHEAD, np.uint64), np.empty((AHEAD, 5), np.int64)
     near = np.empty(64, np.uint64)
     found = np.empty(max(16, queries.size), np.uint64)
-    ranges, later = np.full(RANGES, -1, np.int64), np.empty((0, 5), np.int64)
+    ranges, later = np.full(RANGES, -1, np.int64), np.empty(0, np.int64)
     number = listed_later = 0
     while cursor[0] < queries.size:
         prepared = _prepare(queries, cursor, layout, entries, guard, words, probes)
@@ -385,11 +385,10 @@ def search(queries, layout, entries, bounds, guard, dense):
             own = np.int64(table << POSITION_BITS | begin)
             slot = own % RANGES
             if end - begin > FEW and ranges[slot] == own:
-                if listed_later == later.shape[0]:
-                    later = _doubled(later)
-                for column in range(later.shape[1]):
-                    later[listed_later, column] = probes[i, column]
-                listed_later += 1
+                later = room_for(later, listed_later + probes.shape[1])
+                for column in range(probes.shape[1]):
+                    later[listed_later + column] = probes[i, column]
+                listed_later += probes.shape[1]
                 continue
             place = _next_near(lows[table], begin, end, np.uint32(words[i] & _LOW), distance)
             if place == end:
@@ -401,10 +400,10 @@ def search(queries, layout, entries, bounds, guard, dense):
             for match in near[:matches]:
                 found[number] = np.uint64(query) << _RIGHT | match
                 number += 1
-    return returned(found[:number]), returned(later[:listed_later])
+    return returned(found[:number]), returned(later[:listed_later].reshape(-1, probes.shape[1]))
 
 
-@njit(nogil=True)
+@njit
 def _positions(near, bounds, guard):
     """Count the positions of values."""
     number = 0
@@ -412,15 +411,6 @@ def _positions(near, bounds, guard):
         begin, end = positions_of(np.int64(match >> _DISTANCE), bounds, guard)
         number += end - begin
     return number
-
-
-@njit(nogil=True)
-def _doubled(rows):
-    grown = np.empty((max(64, 2 * rows.shape[0]), rows.shape[1]), np.int64)
-    for row in range(rows.shape[0]):
-        for column in range(rows.shape[1]):
-            grown[row, column] = rows[row, column]
-    return grown
 
 
 @kernel

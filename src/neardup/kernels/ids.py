@@ -6,15 +6,16 @@ same id; at most one existing document has it.
 
 import numpy as np
 
+from neardup.kernels.ascending import prefix_shift
 from neardup.kernels.blocks import BLOCK_BITS, INTACT, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, njit, word_at
-from neardup.kernels.postings import begin_of, bits_of
+from neardup.kernels.postings import begin_of
 from neardup.kernels.strings import TOGETHER, bounds_of, fetch_string
 
 _ONE = np.uint64(1)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _same(data, first, last, other, other_first, other_last):
     """Compare ``data[first:last]`` with ``other[other_first:other_last]``."""
     if last - first != other_last - other_first:
@@ -42,7 +43,7 @@ def find_ids(keys, ids, bounds, entries, starts, document_bits, alive, guard, be
     Several passes over the ids prefetch the memory that they need.
     """
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
-    shift = np.uint64(64) - np.uint64(bits_of(starts.size - 1))
+    shift = prefix_shift(starts.size - 1)
     length, documents = entries.size, offsets.size - 1
     places = np.empty(TOGETHER, np.int64)
     for start in range(0, keys.size, TOGETHER):

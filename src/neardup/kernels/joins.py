@@ -9,7 +9,7 @@ others are there, behind it.
 
 import numpy as np
 
-from neardup.kernels.ascending import first_from, sort
+from neardup.kernels.ascending import first_from, prefix_shift, sort
 from neardup.kernels.compile import fetch_ahead, kernel, njit, ones
 from neardup.kernels.sets import (
     empty_table,
@@ -98,13 +98,13 @@ def rarest_first(sets, shift, counts, chosen, wanted, alone):
             begin = ends[count]
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _fetch(value, numbers):
     """Ask for the place of a value in a table, before it is needed."""
     fetch_ahead(numbers, np.int64(first_place(value, np.uint64(numbers.size - 1))))
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _place_of(value, distinct, numbers):
     """Return the place of a value in a table, or the free place for it."""
     mask = np.uint64(numbers.size - 1)
@@ -157,7 +157,7 @@ def lists(sets, alone, wanted, table, begins, owners, at):
     return known
 
 
-@njit(nogil=True)
+@njit
 def _differing(one, other):
     """Count the bits in which two rows of bits differ."""
     total = np.int64(0)
@@ -173,7 +173,7 @@ def parities(sets, chosen, bits):
     Two sets differ in at least as many values as their bits. The number of bits is a power of two.
     """
     values, starts, sizes = sets
-    shift = _high_bits(64 * bits.shape[1])
+    shift = prefix_shift(64 * bits.shape[1])
     for one in chosen:
         bits[one] = 0
         for value in values[starts[one] : starts[one] + sizes[one]]:
@@ -181,17 +181,7 @@ def parities(sets, chosen, bits):
             bits[one, place >> _SIX] ^= _ONE << (place & _LOW)
 
 
-@njit(nogil=True)
-def _high_bits(places):
-    """Return the shift that leaves of a hash as many high bits as number the places, a power of two."""
-    shift = np.uint64(64)
-    while places > 1:
-        places >>= 1
-        shift -= _ONE
-    return shift
-
-
-@njit(nogil=True)
+@njit
 def _first_large(sizes, begin, end, threshold, measure):
     """Return the first set from *begin* to *end*, which ascend by size, that is large enough for the set *end*."""
     size = sizes[end]

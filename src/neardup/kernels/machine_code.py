@@ -45,15 +45,15 @@ def kernel(function: Kernel) -> Kernel:
     return compiled
 
 
-def njit(**options: bool) -> Callable[[Kernel], Kernel]:
-    """Return Numba's decorator for parts of kernels, which are called by compiled code only.
+def njit(function: Kernel | None = None, **options: bool) -> Any:
+    """Compile a part of kernels, which is called by compiled code only; without a function, return the decorator.
 
     Without the wrappers for calls from Python and C, kernels are compiled in five sixths of the time. They copy entries
     by loops for the same reason: with a slice that is assigned from an array, Numba also compiles the formatting of its
     error message, which takes longer than most kernels.
     """
-    decorator: Callable[[Kernel], Kernel] = numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
-    return decorator
+    decorator = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
+    return decorator if function is None else decorator(function)
 
 
 def is_kept(function: Kernel) -> bool | None:

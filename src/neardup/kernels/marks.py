@@ -35,7 +35,7 @@ def fold_terms(data, offsets, index, table, expansions, letters, bounds, terms):
         terms[term + 1] = number + found
 
 
-@njit(nogil=True, forceinline=True)  # to hand arrays on for every word would take four times as long
+@njit(forceinline=True)  # to hand arrays on for every word would take four times as long
 def _stands_at(first, words, letters, bounds, term_letters, term_bounds, begin, end, begins):
     """Return whether the words *begin* .. *end* - 1 of a term are in a text from its word *first* on.
 
@@ -56,7 +56,7 @@ def _stands_at(first, words, letters, bounds, term_letters, term_bounds, begin, 
     return True, compared
 
 
-@njit(nogil=True)
+@njit
 def _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins, most, begun, ended, marks):
     """Find the terms among the words of a text.
 
@@ -85,7 +85,7 @@ def _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins
             break
 
 
-@njit(nogil=True)
+@njit
 def _best_passage(words, begun, ended, terms, most, often):
     """Find the *most* consecutive words with the most different terms; ties by the most terms, then the first.
 
@@ -118,7 +118,7 @@ def _best_passage(words, begun, ended, terms, most, often):
     return best, behind
 
 
-@njit(nogil=True)
+@njit
 def _begins_sentence(source, start):
     """Return whether the word at byte *start* is the first of a sentence.
 
@@ -138,7 +138,7 @@ def _begins_sentence(source, start):
     return code == 0xE38082 or code == 0xEFBC81 or code == 0xEFBC9F
 
 
-@njit(nogil=True)
+@njit
 def _frame(source, first, behind, words, starts, most):
     """Choose *most* words around *first* .. *behind* - 1: begin with their sentence, or put them in the middle."""
     for begin in range(first, max(-1, behind - most - 1), -1):
@@ -149,7 +149,7 @@ def _frame(source, first, behind, words, starts, most):
     return max(0, end - most), end
 
 
-@njit(nogil=True)
+@njit
 def _find_spans(window, begin, end, starts, ends, marks, spans):
     """Find the marked spans among words, in bytes from the byte *window*; return their number."""
     count = 0

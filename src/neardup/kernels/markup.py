@@ -7,8 +7,19 @@ the end tag, and what is open in the element stays open.
 
 import numpy as np
 
-from neardup.kernels.compile import kernel, njit, word_at
-from neardup.kernels.tags import attribute, is_blank, is_letter, kind_of, name_end, opens, other_end, packed, raw_end
+from neardup.kernels.compile import kernel, last_word, njit, word_at
+from neardup.kernels.tags import (
+    attribute,
+    is_blank,
+    is_letter,
+    kind_of,
+    name_end,
+    opens,
+    other_end,
+    packed,
+    raw_end,
+    same_name,
+)
 
 _GREATER, _SLASH, _SPACE, _SQUARE, _SQUARE_END = 0x3E, 0x2F, 0x20, 0x5B, 0x5D
 
@@ -63,7 +74,7 @@ _WORD = 8  # bytes that are hashed at a time
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(nogil=True)
+@njit
 def _hash(page, begin, end):
     """Return a hash of a name as it is written, which is not 0."""
     known = np.uint64(end - begin)
@@ -73,16 +84,14 @@ def _hash(page, begin, end):
             if end - begin < _WORD:
                 word &= (np.uint64(1) << np.uint64(8 * (end - begin))) - np.uint64(1)
         else:
-            word = np.uint64(0)
-            for place in range(end - 1, begin - 1, -1):
-                word = word << np.uint64(8) | np.uint64(page[place])
+            word = last_word(page, begin, end)
         known = (known ^ word) * _ODD
         known ^= known >> np.uint64(32)
         begin += _WORD
     return known | np.uint64(1)
 
 
-@njit(nogil=True)
+@njit
 def _note(known, table, sought):
     """Add the hash of a name to the table of those that were read, and the name to the numbers *sought*."""
     place = np.int64(known >> np.uint64(32)) & (PLACES - 1)
@@ -94,7 +103,7 @@ def _note(known, table, sought):
     sought[1] += sought[0]
 
 
-@njit(nogil=True)
+@njit
 def _tag_end(page, position, table, sought):
     """Return the place after a tag whose attributes begin at *position*, their number, and whether it closes itself."""
     attributes = 0
@@ -116,27 +125,14 @@ def _tag_end(page, position, table, sought):
     return page.size, attributes, False
 
 
-@njit(nogil=True)
-def _same(page, one, other):
-    """Return whether two names are the same, which begin at these places; upper and lower case are equal."""
-    end, last = name_end(page, one), name_end(page, other)
-    if end - one != last - other:
-        return False
-    for place in range(end - one):
-        first, second = page[one + place], page[other + place]
-        if first != second and not (first ^ second == 0x20 and is_letter(first)):
-            return False
-    return True
-
-
-@njit(nogil=True)
+@njit
 def _move_up(rows, row):
     """Copy a row over the one before it."""
     for column in range(rows.shape[1]):
         rows[row - 1, column] = rows[row, column]
 
 
-@njit(nogil=True)
+@njit
 def _close(elements, formatting, counts, place):
     """Close an element; those in it stay open, and may not be foreign any more."""
     kind = elements[place, _KIND]
@@ -151,7 +147,7 @@ def _close(elements, formatting, counts, place):
         formatting[number, _WITHIN] -= formatting[number, _WITHIN] > place
 
 
-@njit(nogil=True)
+@njit
 def _leave_foreign(elements, counts):
     """Note that the foreign content that was read last may have ended."""
     place = counts[_DEPTH] - 1
@@ -160,18 +156,20 @@ def _leave_foreign(elements, counts):
         place -= 1
 
 
-@njit(nogil=True)
+@njit
 def _innermost(page, elements, depth, name, place, barriers):
     """Return the number of the last open element with a name, unless one of the *barriers* is open in it; or -1."""
     for number in range(depth - 1, -1, -1):
-        if elements[number, _NAME] == name and (name > 0 or _same(page, elements[number, _PLACE], place)):
-            return number
+        if elements[number, _NAME] == name:
+            other = elements[number, _PLACE]
+            if name > 0 or same_name(page, other, name_end(page, other), place, name_end(page, place)):
+                return number
         if elements[number, _KIND] & barriers:
             return -1
     return -1
 
 
-@njit(nogil=True)
+@njit
 def _last_of(elements, depth, wanted, barriers, passed):
     """Return the number of the last open element of a *wanted* kind, unless a barrier is open in it; or -1."""
     for number in range(depth - 1, -1, -1):
@@ -183,7 +181,7 @@ def _last_of(elements, depth, wanted, barriers, passed):
     return -1
 
 
-@njit(nogil=True)
+@njit
 def _make_way(elements, formatting, counts, kind):
     """Close what the start tag of an element of this kind closes, outside of foreign content."""
     last = -1
@@ -199,7 +197,7 @@ def _make_way(elements, formatting, counts, kind):
             _close(elements, formatting, counts, last)
 
 
-@njit(nogil=True)
+@njit
 def _end_formatting(elements, formatting, counts, name):
     """Close the last formatting element with a name, if a parser does so for certain; return whether there is one."""
     last, alike = -1, 0
@@ -223,7 +221,7 @@ def _end_formatting(elements, formatting, counts, name):
     return True
 
 
-@njit(nogil=True)
+@njit
 def _start(elements, formatting, counts, name, place, kind, alone):
     """Open an element if its start tag does so; return whether its content is not markup."""
     if kind & HTML:
@@ -260,7 +258,7 @@ def _start(elements, formatting, counts, name, place, kind, alone):
     return False
 
 
-@njit(nogil=True)
+@njit
 def _end(page, elements, formatting, counts, name, place, kind):
     """Close what an end tag closes for certain."""
     depth = counts[_DEPTH]
@@ -352,7 +350,7 @@ def shape(page, names, kinds, table, found):
     found[NAMES], found[SOUGHT] = sought
 
 
-@njit(nogil=True)
+@njit
 def _literal_end(page, position):
     """Return where "]]>" ends, from a place on: in foreign content, ``<![CDATA[`` opens text up to there."""
     while position + 2 < page.size:

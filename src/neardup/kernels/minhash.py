@@ -4,6 +4,8 @@ Round *r* hashes a value x to ``z = (multipliers[r] * x + addends[r]) mod 2**64`
 ``z mod 2**32`` (``EMPTY`` counts as ``EMPTY - 1``), its bin ``((z >> 32) * p) >> 32`` in rounds 0 to p - 1
 and ``r - p`` in rounds p to 2p - 1. Each of the p bins keeps the smallest candidate of the first round that has any for
 it; rounds continue until every bin has one, which round 2p - 1 guarantees.
+
+Keys are hashes of several minima, or of several *trials*, which are keys of minima themselves.
 """
 
 import numpy as np
@@ -22,7 +24,7 @@ _LOW = np.uint64(EMPTY)  # the bits of a hash that are its candidate
 _ONE = np.uint64(1)
 
 
-@njit(nogil=True)
+@njit
 def _scatter(features, multiplier, addend, minima):
     """Lower the minimum of every bin to the lowest candidate that falls into it."""
     bins = np.uint64(minima.size)
@@ -32,7 +34,7 @@ def _scatter(features, multiplier, addend, minima):
         minima[place] = min(minima[place], np.uint32(hashed), np.uint32(_EMPTY - np.uint32(1)))
 
 
-@njit(nogil=True)
+@njit
 def _lowest(features, multiplier, addend, place, bins):
     """Return the lowest candidate of one of a number of bins; ``EMPTY`` if there is none.
 
@@ -48,13 +50,13 @@ def _lowest(features, multiplier, addend, place, bins):
     return np.uint32(lowest)
 
 
-@njit(nogil=True)
+@njit
 def _first_of(place, bins):
     """Find the lowest hash that falls into a bin: ``ceil(place * 2**32 / bins) * 2**32 mod 2**64``."""
     return ((place << _HALF) + bins - _ONE) // bins << _HALF
 
 
-@njit(nogil=True)
+@njit
 def _sketch_many(features, multipliers, addends, row, fresh, filled_in):
     """Fill a row from many features: each round fills a large part of the empty bins."""
     bins = row.size
@@ -90,7 +92,7 @@ def _sketch_many(features, multipliers, addends, row, fresh, filled_in):
             return
 
 
-@njit(nogil=True)
+@njit
 def _sketch_few(features, multipliers, addends, row, filled_in):
     """Fill a row from few features, without visiting all bins in each of the many rounds."""
     bins = row.size
@@ -158,9 +160,14 @@ def agreements(left, right, left_rows, right_rows, absent, counts):
         counts[pair] = equal if one[0] != absent and other[0] != absent else np.int32(0)
 
 
-@njit(nogil=True)
-def _masked(minimum, mask, whole):
-    return np.uint64(minimum if whole else min(minimum & mask, mask - np.uint32(1)))
+@njit(forceinline=True)
+def _band_key(row, band, edges, mask):
+    """Hash a band of a row of minima; see ``band_keys``."""
+    whole = row.itemsize == 2 and mask == np.uint32(0xFFFF)
+    key = np.uint64(band + 1)
+    for column in range(edges[band], edges[band + 1]):
+        key = absorbed(key, np.uint64(row[column] if whole else min(row[column] & mask, mask - np.uint32(1))))
+    return key
 
 
 @kernel
@@ -171,23 +178,27 @@ def band_keys(minima, edges, mask, keys):
     ``min(minimum & mask, mask - 1)``: with a *mask* of 0xFFFF the low 16 bits, as ``sketch`` writes them; minima of
     that type count as they are.
     """
-    whole = minima.itemsize == 2 and mask == np.uint32(0xFFFF)
     for row in range(minima.shape[0]):
         for band in range(edges.size - 1):
-            key = np.uint64(band + 1)
-            for column in range(edges[band], edges[band + 1]):
-                key = absorbed(key, _masked(minima[row, column], mask, whole))
-            keys[row, band] = key
+            keys[row, band] = _band_key(minima[row], band, edges, mask)
 
 
 @kernel
 def band_column(minima, documents, band, edges, mask, keys):
     """Fill *keys* with column *band* of ``band_keys`` for the rows *documents*."""
-    whole = minima.itemsize == 2 and mask == np.uint32(0xFFFF)
-    begin, end = edges[band], edges[band + 1]
     for place in range(documents.size):
-        row = minima[documents[place]]
-        key = np.uint64(band + 1)
-        for column in range(begin, end):
-            key = absorbed(key, _masked(row[column], mask, whole))
-        keys[place] = key
+        keys[place] = _band_key(minima[documents[place]], band, edges, mask)
+
+
+@kernel
+def choice_keys(trials, choices, keys):
+    """Hash each choice of trials ``trials[:, choices[c]]`` to ``keys[:, c]`` (uint64).
+
+    ``h = c + 1``, then for each chosen trial ``h = (h ^ trial) * SPREAD``, ``h ^= h >> 32``, mod 2**64.
+    """
+    for row in range(trials.shape[0]):
+        for choice in range(choices.shape[0]):
+            key = np.uint64(choice + 1)
+            for trial in choices[choice]:
+                key = absorbed(key, trials[row, trial])
+            keys[row, choice] = key

@@ -94,7 +94,7 @@ for _row, _symbol in enumerate(sorted(ASCII_SYMBOLS), 1):
         _VERDICTS[_ROWS[_symbol] + _pair] = _verdict(chr(_symbol), *divmod(_pair, _CLASSES))
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def verdict_at(source, position):
     """Return whether the byte at *position* is a token, is not a token, or is unknown."""
     if position < 2 or position + 1 >= source.size or source[position] >= 0x80:
@@ -108,7 +108,7 @@ def verdict_at(source, position):
     return np.int64(_VERDICTS[_ROWS[byte] + np.int64(left) * _CLASSES + np.int64(_CLASS[behind])])
 
 
-@njit(nogil=True)
+@njit
 def _verdict_in_row(source, position):
     """Recognise rulers: at least four times the same symbol of ASCII, unless it begins an address."""
     byte = source[position]

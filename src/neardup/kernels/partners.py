@@ -22,7 +22,7 @@ def enter(values, table):
         numbers[place] = number
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def number_at(values, at, keys, numbers):
     """Return the number of ``values[at]`` in a table, or -1, and prefetch the places of a later value."""
     if at + _AHEAD < values.size:

@@ -9,7 +9,7 @@ from neardup.kernels.sets import numbered_place, places_for
 TRIES = 8  # occurrences of a shingle that are tried: those nearest to the continuation of the last passage
 
 
-@njit(nogil=True)
+@njit
 def _occurrences(shingles):
     """Group equal shingles: the table's keys and groups, the groups' bounds, and the positions, ascending."""
     keys = np.empty(places_for(shingles.size), np.uint64)

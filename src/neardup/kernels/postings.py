@@ -26,26 +26,27 @@ the key chained from this one and *z*, and so on. ``finer[cuts[i]:cuts[i + 1]]``
 
 import numpy as np
 
+from neardup.kernels.ascending import prefix_shift
 from neardup.kernels.blocks import INTACT, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, njit, returned
+from neardup.kernels.sets import places_for
 
 _FEW = 16  # entries of a list that are looked at all
 _AHEAD = 16  # rows whose memory is on its way
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
-_COLUMN = np.uint64(0x9E37_79B9_7F4A_7C15)
 _SPREAD = np.uint64(0x9E37_79B9_7F4A_7C15)
 _MIX = np.uint64(0xD6E8_FEB8_6659_FD93)
 _HALF = np.uint64(32)
 
 
-@njit(nogil=True)
+@njit
 def _repeats(keys, row, column, position_independent):
     """Return whether a position-independent key is in the row already."""
     return position_independent and column > 0 and keys[row, column] == keys[row, 0]
 
 
-@njit(nogil=True)
+@njit
 def _is_new(seen, row, document):
     """Enter a document in a table whose size is a power of two; return whether it is new for this row.
 
@@ -62,16 +63,13 @@ def _is_new(seen, row, document):
     return True
 
 
-@njit(nogil=True)
+@njit
 def _table(most):
     """Make a table for ``_is_new``, with room for more than this number of documents per row."""
-    size = 64
-    while size < 2 * most:
-        size *= 2
-    return np.zeros(size, np.uint64)
+    return np.zeros(max(64, places_for(most)), np.uint64)
 
 
-@njit(nogil=True)
+@njit
 def _appended(found, number, document):
     """Append a document to the *number* found ones; return the array, or a larger copy if it was full."""
     if number == found.size:
@@ -128,17 +126,7 @@ def prefixes(entries, bits, starts):
     starts[following:] = entries.size
 
 
-@njit(nogil=True)
-def bits_of(size):
-    """Return the binary logarithm of a power of two."""
-    bits = 0
-    while size > 1:
-        size >>= 1
-        bits += 1
-    return bits
-
-
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def begin_of(entries, low, high, key, guard, entries_begin):
     """Return the first of ``entries[low:high]`` that is not below *key*, and a damaged block or ``INTACT``."""
     while high - low > _FEW:
@@ -172,7 +160,7 @@ def find(keys, asking, position_independent, lists, document_bits, alive, room, 
     (number_of_lists, length), width = lists[0].shape, lists[1].shape[1]
     entries_begin, starts_begin = begins[0], begins[1]
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
-    shift = np.uint64(64) - np.uint64(bits_of(width - 1))
+    shift = prefix_shift(width - 1)
     bounds = np.zeros(keys.shape[0] + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room)
@@ -228,7 +216,7 @@ def find(keys, asking, position_independent, lists, document_bits, alive, room, 
     return returned(bounds), returned(found[:number]), oversized, INTACT
 
 
-@njit(nogil=True)
+@njit
 def _chained(key, further):
     """Chain a key with one of the next column."""
     return ((key * _SPREAD) ^ further) * _MIX
@@ -246,7 +234,7 @@ def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, 
     length, width, depth = lists[0].shape[1], lists[1].shape[1], listed.shape[1]
     entries_begin, starts_begin, finer_begin = begins[0], begins[1], begins[2]
     above = ~((_ONE << np.uint64(document_bits)) - _ONE)
-    shift = np.uint64(64) - np.uint64(bits_of(width - 1))
+    shift = prefix_shift(width - 1)
     bounds = np.zeros(rows.size + 1, np.int64)
     found = np.empty(64, np.int32)
     seen = _table(keys.shape[1] * room * depth)
@@ -322,13 +310,13 @@ def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, 
     return returned(bounds), returned(found[:number]), INTACT
 
 
-@njit(nogil=True)
+@njit
 def _mixed(key, column, position_independent):
     """Mix the column into a key."""
-    return key if position_independent else (key ^ (np.uint64(column + 1) * _COLUMN)) * _MIX
+    return key if position_independent else (key ^ (np.uint64(column + 1) * _SPREAD)) * _MIX
 
 
-@njit(nogil=True)
+@njit
 def _chain(mixed, secret, size):
     """Return one of a power of two of chains; without the *secret* it cannot be predicted."""
     return np.int64((mixed * secret) >> _HALF) & (size - 1)
@@ -461,7 +449,7 @@ def follow_divided(keys, rows, columns, chains, alive, whole, room, listed, ends
     return returned(bounds), returned(found[:number])
 
 
-@njit(nogil=True)
+@njit
 def _put_last(node, mixed, document, chain, heads, tails, node_keys, node_documents, following):
     """Append a node of a key and a document to a chain."""
     node_keys[node] = mixed
@@ -474,7 +462,7 @@ def _put_last(node, mixed, document, chain, heads, tails, node_keys, node_docume
     tails[chain] = node
 
 
-@njit(nogil=True)
+@njit
 def _left_out(node, last, chain, heads, tails, following):
     """Remove a node from a chain, after the *last* one or at its front; return the next one."""
     after = following[node]

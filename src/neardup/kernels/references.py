@@ -13,7 +13,7 @@ _AMPERSAND, _HASH, _SEMICOLON, _LINE_FEED, _RETURN = 0x26, 0x23, 0x3B, np.uint8(
 _BEYOND, _REPLACEMENT = 0x110000, 0xFFFD
 
 
-@njit(nogil=True)
+@njit
 def put(page, begin, end, names, firsts, codes, out, count):
     """Append ``page[begin:end]`` to *out*, which has *count* bytes, with references decoded; return the new count.
 
@@ -62,7 +62,7 @@ def decode(page, names, firsts, codes, out):
     return put(page, begin, page.size, names, firsts, codes, out, count)
 
 
-@njit(nogil=True)
+@njit
 def _number(page, begin, end):
     """Return the number that is written at *begin*, at most U+110000, and the place after it; *begin* without one."""
     if begin == end or page[begin] != _HASH:
@@ -82,7 +82,7 @@ def _number(page, begin, end):
     return code, position + (position < end and page[position] == _SEMICOLON)
 
 
-@njit(nogil=True)
+@njit
 def _digit(byte):
     """Return the value of a hexadecimal digit; 16 for other bytes."""
     if is_digit(byte):
@@ -90,7 +90,7 @@ def _digit(byte):
     return (byte | 32) - 0x57 if is_letter(byte) and byte | 32 <= 0x66 else 16
 
 
-@njit(nogil=True)
+@njit
 def _meant(code, codes):
     """Return the code point that a number means; -1 for nothing."""
     if code < codes.size:
@@ -100,7 +100,7 @@ def _meant(code, codes):
     return -1 if (code >= 0xFDD0 and code <= 0xFDEF) or code & 0xFFFE == 0xFFFE else code
 
 
-@njit(nogil=True)
+@njit
 def _named(page, begin, end, names, firsts):
     """Return the row of the longest name that is written at *begin*, and the place after it; or -1 and *begin*."""
     last = begin
@@ -129,7 +129,7 @@ def _named(page, begin, end, names, firsts):
     return -1, begin
 
 
-@njit(nogil=True)
+@njit
 def _order(page, begin, end, name):
     """Return -1 if a name of the table precedes ``page[begin:end]``, 0 if it is equal, 1 if it follows."""
     for place in range(NAME):

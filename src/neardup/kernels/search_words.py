@@ -7,7 +7,7 @@ Texts are UTF-8; invalid bytes separate.
 
 import numpy as np
 
-from neardup.kernels.characters import INVALID, code_point, encode, lookup
+from neardup.kernels.characters import code_point, encode, entry_of
 from neardup.kernels.compile import kernel, njit
 
 SEPARATOR, PART, ALONE, DROPPED, EXTENDS, EXPANDED = range(6)
@@ -15,11 +15,10 @@ MOST_EXPANDED = 4  # letters that a code point folds to; one of ASCII folds to o
 ROOM = 2  # words, and letters, per byte of a text
 GROWTH = 6  # bytes of folded words per byte of a text
 
-_INVALID = np.uint32(INVALID)
 _POINT = np.uint32((1 << 21) - 1)
 
 
-@njit(nogil=True)
+@njit
 def _extended(last, code):
     """Return the Hangul syllable of a letter and the vowel or final consonant after it; otherwise 0."""
     if 0x1161 <= code <= 0x1175 and 0x1100 <= last <= 0x1112:
@@ -29,7 +28,7 @@ def _extended(last, code):
     return np.uint32(0)
 
 
-@njit(nogil=True)
+@njit
 def _joined(last, code):
     """Return whether a letter belongs to the one before it.
 
@@ -40,7 +39,7 @@ def _joined(last, code):
     return (last == 0x0E4D and code == 0x0E32) or (last == 0x0ECD and code == 0x0EB2)
 
 
-@njit(nogil=True)
+@njit
 def find_words(source, index, table, expansions, starts, ends, letters, bounds):
     """Find the words of a text: word *w* is ``source[starts[w]:ends[w]]`` and folds to the letters of its *bounds*.
 
@@ -56,7 +55,7 @@ def find_words(source, index, table, expansions, starts, ends, letters, bounds):
             entry = table[np.int64(index[0]) * 128 + np.int64(code)]
         else:
             code, length = code_point(source, position)
-            entry = np.uint32(0) if code == _INVALID else lookup(index, table, code)
+            entry = entry_of(index, table, code)
         kind = np.int64(entry >> np.uint32(21))
         number, row = 1, np.int64(0)
         if kind == EXPANDED:
@@ -101,7 +100,7 @@ def find_words(source, index, table, expansions, starts, ends, letters, bounds):
     return words
 
 
-@njit(nogil=True)
+@njit
 def _beginning(source, most):
     """Return the first *most* characters of a text."""
     if source.size <= most:

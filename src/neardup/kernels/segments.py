@@ -24,19 +24,19 @@ _FULL_STOP, _ELLIPSIS, _WIDE_STOP = 0x2E, 0x2026, 0xFF0E
 _PLAIN = np.array([byte == 0x20 or (byte < 0x80 and chr(byte).isalnum()) for byte in range(256)])
 
 
-@njit(nogil=True)
+@njit
 def _closes(code):
     """Quotes and brackets that may stand between a full stop and the space after it."""
     return code in (0x22, 0x27, 0x29, 0x5D, 0x7D, 0xBB, 0x2019, 0x201D, 0x203A, 0x300D, 0x300F, 0x3011, 0xFF09)
 
 
-@njit(nogil=True)
+@njit
 def _may_close(code):
     """Return whether a code point closes, or is a quote that closes in some languages and opens in others."""
     return _closes(code) or code in (0xAB, 0x2018, 0x201C, 0x2039)
 
 
-@njit(nogil=True)
+@njit
 def _ends_at_once(code):
     """Full stops of scripts without a space after them, from Armenian to CJK; U+037E, composed, is a semicolon."""
     if code < 0x0589:
@@ -46,7 +46,7 @@ def _ends_at_once(code):
     return code in (0x0589, 0x061F, 0x06D4, 0x0964, 0x0965, 0x0F0D, 0x0F0E, 0x104B, 0x1362, 0x1367, 0x17D4, 0x17D5)
 
 
-@njit(nogil=True)
+@njit
 def _add_letter(word, letters, byte):
     """Pack one more ASCII letter, lower-case, or digit."""
     if letters < 8:
@@ -55,7 +55,7 @@ def _add_letter(word, letters, byte):
     return word
 
 
-@njit(nogil=True)
+@njit
 def _among(packed, words):
     for word in words:
         if word == packed:
@@ -63,18 +63,18 @@ def _among(packed, words):
     return False
 
 
-@njit(nogil=True)
+@njit
 def _stops(code):
     return code == 0x21 or code == 0x2E or code == 0x3F or code == 0x2026
 
 
-@njit(nogil=True)
+@njit
 def _may_follow(code):
     """White space, or punctuation that may follow a word of a sentence."""
     return is_space(code) or is_unreadable(code) or code in (0x21, 0x22, 0x27, 0x29, 0x2C, 0x3B, 0x3F, 0x2019, 0x201D)
 
 
-@njit(nogil=True)
+@njit
 def _begins_sentence(source, position, index, table, endings):
     """Return whether the word at *position*, directly after a full stop, begins a sentence and not a part of a name."""
     word = np.uint64(0)

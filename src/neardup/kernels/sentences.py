@@ -33,7 +33,7 @@ def _tables():
 _TABLES = _tables()
 
 
-@njit(nogil=True)
+@njit
 def _crc32(value):
     value ^= np.uint64(EMPTY)  # the initial sum meets the first four bytes
     total = _EMPTY
@@ -42,7 +42,7 @@ def _crc32(value):
     return total
 
 
-@njit(nogil=True)
+@njit
 def insert(row, number, value):
     """Insert a value in a row of *number* values unless it is there or too large; return their number."""
     most = row.size
@@ -69,7 +69,7 @@ def smallest(values, starts, ends, rows):
             number = insert(row, number, min(_crc32(value), np.uint32(_EMPTY - np.uint32(1))))
 
 
-@njit(nogil=True)
+@njit
 def filled(row):
     """Count the values of a row."""
     return first_from(row, 0, row.size, _EMPTY)
@@ -102,7 +102,7 @@ def overlaps(left, right, left_rows, right_rows, of_smaller, shares):
     return steps
 
 
-@njit(nogil=True)
+@njit
 def decided(one, other, of_smaller, least):
     """Return whether two rows overlap enough, by the measure of ``overlaps``, and the steps; stop once it is certain.
 

@@ -23,7 +23,7 @@ _HALF = np.uint64(32)
 _ONE, _TWO = np.uint64(1), np.uint64(2)
 
 
-@njit(nogil=True)
+@njit
 def places_for(entries):
     """Size a table so that at most half of it is filled."""
     places = 8
@@ -32,7 +32,7 @@ def places_for(entries):
     return places
 
 
-@njit(nogil=True)
+@njit
 def first_place(value, mask):
     """Choose a value's first place in a table of ``mask + 1`` places.
 
@@ -42,7 +42,7 @@ def first_place(value, mask):
     return (salted ^ (salted >> np.uint64(32))) & mask
 
 
-@njit(nogil=True)
+@njit
 def table_for(sizes, chosen):
     """Make an empty table that has room for the largest of the *chosen* sets."""
     widest = 0
@@ -51,21 +51,21 @@ def table_for(sizes, chosen):
     return empty_table(widest)
 
 
-@njit(nogil=True)
+@njit
 def empty_table(size):
     """Make a table that has room for a set of this size: keys, and their owners, -1 at first."""
     keys = np.empty(places_for(size), np.uint64)
     return keys, np.full(keys.size, -1, np.int64)
 
 
-@njit(nogil=True)
+@njit
 def part_for(table, size):
     """Return the part of a table that a set of this size is entered in."""
     places = places_for(size)
     return table[0][:places], table[1][:places]
 
 
-@njit(nogil=True)
+@njit
 def place_in(value, keys, owners, owner):
     """Return the place of a value in a table, or the free place for it."""
     mask = np.uint64(keys.size - 1)
@@ -75,7 +75,7 @@ def place_in(value, keys, owners, owner):
     return place
 
 
-@njit(nogil=True)
+@njit
 def numbered_place(value, keys, numbers):
     """Return the place of a value in a table of numbered values, or the free place for it: its number is below 0."""
     mask = np.uint64(keys.size - 1)
@@ -85,7 +85,7 @@ def numbered_place(value, keys, numbers):
     return place
 
 
-@njit(nogil=True)
+@njit
 def enter(values, keys, owners, owner):
     """Enter *values* in a table."""
     for value in values:
@@ -94,7 +94,7 @@ def enter(values, keys, owners, owner):
         keys[place] = value
 
 
-@njit(nogil=True)
+@njit
 def shared_of(values, keys, owners, owner, enough):
     """Count the distinct *values* found in the table; stops once fewer than *enough* are certain."""
     shared = 0
@@ -109,7 +109,7 @@ def shared_of(values, keys, owners, owner, enough):
     return shared
 
 
-@njit(nogil=True)
+@njit
 def _shared_with_ascending(values, ascending, enough):
     """Count the distinct *values* that are among others, which ascend; stops once fewer than *enough* are certain.
 
@@ -145,7 +145,7 @@ def _shared_with_ascending(values, ascending, enough):
     return shared
 
 
-@njit(nogil=True)
+@njit
 def few_distinct(values, most):
     """Return the distinct values, in order of first occurrence; if there are more than *most*, all values unchanged."""
     keys = np.empty(places_for(most), np.uint64)
@@ -239,7 +239,7 @@ def equal_ranges(values, starts, ends, other_values, other_starts, other_ends, l
         equal[pair] = same
 
 
-@njit(nogil=True)
+@njit
 def denominator(size, other, shared, measure):
     """Return the size of the set by which *shared* is divided; *size* is that of the asking set."""
     if measure == OVERLAP:
@@ -247,19 +247,19 @@ def denominator(size, other, shared, measure):
     return size if measure == CONTAINMENT else size + other - shared
 
 
-@njit(nogil=True)
+@njit
 def may_share(size, other, most, threshold, measure):
     """Return whether sets that share *most* values would reach the threshold, with the division that decides."""
     return most > 0 and most / denominator(size, other, most, measure) >= threshold
 
 
-@njit(nogil=True)
+@njit
 def may_match(size, other, threshold, measure):
     """Return whether a subset would reach the threshold, with the division that decides in the end."""
     return may_share(size, other, min(size, other), threshold, measure)
 
 
-@njit(nogil=True)
+@njit
 def least_shared(size, other, threshold, measure):
     """Return the number of common values with which two sets reach the threshold, or this number less one."""
     of_union = threshold * (size + other) / (1.0 + threshold)
@@ -267,7 +267,7 @@ def least_shared(size, other, threshold, measure):
     return np.int64(least) - 1  # rounding loses nothing
 
 
-@njit(nogil=True)
+@njit
 def shared_enough(one, other, values, starts, sizes, keys, owners, owner, threshold, measure):
     """Count what the asking set *one*, which is in the table, shares with another set; 0 if that is not enough.
 
@@ -367,15 +367,16 @@ def first_given(asking, bounds, candidates, holds, matched):
                 break
 
 
-@njit(nogil=True)
-def _root(parents, node):
+@njit
+def root_of(parents, node):
+    """Return the root of a node of a union-find forest, and shorten the way to it."""
     while parents[node] != node:
         parents[node] = parents[parents[node]]
         node = parents[node]
     return node
 
 
-@njit(nogil=True)
+@njit
 def _unite(parents, one, other):
     """Join two components; the smaller root stays."""
     if one < other:
@@ -404,7 +405,7 @@ def connect(asking, bounds, candidates, sets, thresholds, measure, parents):
             least = required(document, candidate, min(size, other), thresholds)
             if not may_match(size, other, least, measure):
                 continue
-            one, two = _root(parents, document), _root(parents, candidate)
+            one, two = root_of(parents, document), root_of(parents, candidate)
             if one == two:
                 continue
             if not entered:
@@ -423,7 +424,7 @@ def connect_given(asking, bounds, candidates, holds, parents):
     for turn in range(asking.size):
         for place in range(bounds[turn], bounds[turn + 1]):
             if holds[place]:
-                one, two = _root(parents, asking[turn]), _root(parents, candidates[place])
+                one, two = root_of(parents, asking[turn]), root_of(parents, candidates[place])
                 if one != two:
                     _unite(parents, one, two)
 
@@ -432,4 +433,4 @@ def connect_given(asking, bounds, candidates, holds, parents):
 def roots(parents):
     """Point every node of a union-find forest at its root, in place."""
     for node in range(parents.size):
-        parents[node] = _root(parents, node)
+        parents[node] = root_of(parents, node)

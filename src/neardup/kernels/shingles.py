@@ -20,7 +20,7 @@ _SHIFT = np.uint64(33)
 _ONE = np.uint64(1)
 
 
-@njit(nogil=True)
+@njit
 def mix(value):
     """Spread every bit of a uint64 over all of its bits; invertible."""
     value ^= value >> _SHIFT
@@ -30,7 +30,7 @@ def mix(value):
     return value ^ (value >> _SHIFT)
 
 
-@njit(nogil=True)
+@njit
 def absorbed(key, value):
     """Return the key of several values extended by one value: ``h = (key ^ value) * SPREAD; h ^ (h >> 32)``."""
     key = (key ^ value) * _SPREAD
@@ -75,7 +75,7 @@ def shingles(tokens, offsets, size, values, bounds):
     return count
 
 
-@njit(nogil=True)
+@njit
 def _unmixed(value):
     """Return the inverse of ``mix``."""
     value = (value ^ (value >> _SHIFT)) * _UNMIX_2
@@ -83,7 +83,7 @@ def _unmixed(value):
     return value ^ (value >> _SHIFT)
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _place(total, bits):
     """Return the word and the bit of a sum of tokens in a filter of ``64 * bits.size`` bits, a power of two of them."""
     place = (total >> _SHIFT) & np.uint64(bits.size * 64 - 1)

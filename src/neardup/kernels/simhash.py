@@ -27,14 +27,14 @@ _NONE = np.int64(0)  # a plain 0 would be compiled for by itself
 _SPREAD = np.uint64(SPREAD)
 
 
-@njit(nogil=True)
+@njit
 def _add(one, other, third):
     """Add three bits in each of 64 columns: the sum's low bit, and its carry."""
     differ = one ^ other
     return differ ^ third, (one & other) | (differ & third)
 
 
-@njit(nogil=True)
+@njit
 def _count(words, groups, planes, waiting, turn):
     """Add *groups* groups of 16 words to the planes; *turn* groups were added before.
 
@@ -70,7 +70,7 @@ def _count(words, groups, planes, waiting, turn):
     planes[0], planes[1], planes[2], planes[3] = plane0, plane1, plane2, plane3
 
 
-@njit(nogil=True)
+@njit
 def _settle(planes, waiting, turn):
     """Add the waiting carries after *turn* groups to the planes; returns the number of planes that may not be zero."""
     plane = _GROUP_PLANES
@@ -84,7 +84,7 @@ def _settle(planes, waiting, turn):
     return plane + 1
 
 
-@njit(nogil=True)
+@njit
 def _majority(planes, total):
     """Find the columns where the count is more than half of *total*, comparing from the highest plane down."""
     half = np.uint64(total) >> _ONE  # an integer is more than total / 2 where it is more than this
@@ -99,7 +99,7 @@ def _majority(planes, total):
     return more
 
 
-@njit(nogil=True)
+@njit
 def _hash(values, place, hashes):
     """Write word *place* of each value's hash, then zeros up to a whole group, which do not change the sum.
 
@@ -140,7 +140,7 @@ def fingerprints(values, starts, ends, rows):
             planes[:used] = _ZERO
 
 
-@njit(nogil=True)
+@njit
 def _add_planes(planes, others, used, shift):
     """Add ``others[:used]``, times ``2**shift``, to the planes."""
     carry = _ZERO

@@ -3,7 +3,6 @@
 import numpy as np
 
 from neardup.kernels.characters import (
-    INVALID,
     INVISIBLE,
     SEPARATOR,
     SYMBOL,
@@ -11,12 +10,10 @@ from neardup.kernels.characters import (
     code_point,
     entry_of,
     kind_of,
-    lookup,
 )
 from neardup.kernels.compile import kernel
 from neardup.kernels.symbols import address_end, counts, is_picture
 
-_INVALID = np.uint32(INVALID)
 _SLASH = 0x2F
 
 
@@ -96,9 +93,7 @@ def unsettled(data, index, table, bit, starts, ends):
         first = data[position]
         code, length = code_point(data, position)
         position += length
-        entry = np.uint16(0)
-        if code != _INVALID:
-            entry = lookup(index, table, code)
+        entry = entry_of(index, table, code)
         combining = np.int64(entry & 0xFF)
         marked = (entry & bit) != 0
         if combining == 0 and not marked:

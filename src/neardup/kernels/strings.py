@@ -12,7 +12,7 @@ WHOLE = 1 << 62  # more bytes than a string has
 TOGETHER = 128  # strings whose memory is on its way together
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def bounds_of(guard, begin, offsets, data, string):
     """Return the bounds of a string, and the damaged block that contains them or ``INTACT``.
 
@@ -26,7 +26,7 @@ def bounds_of(guard, begin, offsets, data, string):
     return first, last, block
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def fetch_string(data, first):
     """Prefetch the first cache lines of a string, two at most: few ids are longer."""
     fetch_ahead(data, max(0, min(first, data.size - 1)))

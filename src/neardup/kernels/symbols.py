@@ -79,13 +79,13 @@ _WIDE = _CODE(0xFEE0)  # from a character of ASCII to its full-width form
 _POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE, _TILDE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x7C, 0x7E
 
 
-@njit(nogil=True)
+@njit
 def is_ascii_symbol(byte):
     """Return whether a byte is one of ``ASCII_SYMBOLS``."""
     return _SYMBOLS[byte]
 
 
-@njit(nogil=True)
+@njit
 def row_end(source, position):
     """Return the end of the row of equal bytes from *position* on."""
     end = position + 1
@@ -94,7 +94,7 @@ def row_end(source, position):
     return end
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def begins_ruler(source, position):
     """Return whether the row of a symbol of ASCII from *position* on is part of a ruler, and begins no address."""
     byte = source[position]
@@ -105,7 +105,7 @@ def begins_ruler(source, position):
     return row_end(source, position) - position >= RULER
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _before(source, position, index, table):
     """Return the visible code point before *position*, and where it begins; a blank at the beginning of the text."""
     if position > 0 and _VISIBLE[source[position - 1]]:
@@ -113,7 +113,7 @@ def _before(source, position, index, table):
     return _visible_before(source, position, index, table)
 
 
-@njit(nogil=True)
+@njit
 def _visible_before(source, position, index, table):
     while position > 0:
         code, length = code_point_before(source, position)
@@ -125,7 +125,7 @@ def _visible_before(source, position, index, table):
     return _EDGE, position
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _behind(source, position, index, table):
     """Return the visible code point at or after *position*, and where it ends; a blank at the end of the text."""
     if position < source.size and _VISIBLE[source[position]]:
@@ -133,7 +133,7 @@ def _behind(source, position, index, table):
     return _visible_behind(source, position, index, table)
 
 
-@njit(nogil=True)
+@njit
 def _visible_behind(source, position, index, table):
     while position < source.size:
         code, length = code_point(source, position)
@@ -145,7 +145,7 @@ def _visible_behind(source, position, index, table):
     return _EDGE, position
 
 
-@njit(nogil=True)
+@njit
 def _row(source, begin, end, index, table):
     """Find the row of equal symbols of ASCII around the one at ``begin .. end``, at most ``RULER`` - 1 on each side."""
     byte, first, last = source[begin], begin, end
@@ -158,7 +158,7 @@ def _row(source, begin, end, index, table):
     return _visible_row(source, begin, end, index, table)
 
 
-@njit(nogil=True)
+@njit
 def _visible_row(source, begin, end, index, table):
     """Find the row as ``_row`` does, but with invisible characters between the symbols."""
     code, _ = code_point(source, begin)
@@ -178,7 +178,7 @@ def _visible_row(source, begin, end, index, table):
     return begin, end, length
 
 
-@njit(nogil=True)
+@njit
 def _begins_line(source, position, index, table):
     """Return whether only markers and white space are between the beginning of the line and *position*."""
     least = position - REACH
@@ -196,34 +196,34 @@ def _begins_line(source, position, index, table):
     return True
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _is_digit(code, index, table):
     if code < 0x80:
         return 0x30 <= code <= 0x39
     return _is_other_digit(code, index, table)
 
 
-@njit(nogil=True)
+@njit
 def _is_other_digit(code, index, table):
     entry = entry_of(index, table, code)
     return kind_of(entry) != SEPARATOR and entry & NUMBER != 0
 
 
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def _is_letter(code, index, table):
     if code < 0x80:
         return 0x61 <= code | 0x20 <= 0x7A
     return _is_other_letter(code, index, table)
 
 
-@njit(nogil=True)
+@njit
 def _is_other_letter(code, index, table):
     entry = entry_of(index, table, code)
     kind = kind_of(entry)
     return kind != SEPARATOR and kind != SYMBOL and entry & NUMBER == 0
 
 
-@njit(nogil=True)
+@njit
 def _precedes_number(code, index, table):
     """Return whether a code point that is not a digit may be the first one of a number: a currency, a point, a root."""
     if code < 0x80:
@@ -231,36 +231,36 @@ def _precedes_number(code, index, table):
     return kind_of(entry_of(index, table, code)) == SYMBOL
 
 
-@njit(nogil=True)
+@njit
 def _is_letter_abroad(code, index, table):
     return code >= 0x80 and _is_other_letter(code, index, table)
 
 
-@njit(nogil=True)
+@njit
 def _separates(code, index, table):
     """Return whether a code point is white space, or a separator that is not ASCII: a quotation mark, a dash."""
     return is_space(code) or (code >= 0x80 and kind_of(entry_of(index, table, code)) == SEPARATOR)
 
 
-@njit(nogil=True)
+@njit
 def _closes_bracket(code):
     """Return whether a code point is a closing bracket of CJK."""
     return code in (0xFF09, 0xFF3D, 0xFF5D) or (0x3009 <= code <= 0x301B and code & 1 == 1)
 
 
-@njit(nogil=True)
+@njit
 def _is_blank(code):
     return is_space(code) and not ends_line(code)
 
 
-@njit(nogil=True)
+@njit
 def _ends_word(code, index, table):
     if code < 0x80:
         return code == _POINT or _CLOSES[code] or _is_letter(code, index, table) or _is_digit(code, index, table)
     return kind_of(entry_of(index, table, code)) != SYMBOL
 
 
-@njit(nogil=True)
+@njit
 def _is_emphasis(source, end, length, before, behind, index, table):
     if length > 1 and (_is_letter_abroad(before, index, table) or _is_letter_abroad(behind, index, table)):
         return True
@@ -277,7 +277,7 @@ def _is_emphasis(source, end, length, before, behind, index, table):
     return opens != (closes and _ends_word(before, index, table))
 
 
-@njit(nogil=True)
+@njit
 def _is_operator(code):
     """Return whether a code point that is not ASCII is an operator, a relation or an arrow: never a unit."""
     if code < 0x2190:
@@ -287,7 +287,7 @@ def _is_operator(code):
     return code == _WIDE + _ASTERISK or code == 0xFF0B or code == _WIDE + _SLASH or 0xFF1C <= code <= 0xFF1E
 
 
-@njit(nogil=True)
+@njit
 def _is_unit(source, position, index, table):
     """Return whether a unit, or what may be one, ends at *position*, and no number is before it."""
     code, position = _before(source, position, index, table)
@@ -305,7 +305,7 @@ def _is_unit(source, position, index, table):
     return True
 
 
-@njit(nogil=True)
+@njit
 def _is_minus(source, begin, end, before, behind, index, table):  # noqa: PLR0911 - one rule each
     if _is_digit(behind, index, table) or _precedes_number(behind, index, table):
         number, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
@@ -328,7 +328,7 @@ def _is_minus(source, begin, end, before, behind, index, table):  # noqa: PLR091
     return _is_digit(left, index, table) and _is_digit(right, index, table)
 
 
-@njit(nogil=True)
+@njit
 def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
     """Return whether the symbol ``source[begin:end]`` of a text is a token."""
     code, _ = code_point(source, begin)
@@ -377,7 +377,7 @@ def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
     return True
 
 
-@njit(nogil=True)
+@njit
 def is_picture(code):
     """Return whether a symbol counts as two tokens."""
     if 0x2600 <= code < 0x27C0 or 0x1F000 <= code < 0x20000:
@@ -391,7 +391,7 @@ def is_picture(code):
     )
 
 
-@njit(nogil=True)
+@njit
 def address_end(source, position, index, table):
     """Return the end of the address whose first slash is at *position*; *position* if there is no address."""
     if position < 2 or position + 2 >= source.size or source[position - 1] != _COLON or source[position + 1] != _SLASH:

@@ -23,25 +23,25 @@ _SCRIPT = np.uint64(packed_name("script"))
 _SCRIPT_LETTERS = 6
 
 
-@njit(nogil=True)
+@njit
 def is_letter(byte):
     """Return whether a byte is an ASCII letter."""
     return byte | 32 >= 0x61 and byte | 32 <= 0x7A
 
 
-@njit(nogil=True)
+@njit
 def is_digit(byte):
     """Return whether a byte is an ASCII digit."""
     return byte >= 0x30 and byte <= 0x39
 
 
-@njit(nogil=True)
+@njit
 def is_blank(byte):
     """Return whether a byte is white space between attributes."""
     return byte == 0x20 or (byte >= 0x09 and byte <= 0x0D and byte != 0x0B)
 
 
-@njit(nogil=True)
+@njit
 def opens(page, position):
     """Return whether a tag, a comment or a declaration begins at *position*; otherwise, there is text."""
     if page[position] != _LESS or position + 1 == page.size:
@@ -50,7 +50,7 @@ def opens(page, position):
     return is_letter(byte) or byte == _SLASH or byte == _BANG or byte == _QUESTION
 
 
-@njit(nogil=True)
+@njit
 def name_end(page, position):
     """Return where the name of a tag ends."""
     while position < page.size:
@@ -61,7 +61,19 @@ def name_end(page, position):
     return position
 
 
-@njit(nogil=True)
+@njit
+def same_name(page, begin, end, other, other_end):
+    """Return whether two names are equal, upper and lower case alike."""
+    if end - begin != other_end - other:
+        return False
+    for place in range(end - begin):
+        one, two = page[begin + place], page[other + place]
+        if one != two and not (is_letter(one) and one | 32 == two | 32):
+            return False
+    return True
+
+
+@njit
 def packed(page, begin, end):
     """Return a name as a number; upper and lower case are equal. Any other than of one to ten letters and digits is 0.
 
@@ -82,14 +94,14 @@ def packed(page, begin, end):
     return name
 
 
-@njit(nogil=True)
+@njit
 def kind_of(name, names, kinds):
     """Return the kind of a packed name: ``kinds[k]`` if it is ``names[k]`` (uint64, ascending), or 0."""
     first = first_from(names, 0, names.size, name)
     return kinds[first] if first < names.size and names[first] == name else 0
 
 
-@njit(nogil=True)
+@njit
 def attribute(page, position):
     """Return where the name of an attribute ends, where its value begins and ends, and the place after it.
 
@@ -127,7 +139,7 @@ def attribute(page, position):
     return end, begin, last, last
 
 
-@njit(nogil=True)
+@njit
 def raw_end(page, position, name):
     """Return where the end tag of an element with this packed *name* begins, whose content is not markup."""
     if name == _SCRIPT:
@@ -141,7 +153,7 @@ def raw_end(page, position, name):
     return page.size
 
 
-@njit(nogil=True)
+@njit
 def _script_end(page, position):
     """Return where the end tag of a script begins.
 
@@ -169,7 +181,7 @@ def _script_end(page, position):
     return page.size
 
 
-@njit(nogil=True)
+@njit
 def other_end(page, position):
     """Return the place after a comment or declaration that begins at *position*, or an end tag without a name."""
     comment = position + 3 < page.size and page[position + 1] == _BANG

@@ -52,7 +52,7 @@ class Thresholds(NamedTuple):
         return found
 
 
-@njit(nogil=True)
+@njit
 def required(one, other, smaller, thresholds):
     """Return the threshold of a pair of sets whose smaller set has *smaller* values."""
     least = thresholds.base

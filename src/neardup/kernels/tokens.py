@@ -14,7 +14,7 @@ hashes of several tokens are computed in parallel in vector registers.
 
 import numpy as np
 
-from neardup.kernels.compile import filled_at, kernel, njit, ones, trailing_zeros, word_at
+from neardup.kernels.compile import filled_at, kernel, last_word, njit, ones, trailing_zeros, word_at
 
 MULTIPLIER = 0x9E3779B97F4A7C15
 USUAL = 16  # words in 64 bytes: seldom more
@@ -28,25 +28,25 @@ _LOW_BITS = np.uint64(0x0101010101010101)
 _HIGH_BITS = np.uint64(0x8080808080808080)
 
 
-@njit(nogil=True)
+@njit
 def zero_bytes(word):
     """Set the high bit of the lowest zero byte (and perhaps of higher ones)."""
     return (word - _LOW_BITS) & ~word & _HIGH_BITS
 
 
-@njit(nogil=True)
+@njit
 def _below(zeros):
     """Return a mask of the bits below the high bit of the lowest zero byte."""
     return (zeros & (_ZERO - zeros)) - _ONE
 
 
-@njit(nogil=True)
+@njit
 def _step(state, word):
     state = (state ^ word) * _MULTIPLIER
     return state ^ (state >> np.uint64(32))
 
 
-@njit(nogil=True)
+@njit
 def _hash_from(folded, position, state):
     """Update the public hash with the rest of a zero-ended token, from *position* on."""
     word = word_at(folded, position)
@@ -59,7 +59,7 @@ def _hash_from(folded, position, state):
     return _step(state, word & _below(zeros))
 
 
-@njit(nogil=True)
+@njit
 def _hash_public(folded, tokens, seed):
     """Replace, in place, the positions of zero-ended tokens by their public hashes."""
     places = np.empty(GROUP, np.int64)
@@ -78,12 +78,12 @@ def _hash_public(folded, tokens, seed):
             group[places[i]] = _hash_from(folded, rests[i], group[places[i]])
 
 
-@njit(nogil=True)
+@njit
 def _turn(value, left):
     return (value << np.uint64(left)) | (value >> np.uint64(64 - left))
 
 
-@njit(nogil=True)
+@njit
 def _sip_round(v0, v1, v2, v3):
     v0 += v1
     v2 += v3
@@ -98,7 +98,7 @@ def _sip_round(v0, v1, v2, v3):
     return v0, v1, v2, v3
 
 
-@njit(nogil=True)
+@njit
 def _sip_start(key0, key1):
     return (
         key0 ^ np.uint64(0x736F6D6570736575),
@@ -108,13 +108,13 @@ def _sip_start(key0, key1):
     )
 
 
-@njit(nogil=True)
+@njit
 def _sip_word(v0, v1, v2, v3, word):
     v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3 ^ word)
     return v0 ^ word, v1, v2, v3
 
 
-@njit(nogil=True)
+@njit
 def _sip_end(v0, v1, v2, v3):
     v0, v1, v2, v3 = _sip_round(v0, v1, v2 ^ np.uint64(0xFF), v3)
     v0, v1, v2, v3 = _sip_round(v0, v1, v2, v3)
@@ -122,14 +122,14 @@ def _sip_end(v0, v1, v2, v3):
     return v0 ^ v1 ^ v2 ^ v3
 
 
-@njit(nogil=True)
+@njit
 def _last_block(word, zeros, before):
     """Make the last block of a token that ends within *word*, after *before* earlier bytes."""
     length = np.uint64(before) + (trailing_zeros(zeros) >> np.uint64(3))
     return (word & _below(zeros)) | (length << np.uint64(56))
 
 
-@njit(nogil=True)
+@njit
 def _hash_any(folded, position, key0, key1):
     """SipHash-1-3 of the zero-ended token at *position*, of any length."""
     v0, v1, v2, v3 = _sip_start(key0, key1)
@@ -145,7 +145,7 @@ def _hash_any(folded, position, key0, key1):
     return _sip_end(v0, v1, v2, v3)
 
 
-@njit(nogil=True)
+@njit
 def _hash_ones(blocks, key0, key1):
     """Replace, in place, each block by the hash of the token that consists of it."""
     for i in range(blocks.size):
@@ -154,7 +154,7 @@ def _hash_ones(blocks, key0, key1):
         blocks[i] = _sip_end(v0, v1, v2, v3)
 
 
-@njit(nogil=True)
+@njit
 def _hash_twos(firsts, lasts, key0, key1):
     """Replace, in place, the first of two blocks by the token's hash."""
     for i in range(firsts.size):
@@ -195,21 +195,19 @@ def _hash_keyed(folded, tokens, key0, key1):
             group[places[i]] = firsts[i]
 
 
-@njit(nogil=True)
+@njit
 def sip_bytes(data, key0, key1):
     """SipHash-1-3 of a whole array of bytes, zero bytes included."""
     v0, v1, v2, v3 = _sip_start(key0, key1)
     full = data.size & ~7
     for position in range(0, full, 8):
         v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, word_at(data, position))
-    last = np.uint64(data.size) << np.uint64(56)
-    for position in range(full, data.size):
-        last |= np.uint64(data[position]) << np.uint64(8 * (position - full))
+    last = last_word(data, full, data.size) | np.uint64(data.size) << np.uint64(56)
     v0, v1, v2, v3 = _sip_word(v0, v1, v2, v3, last)
     return _sip_end(v0, v1, v2, v3)
 
 
-@njit(nogil=True)
+@njit
 def sip_words(words, key0, key1):
     """SipHash-1-3 of 128 bits, the low half first, of whole words (uint64), each the lowest byte first."""
     v0, v1, v2, v3 = _sip_start(key0, key1)
@@ -274,7 +272,7 @@ def words(folded, bounds, key, keyed, tokens, offsets, starts) -> int:
     return count
 
 
-@njit(nogil=True)
+@njit
 def _letter_block(letter, width, seed, keyed):
     """Hash the token of the *width* < 8 bytes packed in *letter*; if keyed, only make its block."""
     return letter | (np.uint64(width) << np.uint64(56)) if keyed else _step(seed, letter)

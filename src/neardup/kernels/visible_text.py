@@ -21,6 +21,7 @@ from neardup.kernels.tags import (
     packed,
     packed_name,
     raw_end,
+    same_name,
 )
 
 BLOCK_END, LINE_END, VERBATIM, LINK_BEGIN, LINK_END = 0xFF, 0xFE, 0xFD, 0xFC, 0xFB
@@ -101,7 +102,7 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
                 foreign = outer[points]
             if kind & PRE and verbatim:  # the number of these elements that are open
                 verbatim -= 1
-            if depth and _same_name(page, begin, end, hidden_begin, hidden_end):
+            if depth and same_name(page, begin, end, hidden_begin, hidden_end):
                 depth -= 1
                 if not depth:
                     count = _put_mark(kind & BLOCK, out, hidden_from)
@@ -113,7 +114,7 @@ def pieces(page, names, kinds, references, firsts, codes, links, tags, out, foun
             tags[listed, 0], tags[listed, 1], tags[listed, 2] = kind & (ROOT | LINK | META | BASE), end, position - 1
             listed += 1
         if depth:
-            depth += not alone and _same_name(page, begin, end, hidden_begin, hidden_end)
+            depth += not alone and same_name(page, begin, end, hidden_begin, hidden_end)
         elif not alone and not kind & SHOWN:
             if not hidden and style >= 0:
                 style_end = put(page, style, style_end, references, firsts, codes, out, count)
@@ -207,7 +208,7 @@ def paragraphs(marked, out):
     return size
 
 
-@njit(nogil=True)
+@njit
 def _tag_end(page, position):
     """Return the place after a tag whose attributes begin at *position*, or -1 if it never ends, and what it has.
 
@@ -235,7 +236,7 @@ def _tag_end(page, position):
     return -1, False, False, -1, -1, False
 
 
-@njit(nogil=True)
+@njit
 def _is_integration_point(page, begin, end, kind):
     """Return whether an element of this *kind* has HTML in it: by its kind, or foreignObject by its name."""
     if kind & INTEGRATION:
@@ -245,19 +246,7 @@ def _is_integration_point(page, begin, end, kind):
     return whole and packed(page, begin, middle) == _FOREIGN and packed(page, middle, end) == _OBJECT
 
 
-@njit(nogil=True)
-def _same_name(page, begin, end, other, other_end):
-    """Return whether two names are equal, lower and upper case alike."""
-    if end - begin != other_end - other:
-        return False
-    for place in range(end - begin):
-        one, two = page[begin + place], page[other + place]
-        if one != two and not (is_letter(one) and one | 32 == two | 32):
-            return False
-    return True
-
-
-@njit(nogil=True)
+@njit
 def _displays_nothing(style, begin, end):
     """Return whether the last ``display`` of a style is ``none``; white space and comments are removed, in place."""
     size = begin
@@ -289,7 +278,7 @@ def _displays_nothing(style, begin, end):
     return nothing
 
 
-@njit(nogil=True)
+@njit
 def _put_piece(page, begin, end, verbatim, references, firsts, codes, out, count):
     if verbatim:
         out[count] = VERBATIM
@@ -297,7 +286,7 @@ def _put_piece(page, begin, end, verbatim, references, firsts, codes, out, count
     return put(page, begin, end, references, firsts, codes, out, count)
 
 
-@njit(nogil=True)
+@njit
 def _put_literal(page, begin, end, out, count):
     """Append text without references, whose white space is kept."""
     out[count] = VERBATIM
@@ -308,7 +297,7 @@ def _put_literal(page, begin, end, out, count):
     return count
 
 
-@njit(nogil=True)
+@njit
 def _put_mark(kind, out, count):
     if kind & (BLOCK | LINE | CELL):
         out[count] = BLOCK_END if kind & BLOCK else LINE_END if kind & LINE else _SPACE
@@ -316,14 +305,14 @@ def _put_mark(kind, out, count):
     return count
 
 
-@njit(nogil=True)
+@njit
 def _is_blank(page, begin, end):
     while begin < end and is_blank(page[begin]):
         begin += 1
     return begin == end
 
 
-@njit(nogil=True)
+@njit
 def _space_at(page, position):
     """Return the bytes of the white space at *position*; 0 if it is something else."""
     first = page[position]
@@ -335,7 +324,7 @@ def _space_at(page, position):
     return width if is_space(code) else 0
 
 
-@njit(nogil=True)
+@njit
 def _put_lines(marked, position, end, out, first):
     """Append the lines of a paragraph to the *first* bytes of *out*; return the new number of bytes."""
     count = first
@@ -371,7 +360,7 @@ def _put_lines(marked, position, end, out, first):
     return count
 
 
-@njit(nogil=True)
+@njit
 def _put_verbatim(marked, position, end, out, first):
     count = last = first
     while position < end:

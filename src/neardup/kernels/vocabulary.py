@@ -1,39 +1,35 @@
-"""Words that are replaced or dropped: tables and caches from token hash to token hash.
+"""Words that are replaced or dropped, by their token hashes: ``DROPPED`` is in the place of a dropped one.
 
-A table is two uint64 arrays of one power-of-two size: ``keys`` (0 is a free place) and ``values`` (``DROPPED`` removes
-the token). A cache is uint64[rows, 4], a power of two of rows; a row has the last two tokens that were entered there,
-each with its replacement.
+A table of tokens to drop is a uint64 array of a power-of-two size; 0 is a free place. A cache is uint64[rows, 4], a
+power of two of rows; a row has the last two tokens that were entered there, each with its replacement.
 """
 
 import numpy as np
 
-from neardup.kernels.characters import INVALID, code_point, letters_of, lookup
+from neardup.kernels.characters import UNSPACED, code_point, entry_of, kind_of, letters_of
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.sets import first_place
 
 DROPPED = 0
 
 _NOTHING = np.uint64(0)
-_INVALID = np.uint32(INVALID)
 
 
-@njit(nogil=True)
-def _place(keys, key):
-    """Return the place of *key*, or the free place for it."""
-    mask = np.uint64(keys.size - 1)
-    place = first_place(key, mask)
-    while keys[place] != _NOTHING and keys[place] != key:
+@njit
+def _place(table, token):
+    """Return the place of a token, or the free place for it."""
+    mask = np.uint64(table.size - 1)
+    place = first_place(token, mask)
+    while table[place] != _NOTHING and table[place] != token:
         place = (place + np.uint64(1)) & mask
     return place
 
 
 @kernel
-def insert(keys, values, new_keys, new_values):
-    """Add entries; at least one place must remain free. The value of an existing key is replaced."""
-    for entry in range(new_keys.size):
-        place = _place(keys, new_keys[entry])
-        keys[place] = new_keys[entry]
-        values[place] = new_values[entry]
+def insert(table, tokens):
+    """Add tokens to a table; at least one place must remain free."""
+    for token in tokens:
+        table[_place(table, token)] = token
 
 
 @kernel
@@ -121,12 +117,11 @@ def drop_runs(tokens, offsets, runs, bounds):
 
 
 @kernel
-def translate(tokens, keys, values):
-    """Replace, in place, each token that is in the table."""
+def drop_listed(tokens, table):
+    """Set to ``DROPPED``, in place, each token that is in the table."""
     for position in range(tokens.size):
-        place = _place(keys, tokens[position])
-        if keys[place] != _NOTHING:
-            tokens[position] = values[place]
+        if table[_place(table, tokens[position])] != _NOTHING:
+            tokens[position] = _NOTHING
 
 
 @kernel
@@ -148,7 +143,7 @@ def drop_short(tokens, starts, folded, minimum, index, table):
             at += length
         if letters < minimum:
             code, _ = code_point(folded[starts[position] :], 0)
-            if code == _INVALID or (lookup(index, table, code) >> np.uint32(21)) & np.uint32(3) != 2:
+            if kind_of(entry_of(index, table, code)) != UNSPACED:
                 tokens[position] = np.uint64(DROPPED)
 
 

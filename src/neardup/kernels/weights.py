@@ -2,22 +2,11 @@
 
 import numpy as np
 
-from neardup.kernels.ascending import first_from
+from neardup.kernels.ascending import first_from, prefix_shift
 from neardup.kernels.compile import kernel, njit
 
 
-@njit(nogil=True, forceinline=True)
-def prefix_shift(bounds):
-    """Return the number of bits after the prefix of a value, if ``bounds`` has ``2**b + 1`` entries."""
-    shift = np.uint64(64)
-    prefixes = bounds.size - 1
-    while prefixes > 1:
-        prefixes >>= 1
-        shift -= np.uint64(1)
-    return shift
-
-
-@njit(nogil=True, forceinline=True)
+@njit(forceinline=True)
 def place_of(value, terms, bounds, shift):
     """Find the place of a value among ascending *terms*; -1 if it is not there. *bounds* are those of prefixes."""
     prefix = np.int64(value >> shift)
@@ -34,7 +23,7 @@ def weigh(values, terms, bounds, units, otherwise, weights):
     ``2**b + 1`` of them, b from 1 to 63) has the terms whose highest *b* bits are *p* at
     ``bounds[p]`` up to ``bounds[p + 1]``, which are searched by halves.
     """
-    shift = prefix_shift(bounds)
+    shift = prefix_shift(bounds.size - 1)
     for position in range(values.size):
         place = place_of(values[position], terms, bounds, shift)
         weights[position] = units[place] if place >= 0 else otherwise

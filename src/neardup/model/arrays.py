@@ -1,6 +1,6 @@
 """Batches as arrays, which are passed between the stages."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -33,6 +33,15 @@ class TextBatch:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "data", _read_only(self.data))
+
+    @classmethod
+    def of(cls, texts: Sequence[bytes]) -> "TextBatch":
+        """Return texts that are bytes in UTF-8 as a batch.
+
+        >>> TextBatch.of([b"one", b"", b"two"]).offsets.tolist()
+        [0, 3, 3, 6]
+        """
+        return cls(np.frombuffer(b"".join(texts) or bytes(1), np.uint8), np.cumsum([0, *map(len, texts)]))
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

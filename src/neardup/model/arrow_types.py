@@ -1,4 +1,4 @@
-"""Types of Arrow with strings or bytes as values, each in its encodings."""
+"""Types of Arrow with strings or bytes as values, in their encodings; and views, which few functions of Arrow take."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -15,3 +15,22 @@ BYTES: Final[tuple[Test, ...]] = (*BINARY, pa.types.is_fixed_size_binary)
 def is_one_of(kind: pa.DataType, tests: Iterable[Test]) -> bool:
     """Return whether any of these tests holds for a type."""
     return any(test(kind) for test in tests)
+
+
+def widened(kind: pa.DataType) -> pa.DataType:
+    """Return the type that views are cast to; other types as they are."""
+    if pa.types.is_string_view(kind):
+        return pa.large_string()
+    return pa.large_binary() if pa.types.is_binary_view(kind) else kind
+
+
+def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Replace the dictionaries of string views, which no function of Arrow can unpack."""
+    kind = column.type
+    if not pa.types.is_dictionary(kind) or (wide := widened(kind.value_type)) == kind.value_type:
+        return column
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(wide), ordered=kind.ordered)
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, pa.dictionary(kind.index_type, wide, kind.ordered))

@@ -38,14 +38,14 @@ def moment_in(before: str, *, recorded: bool) -> datetime:
     except (ValueError, OverflowError) as error:
         raise ParameterError("before", before, _YEARS if isinstance(error, OverflowError) else _RULE) from None
     if recorded:
-        require_past("before", found, before)
+        require_past(found, before)
         soon = now + timedelta(seconds=1)
         rule = f"is now, so everything would be removed; to do that, write a time: {soon:%Y-%m-%dT%H:%M:%SZ}"
         require(not age or found < now, "before", before, rule)
     return found
 
 
-def require_past(name: str, at: datetime, written: str = "") -> None:
+def require_past(at: datetime, written: str = "") -> None:
     """Raise ``ParameterError`` for a time in the future: all recorded times are before it.
 
     The error shows the time as it was *written*. East of Greenwich, a local time of today that is read as UTC may be in
@@ -53,4 +53,4 @@ def require_past(name: str, at: datetime, written: str = "") -> None:
     """
     now = datetime.now(UTC)
     rule = f"is in the future, so everything would be removed; it is {now:%Y-%m-%d %H:%M} UTC now"
-    require(at <= now + _LATEST, name, written or f"{at:%Y-%m-%d %H:%M}", rule)
+    require(at <= now + _LATEST, "before", written or f"{at:%Y-%m-%d %H:%M}", rule)

@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from neardup.model.errors import require
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
@@ -37,10 +35,3 @@ PRESETS: Final[Mapping[str, Preset]] = {
         settings={"unit": "letter", "shingle": 4, "threshold": 0.6},
     ),
 }
-
-
-def preset_named(name: object) -> Preset:
-    """Return a preset by its name; raises ``ParameterError`` for an unknown name."""
-    known = isinstance(name, str) and name in PRESETS
-    require(known, "preset", name, f"must be one of {', '.join(PRESETS)}")
-    return PRESETS[str(name)]

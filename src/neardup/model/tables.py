@@ -4,22 +4,17 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from itertools import combinations, pairwise
 from math import comb, inf, log2
-from typing import Final, Literal, Self
+from typing import Final, Literal, Self, get_args
 
 from neardup.model.errors import ParameterError, is_number, require, require_choice, require_whole
 
 BITS: Final = 64
 MOST_DISTANCE: Final = 7
 MOST_TABLES: Final = 64
-KINDS: Final = ("blocks", "nested", "probes")
+Kind = Literal["blocks", "nested", "probes"]
 STORED_BITS: Final = 32  # the low bits of an entry, which are scanned first
 CODES: Final = 1 << 13  # bytes to read the codes of a compressed table
 CODE_BITS: Final = 3.0  # of a compressed entry among n random ones, beyond 64 - log2(n)
-# Microseconds per lookup in a long series, measured on one core of an AMD EPYC (Zen 4, AVX-512) with 1 to 80 million
-# fingerprints in all designs for distance 3.
-PROBE: Final = 0.05  # to reach a bucket of small tables that is not in the nearest processor caches
-SPREAD: Final = 0.03  # additional time for each doubling of the memory of the tables beyond 1 GiB
-COMPARE: Final = 0.0005  # to read and compare a fingerprint of the bucket
 
 _GIBIBYTE: Final = 1 << 30
 _NARROW: Final = 1 << 32  # numbers of 4 bytes
@@ -37,9 +32,11 @@ class Costs:
     0.11
     """
 
-    probe: float = PROBE
-    spread: float = SPREAD
-    compare: float = COMPARE
+    # Measured in long series on an AMD EPYC (Zen 4, AVX-512), with 1 to 80 million fingerprints in all designs for
+    # distance 3.
+    probe: float = 0.05  # for small tables whose buckets are not in the nearest processor caches
+    spread: float = 0.03  # for each doubling of the memory of the tables beyond 1 GiB
+    compare: float = 0.0005
 
     def __post_init__(self) -> None:
         for name, cost in asdict(self).items():
@@ -131,12 +128,12 @@ class TableDesign:
     [33, 33]
     """
 
-    kind: Literal["blocks", "nested", "probes"]
+    kind: Kind
     distance: int
     pieces: int
 
     def __post_init__(self) -> None:
-        require_choice("kind", self.kind, KINDS, "must be 'blocks', 'nested' or 'probes'")
+        require_choice("kind", self.kind, get_args(Kind), "must be 'blocks', 'nested' or 'probes'")
         distance = require_whole("distance", self.distance, 0, MOST_DISTANCE)
         object.__setattr__(self, "distance", distance)
         least, most = (min(2, distance + 1), distance + 1) if self.kind == "probes" else (distance + 1, BITS)

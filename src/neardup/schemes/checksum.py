@@ -6,7 +6,6 @@ from functools import cached_property
 from typing import Any, ClassVar, Final, Self
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,16 +19,14 @@ from neardup.model.arrays import (
     Signatures,
     TextBatch,
     Words,
-    require_comparable,
-    require_pairs,
     require_signatures,
     shares,
 )
 from neardup.model.errors import ParameterError, require, require_flag, require_whole
 from neardup.model.options import Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
-from neardup.model.recipe import Hashing, RecipeId, recipe_id
-from neardup.schemes.scheme import SchemeDefaults, ranked_kernel
+from neardup.model.recipe import RecipeId, recipe_id
+from neardup.schemes.scheme import SchemeDefaults, Shares, ranked_kernel
 from neardup.text.columns import is_mixed, text_column, typed_parts, whole_batch
 from neardup.text.containers import table_or_column
 from neardup.text.shingling import Shingling
@@ -105,7 +102,7 @@ class Checksum(SchemeDefaults):
         require(named, "contribution", self.contribution, "must be the name of a column")
         names = self.columns
         require(len(set(names)) == len(names), "fields", names, "must have different names")
-        Hashing(seed=self.seed, key=self.key)
+        _ = self.hashing  # this checks the rest
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -127,7 +124,7 @@ class Checksum(SchemeDefaults):
     def recipe(self) -> RecipeId:
         """The id of the recipe, which all parameters enter."""
         parts = [asdict(part) for part in self._parts()]
-        return recipe_id(scheme=self.name, fields=parts, hashing=Hashing(seed=self.seed, key=self.key).identity)
+        return recipe_id(scheme=self.name, fields=parts, hashing=self.hashing.identity)
 
     def _parts(self) -> Sequence[Field]:
         if self.contribution is None:
@@ -142,7 +139,7 @@ class Checksum(SchemeDefaults):
         """
         fields = _fields(documents, self._parts())
         number = len(fields[0][1])
-        key = np.frombuffer(Hashing(seed=self.seed, key=self.key).derive("checksum", 16), "<u8").astype(np.uint64)
+        key = np.frombuffer(self.hashing.derive("checksum", 16), "<u8").astype(np.uint64)
         sums = np.zeros(number, np.uint64)
         present = np.ones(number, np.bool_)
         for part, column in fields:
@@ -215,26 +212,13 @@ class Checksum(SchemeDefaults):
         require_signatures("signatures", signatures, self)
         return np.array(signatures.rows, np.uint64)  # a copy: kernels are compiled for keys that can be changed
 
-    def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Return, row by row, whether the checksums are equal; false if one is missing."""
-        require_comparable(self, left, right)
-        return np.asarray((left.rows[:, 0] == right.rows[:, 0]) & left.present & right.present)
+    def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        equal = one.rows[left, 0] == other.rows[right, 0]
+        return np.asarray(equal & one.present[left] & other.present[right])
 
-    def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
-        """Return, row by row, 1 if the checksums are equal, otherwise 0."""
-        return self.matches(left, right).astype(np.float64)
-
-    def estimate_pairs(
-        self, signatures: Signatures, left: AnyPositions, right: AnyPositions
-    ) -> npt.NDArray[np.float64]:
-        """Return 1 if the checksums of documents ``left[i]`` and ``right[i]`` are equal, otherwise 0."""
-        return self.match_pairs(signatures, left, right).astype(np.float64)
-
-    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Return whether the checksums of documents ``left[i]`` and ``right[i]`` are equal."""
-        require_signatures("signatures", signatures, self)
-        require_pairs(left, right, len(signatures))
-        return self.matches(signatures[left], signatures[right])
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        """Return 1 for equal checksums, otherwise 0."""
+        return self._matching(one, other, left, right).astype(np.float64)
 
     def probability(self, resemblance: Any) -> Any:
         """Return the probability of a match: 1 for equal fields, otherwise ``2**-64``, returned as 0.

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from operator import attrgetter
 from typing import Any, ClassVar, Self
 from weakref import WeakKeyDictionary
@@ -267,16 +267,13 @@ def _both(signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Fl
     return np.asarray(signatures.present[left] & signatures.present[right])
 
 
-@lru_cache(maxsize=32)
-def _blank(scheme: Any) -> npt.NDArray[Any]:
-    """Return the signatures of no documents, for their width and type."""
-    rows: npt.NDArray[Any] = scheme.sign([]).rows
-    return rows
+def _bytes_of(scheme: Any) -> int:
+    width, kind, *_ = scheme.row_format
+    return int(width * kind.itemsize)
 
 
 def _words_of(scheme: Any) -> int:
-    rows = _blank(scheme)
-    return int(-(-rows.shape[1] * rows.itemsize // _WORD))
+    return -(-_bytes_of(scheme) // _WORD)
 
 
 def _as_words(rows: npt.NDArray[Any]) -> Words:
@@ -286,6 +283,5 @@ def _as_words(rows: npt.NDArray[Any]) -> Words:
 
 
 def _from_words(words: npt.NDArray[Any], scheme: Any) -> npt.NDArray[Any]:
-    rows = _blank(scheme)
     raw = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), words.shape[1] * _WORD)
-    return np.ascontiguousarray(raw[:, : rows.shape[1] * rows.itemsize]).view(rows.dtype)
+    return np.ascontiguousarray(raw[:, : _bytes_of(scheme)]).view(scheme.row_format[1])

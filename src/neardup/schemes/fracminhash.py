@@ -13,7 +13,8 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Wor
 from neardup.model.errors import require_choice, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.schemes.laws import sample_law
-from neardup.schemes.signing import SampleScheme, Shares
+from neardup.schemes.scheme import Shares
+from neardup.schemes.signing import SampleScheme
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 

@@ -17,7 +17,8 @@ from neardup.model.protocols import RankedRule, whole_term
 from neardup.model.recipe import KEY_BYTES, Hashing
 from neardup.model.requirements import Requirements
 from neardup.schemes.laws import bands_and_sample_law, binomial_terms, least_count, sample_law
-from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
+from neardup.schemes.scheme import Shares
+from neardup.schemes.signing import FeatureScheme, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 
@@ -115,7 +116,7 @@ class MinHash(FeatureScheme):
         return np.empty((number, self.permutations), np.uint32)
 
     def _fill(self, values: Words, starts: Positions, ends: Positions, rows: npt.NDArray[Any]) -> None:
-        multipliers, addends = rounds(Hashing(seed=self.seed, key=self.key), "minhash", self.permutations)
+        multipliers, addends = rounds(self.hashing, "minhash", self.permutations)
         kernels.sketch(values, starts, ends, multipliers, addends, rows)
 
     def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:

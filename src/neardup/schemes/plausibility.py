@@ -44,10 +44,14 @@ def matching(
     return holds
 
 
-def share_a_key(keys: Words, left: AnyPositions, right: AnyPositions, *, position_independent: bool) -> Flags:
-    """Return whether rows ``left[i]`` and ``right[i]`` share a key, with *position_independent* in any column."""
+def share_a_key(scheme: Any, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+    """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures share a key of their scheme."""
+    return _shared(scheme, scheme.keys(signatures), left, right)
+
+
+def _shared(scheme: Any, keys: Words, left: AnyPositions, right: AnyPositions) -> Flags:
     shares = np.empty(len(left), np.bool_)
-    buckets.share(keys, left, right, position_independent, shares)
+    buckets.share(keys, left, right, scheme.position_independent, shares)
     return shares
 
 
@@ -55,11 +59,11 @@ class PlausiblePairs:
     """The plausible pairs of documents: they share a key, have two signatures, and pass ``plausible_tests``."""
 
     def __init__(self, scheme: Any, signatures: Signatures) -> None:
-        position_independent, present = scheme.position_independent, signatures.present
+        present = signatures.present
         self._keys: Words = scheme.keys(signatures)
         self._tests: list[PairTest] = [
             *plausible_tests(scheme, signatures),
-            lambda left, right: share_a_key(self._keys, left, right, position_independent=position_independent),
+            partial(_shared, scheme, self._keys),
             lambda left, right: present[left] & present[right],
         ]
 

@@ -3,7 +3,8 @@
 from dataclasses import fields, replace
 from typing import Any
 
-from neardup.model.presets import preset_named
+from neardup.model.errors import require_choice
+from neardup.model.presets import PRESETS
 from neardup.schemes.minhash import MinHash
 from neardup.text.analysis import Analysis
 
@@ -18,7 +19,8 @@ def preset(name: str, **parameters: Any) -> MinHash:
     >>> scheme.shingle, scheme.threshold
     (5, 0.9)
     """
-    settings = dict(preset_named(name).settings)
+    require_choice("preset", name, PRESETS, f"must be one of {', '.join(PRESETS)}")
+    settings = dict(PRESETS[name].settings)
     analysis = {field.name: settings.pop(field.name) for field in fields(Analysis) if field.name in settings}
     if analysis:
         settings["analysis"] = replace(Analysis(), **analysis)

@@ -1,14 +1,23 @@
 """The defaults of all schemes."""
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, ClassVar, Final, Self
+from typing import Any, ClassVar, Final, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
-from neardup.model.arrays import Signatures, require_signatures
+from neardup.model.arrays import (
+    AnyPositions,
+    Flags,
+    Signatures,
+    require_comparable,
+    require_pairs,
+    require_signatures,
+)
 from neardup.model.errors import ParameterConflict, ParameterError, require, require_share, require_whole
 from neardup.model.options import ANALYSIS, Option
 from neardup.model.protocols import RankedRule, Reading
@@ -16,6 +25,10 @@ from neardup.model.recipe import Hashing
 from neardup.schemes.ranked_parts import matched_in_parts
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
+
+Shares = npt.NDArray[np.float64]
+T = TypeVar("T")
+Answer = Callable[[Signatures, Signatures, AnyPositions, AnyPositions], T]  # two sets of signatures, rows of each
 
 MOST_SHORT: Final = 1 << 31
 SHINGLES: Final = "shingles"
@@ -137,9 +150,14 @@ class SchemeDefaults:
         require(listed is None, "ignore_common", common, rule)
 
     @property
-    def key_identity(self: Any) -> str:
+    def hashing(self: Any) -> Hashing:
+        """Where the numbers of its hash functions come from: its *seed* or *key*; ``ParameterError`` if invalid."""
+        return Hashing(seed=self.seed, key=self.key)
+
+    @property
+    def key_identity(self) -> str:
         """What distinguishes keys, or seeds, without revealing keys."""
-        return Hashing(seed=self.seed, key=self.key).identity if hasattr(self, "key") else ""
+        return self.hashing.identity if hasattr(self, "key") else ""
 
     def _require_thresholds(self: Any) -> None:
         """Check and set the thresholds; raises ``ParameterError``."""
@@ -177,6 +195,54 @@ class SchemeDefaults:
             return self.with_threshold(estimate)
         except ParameterError as error:  # its layout cannot reach the recall at this threshold
             raise ParameterError("threshold", estimate, f"is too low for the layout of this {self.name}") from error
+
+    # Pairs of signatures.
+
+    @abstractmethod
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        """Estimate the measure of rows ``left[i]`` of *one* and ``right[i]`` of *other*."""
+
+    def _matching(self: Any, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Return whether rows ``left[i]`` of *one* and ``right[i]`` of *other* match."""
+        return np.asarray(self._estimated(one, other, left, right) >= self.threshold)
+
+    def estimate(self, left: Signatures, right: Signatures) -> Shares:
+        """Return the estimate of the scheme's measure, row by row; 0 if a document has no signature.
+
+        Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of different lengths.
+        """
+        return self._row_by_row(self._estimated, left, right)
+
+    def estimate_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        """Estimate the measure of documents ``left[i]`` and ``right[i]`` of one set of signatures.
+
+        Raises ``RecipeMismatch`` for signatures of another recipe and ``ParameterError`` for anything but positions.
+        """
+        return self._pair_by_pair(self._estimated, signatures, left, right)
+
+    def matches(self, left: Signatures, right: Signatures) -> Flags:
+        """Return, row by row, whether two signatures match by the scheme's rule; false if one is missing.
+
+        Raises the errors of ``estimate``.
+        """
+        return self._row_by_row(self._matching, left, right)
+
+    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures match.
+
+        Raises the errors of ``estimate_pairs``.
+        """
+        return self._pair_by_pair(self._matching, signatures, left, right)
+
+    def _row_by_row(self, answer: Answer[T], left: Signatures, right: Signatures) -> T:
+        require_comparable(self, left, right)
+        rows = np.arange(len(left))
+        return answer(left, right, rows, rows)
+
+    def _pair_by_pair(self, answer: Answer[T], signatures: Signatures, left: AnyPositions, right: AnyPositions) -> T:
+        require_signatures("signatures", signatures, self)
+        require_pairs(left, right, len(signatures))
+        return answer(signatures, signatures, left, right)
 
     # Candidates in an index.
 

@@ -12,9 +12,9 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Wor
 from neardup.model.errors import require_choice, require_whole
 from neardup.model.options import MIN_LENGTH, SHORT, STEM, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading
-from neardup.model.recipe import Hashing
 from neardup.schemes.laws import least_count, sample_law, smallest_law
-from neardup.schemes.signing import SampleScheme, Shares, ranked_kernel
+from neardup.schemes.scheme import Shares
+from neardup.schemes.signing import SampleScheme, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.shingling import Shingling
@@ -99,8 +99,7 @@ class Sentences(SampleScheme):
     def shingling(self) -> Shingling:
         """How texts become features: one feature per sentence."""
         analysis = Analysis(unit="sentence", stem=self.stem, min_length=self.min_length)
-        hashing = Hashing(seed=self.seed, key=self.key)
-        return Shingling(analysis=analysis, size=1, hashing=hashing, common=self.common)
+        return Shingling(analysis=analysis, size=1, hashing=self.hashing, common=self.common)
 
     @property
     def law_features(self) -> int:

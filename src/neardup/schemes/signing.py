@@ -1,9 +1,8 @@
 """The common bases of schemes that sign the features of texts."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -11,20 +10,17 @@ import pyarrow as pa
 
 from neardup.kernels import sentences
 from neardup.model.arrays import (
-    AnyPositions,
     Corpus,
     Features,
     Flags,
     Positions,
     Signatures,
     Words,
-    require_comparable,
     require_features,
-    require_pairs,
     require_signatures,
 )
 from neardup.model.protocols import Scheme
-from neardup.model.recipe import Hashing, RecipeId, recipe_id
+from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.scheme import SchemeDefaults
 from neardup.schemes.scheme import ranked_kernel as ranked_kernel  # noqa: PLC0414 - for schemes of others, too
 from neardup.text.columns import batches, text_column, whole_batch
@@ -32,9 +28,6 @@ from neardup.text.shingling import Shingling
 from neardup.text.sites import NO_SITES, separate
 
 Rows = npt.NDArray[Any]
-Shares = npt.NDArray[np.float64]
-T = TypeVar("T")
-Answer = Callable[[Signatures, Signatures, AnyPositions, AnyPositions], T]  # two sets of signatures, rows of each
 
 
 class FeatureScheme(SchemeDefaults):
@@ -55,8 +48,8 @@ class FeatureScheme(SchemeDefaults):
     @cached_property
     def shingling(self: Any) -> Shingling:
         """How texts become features: by *analysis*, *shingle*, *bag* if it has that, *common*, and *seed* or *key*."""
-        hashing, bag = Hashing(seed=self.seed, key=self.key), getattr(self, "bag", False)
-        return Shingling(analysis=self.analysis, size=self.shingle, bag=bag, hashing=hashing, common=self.common)
+        bag = getattr(self, "bag", False)
+        return Shingling(analysis=self.analysis, size=self.shingle, bag=bag, hashing=self.hashing, common=self.common)
 
     @cached_property
     def recipe(self) -> RecipeId:
@@ -72,14 +65,6 @@ class FeatureScheme(SchemeDefaults):
     @abstractmethod
     def _fill(self, values: Words, starts: Positions, ends: Positions, rows: Rows) -> None:
         """Sign the documents whose features are ``values[starts[d]:ends[d]]``."""
-
-    @abstractmethod
-    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
-        """Estimate the measure of rows ``left[i]`` of *one* and ``right[i]`` of *other*."""
-
-    def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Return whether rows ``left[i]`` of *one* and ``right[i]`` of *other* match."""
-        return np.asarray(self._estimated(one, other, left, right) >= self.threshold)
 
     @property
     def row_format(self) -> tuple[Any, ...]:
@@ -139,44 +124,6 @@ class FeatureScheme(SchemeDefaults):
     def _signed(self, features: Features, starts: Positions, ends: Positions, rows: Rows) -> Flags:
         self._fill(features.values, starts, ends, rows)
         return np.asarray(ends > starts)
-
-    def estimate(self, left: Signatures, right: Signatures) -> Shares:
-        """Return the estimate of the scheme's measure, row by row; 0 if a document has no signature.
-
-        Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of different lengths.
-        """
-        return self._row_by_row(self._estimated, left, right)
-
-    def estimate_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
-        """Estimate the measure of documents ``left[i]`` and ``right[i]`` of one set of signatures.
-
-        Raises ``RecipeMismatch`` for signatures of another recipe and ``ParameterError`` for anything but positions.
-        """
-        return self._pair_by_pair(self._estimated, signatures, left, right)
-
-    def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Return, row by row, whether two signatures match by the scheme's rule; false if one is missing.
-
-        Raises the errors of ``estimate``.
-        """
-        return self._row_by_row(self._matching, left, right)
-
-    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures match.
-
-        Raises the errors of ``estimate_pairs``.
-        """
-        return self._pair_by_pair(self._matching, signatures, left, right)
-
-    def _row_by_row(self, answer: Answer[T], left: Signatures, right: Signatures) -> T:
-        require_comparable(self, left, right)
-        rows = np.arange(len(left))
-        return answer(left, right, rows, rows)
-
-    def _pair_by_pair(self, answer: Answer[T], signatures: Signatures, left: AnyPositions, right: AnyPositions) -> T:
-        require_signatures("signatures", signatures, self)
-        require_pairs(left, right, len(signatures))
-        return answer(signatures, signatures, left, right)
 
 
 def signed_features(scheme: Scheme, texts: pa.ChunkedArray, sites: Words = NO_SITES) -> tuple[Features, Signatures]:

@@ -17,7 +17,8 @@ from neardup.model.protocols import RankedRule, Reading, whole_term
 from neardup.model.requirements import Requirements
 from neardup.model.tables import BITS, MOST_DISTANCE
 from neardup.schemes.laws import bit_agreement, hamming_law
-from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
+from neardup.schemes.scheme import Shares
+from neardup.schemes.signing import FeatureScheme, ranked_kernel
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles, prefix_bounds

@@ -10,17 +10,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from neardup.kernels import minhash
-from neardup.kernels import trials as kernels
+from neardup.kernels import minhash as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHORT, THRESHOLD, Option
 from neardup.model.protocols import RankedRule, Reading, whole_term
-from neardup.model.recipe import Hashing
 from neardup.model.requirements import Requirements
 from neardup.schemes.laws import trials_law
 from neardup.schemes.minhash import rounds
-from neardup.schemes.signing import FeatureScheme, Shares, ranked_kernel
+from neardup.schemes.scheme import Shares
+from neardup.schemes.signing import FeatureScheme, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.shingling import Shingling
@@ -115,21 +114,22 @@ class Trials(FeatureScheme):
     @cached_property
     def shingling(self) -> Shingling:
         """How texts become features."""
-        hashing = Hashing(seed=self.seed, key=self.key)
-        return Shingling(analysis=self.analysis, size=self.words, bag=self.bag, hashing=hashing, common=self.common)
+        return Shingling(
+            analysis=self.analysis, size=self.words, bag=self.bag, hashing=self.hashing, common=self.common
+        )
 
     def _blank(self, number: int) -> Words:
         return np.empty((number, self.trials), np.uint64)
 
     def _fill(self, values: Words, starts: Positions, ends: Positions, rows: Words) -> None:
-        multipliers, addends = rounds(Hashing(seed=self.seed, key=self.key), "trials", self.hashes * self.trials)
+        multipliers, addends = rounds(self.hashing, "trials", self.hashes * self.trials)
         edges = np.arange(0, self.hashes * self.trials + 1, self.hashes)
         minima = np.empty((min(len(rows), _TOGETHER), self.hashes * self.trials), np.uint32)
         for begin in range(0, len(rows), _TOGETHER):
             part = slice(begin, begin + _TOGETHER)
             found = minima[: len(rows[part])]
-            minhash.sketch(values, starts[part], ends[part], multipliers, addends, found)
-            minhash.band_keys(found, edges, np.uint32(minhash.EMPTY), rows[part])
+            kernels.sketch(values, starts[part], ends[part], multipliers, addends, found)
+            kernels.band_keys(found, edges, np.uint32(kernels.EMPTY), rows[part])
         np.maximum(rows, np.uint64(1), out=rows)
         rows[ends == starts] = _ABSENT
 
@@ -151,7 +151,7 @@ class Trials(FeatureScheme):
         self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions
     ) -> npt.NDArray[np.int32]:
         counts = np.empty(len(left), np.int32)
-        minhash.agreements(one.rows, other.rows, left, right, _ABSENT, counts)
+        kernels.agreements(one.rows, other.rows, left, right, _ABSENT, counts)
         return counts
 
     def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:

@@ -11,7 +11,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.model.arrow_types import BYTES, STRINGS, is_one_of
+from neardup.model.arrow_types import BYTES, STRINGS, is_one_of, widened
 from neardup.model.errors import DataError
 
 _ONLY_PARQUET: Final = "which only Parquet can represent; write Parquet"
@@ -173,10 +173,8 @@ def _strings(array: pa.Array, name: str) -> pa.Array:
 def _decoded(array: pa.DictionaryArray) -> pa.Array:
     """Return the values of a dictionary; Arrow cannot take views from one."""
     kind = array.type.value_type
-    if pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
-        whole = array.dictionary.cast(pa.large_string() if pa.types.is_string_view(kind) else pa.large_binary())
-        return whole.take(array.indices)
-    return array.dictionary_decode()
+    wide = widened(kind)
+    return array.dictionary_decode() if wide == kind else array.dictionary.cast(wide).take(array.indices)
 
 
 def _times(array: pa.Array, name: str) -> pa.Array:

@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags
+from neardup.model.arrow_types import widened
 from neardup.model.errors import DataError
 from neardup.sources.compression import Writable, compressed
 from neardup.sources.formats import Kind
@@ -219,10 +220,7 @@ def _several_types(source: str, name: str, why: str = ONLY_LINES) -> DataError:
 
 def _unpacked(kind: pa.DataType) -> pa.DataType:
     """Return the type of the values of a dictionary, and that of strings that Arrow can merge with others."""
-    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    if pa.types.is_string_view(kind):
-        return pa.large_string()
-    return pa.large_binary() if pa.types.is_binary_view(kind) else kind
+    return widened(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
 def _delimited(table: pa.Table) -> pa.Table:

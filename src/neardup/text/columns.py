@@ -8,9 +8,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Bytes, Positions, TextBatch
+from neardup.model.arrow_types import BINARY, STRINGS, is_one_of, widened, without_views
 from neardup.model.errors import DataError, kind_of
-from neardup.text.containers import WIDE, require_in_memory, without_views
-from neardup.text.values import is_missing
+from neardup.text.containers import require_in_memory
+from neardup.text.values import as_binary, is_missing
 
 BATCH_BYTES = 1 << 20  # large batches are faster; this is the largest whose results still fit into a cache
 BATCH_DOCUMENTS = 1 << 14
@@ -36,9 +37,9 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
         kind = column.type
     if column.null_count == len(column):  # pandas has numbers in a column without values
         column = pa.chunked_array([pa.nulls(len(column), pa.large_string())])
-    elif pa.types.is_string_view(kind) or pa.types.is_binary_view(kind):
-        column = column.cast(WIDE[kind])
-    elif not (_is_wide(kind) or pa.types.is_string(kind) or pa.types.is_binary(kind)):
+    elif (wide := widened(kind)) != kind:
+        column = column.cast(wide)
+    elif not is_one_of(kind, (*STRINGS, *BINARY)):
         raise DataError(f"column {name!r}", f"must contain strings, not {kind}")
     return column
 
@@ -89,12 +90,7 @@ def _from_strings(texts: list[Any], name: str) -> pa.Array:
     try:
         return pa.array(texts, pa.large_string())
     except UnicodeEncodeError:
-        raw = [None if text is None else text.encode("utf-8", "surrogatepass") for text in texts]
-        return pa.array(raw, pa.large_binary())
-
-
-def _is_wide(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_large_string(kind) or pa.types.is_large_binary(kind))
+        return as_binary(texts)
 
 
 def batches(column: pa.ChunkedArray, size: int = BATCH_BYTES) -> Iterator[TextBatch]:
@@ -123,9 +119,9 @@ def whole_batch(column: pa.ChunkedArray) -> TextBatch:
 def as_it_lies(chunk: pa.Array) -> TextBatch:
     """Return one chunk of a text column as one batch, without a copy; nulls are empty."""
     if chunk.null_count:
-        chunk = chunk.fill_null(pa.scalar(b"" if "binary" in str(chunk.type) else "", chunk.type))
+        chunk = chunk.fill_null(pa.scalar(b"", chunk.type))
     _, offsets, data = chunk.buffers()
-    width = np.int64 if _is_wide(chunk.type) else np.int32
+    width = np.int64 if chunk.type in _LARGE.values() else np.int32
     if offsets is None or offsets.size == 0:
         bounds: Positions = np.zeros(1, np.int64)
     else:

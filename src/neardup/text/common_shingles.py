@@ -229,12 +229,8 @@ def frequent(features: Features, counted: Flags, share: float) -> Words:
     The documents' features must be sets. The result is ascending.
     """
     sizes = np.diff(features.offsets)
-    values = features.values[: features.offsets[-1]][np.repeat(counted, sizes)]
-    values.sort()
-    firsts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]])[: len(values)])
-    counts = np.diff(firsts, append=len(values))
-    found: Words = values[firsts[(counts > share * int(counted.sum())) & (counts >= LEAST)]]
-    return found
+    values, counts = np.unique(features.values[: features.offsets[-1]][np.repeat(counted, sizes)], return_counts=True)
+    return np.asarray(values[(counts > share * int(counted.sum())) & (counts >= LEAST)])
 
 
 def prefix_bounds(terms: Words) -> Positions:

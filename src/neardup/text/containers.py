@@ -15,8 +15,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags
+from neardup.model.arrow_types import widened, without_views
 from neardup.model.errors import DataError, counted, kind_of
-from neardup.text.values import column_of, uncut
+from neardup.text.values import as_binary, column_of, uncut
 
 Rows = TypeVar("Rows")
 
@@ -32,7 +33,6 @@ _NOT_READ: Final = {  # containers whose rows are not in memory: their kind, and
     ("pyspark", "DataFrame"): "a Spark DataFrame is not in memory: call .toArrow() or .toPandas() first",
 }
 OF_FILES: Final = "to read files, use neardup.dedup_files, pair_files or contamination_in_files"
-WIDE: Final = {pa.string_view(): pa.large_string(), pa.binary_view(): pa.large_binary()}
 _NOT_ARROW: Final = (pa.ArrowException, TypeError, ValueError, OverflowError)
 
 
@@ -63,7 +63,7 @@ def columns_or_column(source: Any, what: str) -> Any:
     """
     require_in_memory(source, what)
     if _is(source, "pandas", "DataFrame"):
-        levels = [name for name in source.index.names if name is not None and name not in source.columns]
+        levels = _levels(source)
         own = [source.iloc[:, place] for place in range(source.shape[1])]
         named = [*source.columns, *levels], [*own, *(_of_pandas(source, name) for name in levels)]
     elif _is(source, "polars", "DataFrame"):
@@ -226,19 +226,6 @@ def _of_pandas_rows(source: Any, marked: Flags) -> Any:
     return found
 
 
-def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Replace the dictionaries of string views, which no function of Arrow can unpack."""
-    kind = column.type
-    if not pa.types.is_dictionary(kind) or kind.value_type not in WIDE:
-        return column
-    wide = WIDE[kind.value_type]
-    chunks = [
-        pa.DictionaryArray.from_arrays(chunk.indices, chunk.dictionary.cast(wide), ordered=kind.ordered)
-        for chunk in column.chunks
-    ]
-    return pa.chunked_array(chunks, pa.dictionary(kind.index_type, wide, kind.ordered))
-
-
 def _is(source: Any, library: str, name: str | None = None) -> bool:
     """Return whether an object's class, or a base class of it, has this name and is from this library."""
     return (library, name) in _lineage(type(source))  # type: ignore[arg-type]
@@ -282,8 +269,7 @@ def _of_arrow(source: Any) -> Any:
 def _frame(source: Any) -> _Table | None:
     """Return the names and the reader of the columns of a pandas or polars data frame or a Hugging Face ``Dataset``."""
     if _is(source, "pandas", "DataFrame"):
-        index = [name for name in source.index.names if name is not None and name not in source.columns]
-        return _Table([*source.columns, *index], lambda names: _arrays(source, names, _of_pandas))
+        return _Table([*source.columns, *_levels(source)], lambda names: _arrays(source, names, _of_pandas))
     if _is(source, "polars", "DataFrame"):
         return _Table(source.columns, lambda names: _arrays(source, names, type(source).get_column))
     if hasattr(source, "with_format") and hasattr(source, "select_columns"):
@@ -295,6 +281,11 @@ def _read(reader: pa.RecordBatchReader, names: list[str]) -> pa.Table:
     """Read the rest of a stream; other columns are discarded batch by batch."""
     schema = pa.schema([reader.schema.field(name) for name in names])
     return pa.Table.from_batches([batch.select(names) for batch in reader], schema)
+
+
+def _levels(frame: Any) -> list[Any]:
+    """Return the names of the index of a pandas data frame that are not those of columns."""
+    return [name for name in frame.index.names if name is not None and name not in frame.columns]
 
 
 def _of_pandas(frame: Any, name: str) -> Any:
@@ -328,9 +319,8 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
             raise DataError(f"column {name!r}", f"{rule}: {error}") from error
     try:
         array = pa.array(values, from_pandas=True)
-    except UnicodeEncodeError:  # lone surrogates: such text is bytes that are not UTF-8
-        raw = [value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None for value in values]
-        array = pa.array(raw, pa.large_binary())
+    except UnicodeEncodeError:
+        array = as_binary(values)
     except _NOT_ARROW:
         array = column_of(values, name)
     else:
@@ -346,8 +336,8 @@ def _filtered(source: Any, marked: pa.Array) -> Any:
     if isinstance(source, pa.Table):
         columns = [_filtered(column, marked) for column in source.columns]
         return pa.Table.from_arrays(columns, schema=source.schema)
-    if source.type in WIDE:
-        return source.cast(WIDE[source.type]).filter(marked).cast(source.type)
+    if (wide := widened(source.type)) != source.type:
+        return source.cast(wide).filter(marked).cast(source.type)
     try:
         return source.filter(marked)
     except pa.ArrowNotImplementedError:  # such as lists of string views: it can cut and join them

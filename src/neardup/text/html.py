@@ -31,6 +31,8 @@ MOST_HEAD: Final = 1 << 18  # bytes of the attributes of those that are read
 
 _WIDEST: Final = 4  # bytes of a character
 
+VOID: Final = "area base br col embed hr img input link meta param source track wbr"
+"""Elements without content and end tag."""
 HTML: Final = (
     "b big blockquote body br center code dd div dl dt em embed h1 h2 h3 h4 h5 h6 head hr i img li listing menu meta "
     "nobr ol p pre ruby s small span strike strong sub sup table tt u ul var"
@@ -61,7 +63,7 @@ _ELEMENTS: Final = {
     "RAW": "script style noscript iframe noembed noframes plaintext title textarea xmp",
     "KEPT": "textarea",
     "TEMPLATE": "template",
-    "SHOWN": "html head body area base br col embed hr img input link meta param source track wbr",
+    "SHOWN": f"html head body {VOID}",
     "ANCHOR": "a",
     "FOREIGN": "math svg",
     "INTEGRATION": INTEGRATION,

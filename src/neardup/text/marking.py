@@ -12,7 +12,7 @@ from neardup.kernels.search_words import ROOM
 from neardup.model.answers import Marked
 from neardup.model.arrays import TextBatch
 from neardup.model.query import MOST_TERMS, Term
-from neardup.text.search_words import search_tables
+from neardup.text.unicode import unicode_tables
 
 REACH: Final = kernels.REACH  # bytes of a text that are searched
 MOST_SHOWN: Final = 400  # characters: a word may be as long as a text
@@ -24,7 +24,7 @@ class Marker:
     """Marks terms in texts, by the words and folded letters of the search table; of more than 64, the first."""
 
     def __init__(self, terms: Sequence[Term]) -> None:
-        self._tables = search_tables()
+        self._tables = unicode_tables().search
         terms = terms[:MOST_TERMS]
         known = dict(zip(self._folded(terms), terms, strict=True))
         if len(known) < len(terms):
@@ -34,13 +34,11 @@ class Marker:
 
     def _folded(self, terms: Sequence[Term]) -> list[tuple[Any, ...]]:
         """Fold the terms, and return the bits that distinguish different terms."""
-        raw = [term.text.encode(errors="replace") for term in terms]
-        data = np.frombuffer(b"".join(raw) or b"\0", np.uint8)
-        room = ROOM * len(data)
+        texts = TextBatch.of([term.text.encode(errors="replace") for term in terms])
+        room = ROOM * len(texts.data)
         self._letters, self._bounds = np.empty(room, np.uint32), np.zeros(room + 1, np.int64)
         self._terms = np.empty(len(terms) + 1, np.int64)
-        offsets = np.cumsum([0, *map(len, raw)])
-        kernels.fold_terms(data, offsets, *self._tables, self._letters, self._bounds, self._terms)
+        kernels.fold_terms(texts.data, texts.offsets, *self._tables, self._letters, self._bounds, self._terms)
         letters, bounds = self._letters.tolist(), self._bounds.tolist()
         words = [tuple(letters[begin:end]) for begin, end in pairwise(bounds[: self._terms[-1] + 1])]
         places = pairwise(self._terms.tolist())
@@ -52,8 +50,7 @@ class Marker:
         *words* is at least 1. Spans are in characters. An ellipsis replaces omitted text. For longer texts, only the
         first ``REACH`` bytes are searched.
 
-        >>> data = "The storm broke over the harbour at dawn".encode()
-        >>> texts = TextBatch(np.frombuffer(data, np.uint8), np.array([0, len(data)]))
+        >>> texts = TextBatch.of([b"The storm broke over the harbour at dawn"])
         >>> Marker([Term("STORM"), Term("at da", True)]).mark(texts, 7)
         [Marked(text='…storm broke over the harbour at dawn', spans=((1, 6), (30, 37)))]
         """

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from neardup.kernels import markup as kernels
-from neardup.text.html import HTML, INTEGRATION, packed_kinds
+from neardup.text.html import HTML, INTEGRATION, VOID, packed_kinds
 
 MOST_BYTES: Final = 12 << 20
 MOST: Final = {
@@ -35,9 +35,7 @@ _BLOCKS: Final = (
 _SCOPES: Final = "applet button frameset marquee object select table template"
 _RAW: Final = "iframe noembed noframes script style textarea title xmp"
 _ELEMENTS: Final = {
-    kernels.VOID: (
-        "area base basefont bgsound br col embed frame hr image img input keygen link meta param source track wbr"
-    ),
+    kernels.VOID: f"{VOID} basefont bgsound frame image keygen",
     kernels.CELL: "body caption colgroup head html tbody td tfoot th thead tr",
     kernels.FORMATTING: "a b big code em font i nobr s small strike strong tt u",
     kernels.CHOICE: "option",

@@ -2,25 +2,25 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from functools import cache
+from typing import Final
 
 import numpy as np
 
-from neardup.kernels.folding import BEYOND, may_change
-from neardup.model.arrays import TextBatch
+from neardup.kernels import folding
+from neardup.model.arrays import Bytes, TextBatch
 from neardup.text.analysis import Normalization
 from neardup.text.unicode import unicode_tables
 
-_BITS = {"NFC": np.uint16(1 << 8), "NFKC": np.uint16(1 << 9)}
+BITS: Final[Mapping[Normalization, np.uint16]] = {"NFC": np.uint16(1 << 8), "NFKC": np.uint16(1 << 9)}
 
 
 def normalized(batch: TextBatch, form: Normalization | None) -> TextBatch:
     """Normalise a batch; it is returned unchanged without a form, or if every document is already normalised."""
     if form is None:
         return batch
-    tables = unicode_tables()
-    flags = np.empty(len(batch), np.uint8)
-    may_change(batch.data, batch.offsets, tables.normal_index, tables.normal_data, _BITS[form], flags)
+    flags = may_change(batch, form)
     if not flags.any():
         return batch
     lengths, parts, begin = np.diff(batch.offsets), [], batch.offsets[0]
@@ -30,6 +30,13 @@ def normalized(batch: TextBatch, form: Normalization | None) -> TextBatch:
         lengths[document], begin = len(text), batch.offsets[document + 1]
     parts.append(batch.data[begin : batch.offsets[-1]].tobytes())
     return TextBatch(np.frombuffer(b"".join(parts), np.uint8), np.concatenate([[0], np.cumsum(lengths)]))
+
+
+def may_change(batch: TextBatch, form: Normalization) -> Bytes:
+    """Return 1 for each document that normalisation may change, and 0 for the others: see the kernel ``may_change``."""
+    flags = np.empty(len(batch), np.uint8)
+    folding.may_change(batch.data, batch.offsets, *unicode_tables().normal, BITS[form], flags)
+    return flags
 
 
 def normalize(text: str, form: Normalization) -> str:
@@ -48,8 +55,8 @@ def normalize(text: str, form: Normalization) -> str:
 @cache
 def _unassigned() -> re.Pattern[str]:
     """Return a pattern for a run of code points that Unicode 14.0 does not assign."""
-    tables = unicode_tables()
-    codes = tables.normal_data.reshape(-1, 128)[tables.normal_index].ravel() & BEYOND != 0
+    index, data = unicode_tables().normal
+    codes = data.reshape(-1, 128)[index].ravel() & folding.BEYOND != 0
     edges = np.flatnonzero(np.diff(codes, prepend=False, append=False)).tolist()
     ranges = (rf"\U{begin:08x}-\U{end - 1:08x}" for begin, end in zip(edges[::2], edges[1::2], strict=True))
     return re.compile(f"([{''.join(ranges)}]+)")

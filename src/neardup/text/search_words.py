@@ -2,7 +2,6 @@
 """Texts and queries as the search table holds them: folded words with a space between two of them."""
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -12,12 +11,6 @@ from neardup.model.query import Term, terms_of
 from neardup.text.unicode import unicode_tables
 
 
-def search_tables() -> tuple[Any, Any, Any]:
-    """Return the tables that the kernels of search take."""
-    tables = unicode_tables()
-    return tables.search_index, tables.search_data, tables.search_expansions
-
-
 def search_words(texts: TextBatch, most: int = 1 << 62) -> list[str]:
     """Return the folded words of the first *most* characters of each text, separated by spaces.
 
@@ -25,14 +18,13 @@ def search_words(texts: TextBatch, most: int = 1 << 62) -> list[str]:
     forms, digits, accents and points are ignored, and so are invisible characters. Vowel signs are letters. In scripts
     written without spaces and in Hangul, each letter with its marks is a word.
 
-    >>> data = "Émile: ÆON, ﬁnance ＡＢＣ राम 서울은".encode()
-    >>> search_words(TextBatch(np.frombuffer(data, np.uint8), np.array([0, len(data)])))
+    >>> search_words(TextBatch.of(["Émile: ÆON, ﬁnance ＡＢＣ राम 서울은".encode()]))
     ['emile aeon finance abc राम 서 울 은']
     """
     offsets = texts.offsets
     out = np.empty(kernels.GROWTH * int(offsets[-1] - offsets[0]) + 1, np.uint8)
     places = np.empty(len(texts) + 1, np.int64)
-    kernels.cut(texts.data, offsets, *search_tables(), most, out, places)
+    kernels.cut(texts.data, offsets, *unicode_tables().search, most, out, places)
     data = memoryview(out)  # type: ignore[arg-type]
     return [str(data[begin:end], "utf-8") for begin, end in pairwise(places.tolist())]
 
@@ -44,7 +36,5 @@ def query_words(query: str) -> tuple[Term, ...]:
     (Term(text='storm', begins=False), Term(text='at dawn', begins=False), Term(text='harb', begins=True))
     """
     terms = terms_of(query)
-    raw = [term.text.encode() for term in terms]
-    batch = TextBatch(np.frombuffer(b"".join(raw) or b"\0", np.uint8), np.cumsum([0, *map(len, raw)]))
-    words = search_words(batch)
+    words = search_words(TextBatch.of([term.text.encode() for term in terms]))
     return tuple(dict.fromkeys(Term(own, term.begins) for own, term in zip(words, terms, strict=True) if own))

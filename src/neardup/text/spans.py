@@ -8,16 +8,14 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import spans as kernels
-from neardup.kernels.folding import may_change
-from neardup.model.arrays import Bytes, Features, Flags, Positions, TextBatch, Words
+from neardup.model.arrays import Bytes, Flags, Positions, TextBatch, Words
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis, Normalization
-from neardup.text.normalizing import normalize
+from neardup.text.normalizing import BITS, may_change, normalize
 from neardup.text.tokenizer import tokenizer
 from neardup.text.unicode import unicode_tables
 
 _FORM: Final[Normalization] = "NFC"
-_BIT: Final = np.uint16(1 << 8)
 _AS_IT_IS: Final = Analysis(normalization=None)
 _HASHING: Final = Hashing()
 
@@ -45,18 +43,15 @@ def word_spans(text: str) -> WordSpans:
     >>> [ascii(text[begin:end]) for begin, end in zip(words.starts, words.ends)]
     ["'Cafe\\u0301'", "'au'", "'lait'"]
     """
-    data = _utf8(text)
-    tables = unicode_tables()
-    flags = np.empty(1, np.uint8)
-    may_change(data, np.array([0, len(data)], np.int64), tables.normal_index, tables.normal_data, _BIT, flags)
-    if not flags[0]:
-        return _as_it_lies(data)
-    begins, ends = _filled(kernels.unsettled, data, tables.normal_index, tables.normal_data, _BIT)
+    batch = _batch(text)
+    if not may_change(batch, _FORM).any():
+        return _as_it_lies(batch)
+    begins, ends = _filled(kernels.unsettled, batch.data, *unicode_tables().normal, BITS[_FORM])
     cuts = [0, *np.column_stack([begins, ends]).ravel().tolist(), len(text)]
     pieces = [text[begin:end] for begin, end in pairwise(cuts)]
     settled = {stretch: _settled(stretch) for stretch in set(pieces[1::2])}
     pieces[1::2], growth, whole = zip(*(settled[stretch] for stretch in pieces[1::2]), strict=True)
-    words = _as_it_lies(_utf8("".join(pieces)))
+    words = _as_it_lies(_batch("".join(pieces)))
     old, new = _edges(begins, ends, np.cumsum(growth), np.array(whole, np.bool_))
     spans = (_unsettled(words.starts, old, new, ends=False), _unsettled(words.ends, old, new, ends=True))
     return WordSpans(words.hashes, *spans)
@@ -68,16 +63,13 @@ def _settled(stretch: str) -> tuple[str, int, bool]:
     return text, len(text) - len(stretch), [normalize(letter, _FORM) for letter in stretch] != [*text]
 
 
-def _utf8(text: str) -> Bytes:
-    return np.frombuffer(text.encode("utf-8", "surrogatepass") or b"\0", np.uint8)
+def _batch(text: str) -> TextBatch:
+    return TextBatch.of([text.encode("utf-8", "surrogatepass") or b"\0"])
 
 
-def _as_it_lies(data: Bytes) -> WordSpans:
-    tables = unicode_tables()
-    starts, ends = _filled(kernels.spans, data, *tables.analysis, _AS_IT_IS.symbols)
-    batch = TextBatch(data, np.array([0, len(data)], np.int64))
-    tokens: Features = tokenizer(_AS_IT_IS, _HASHING)(batch)
-    return WordSpans(tokens.values, starts, ends)
+def _as_it_lies(batch: TextBatch) -> WordSpans:
+    starts, ends = _filled(kernels.spans, batch.data, *unicode_tables().analysis, _AS_IT_IS.symbols)
+    return WordSpans(tokenizer(_AS_IT_IS, _HASHING)(batch).values, starts, ends)
 
 
 def _filled(kernel: Any, data: Bytes, *tables: npt.NDArray[Any] | np.uint16 | bool) -> tuple[Positions, Positions]:

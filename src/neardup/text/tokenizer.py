@@ -100,8 +100,7 @@ class Tokenizer:
         raise ParameterError("stop_words", word, "must contain a letter, a digit or a symbol that counts")
 
     def _folded_words(self, text: str) -> list[bytes]:
-        raw = text.encode("utf-8", "surrogatepass")
-        batch = TextBatch(np.frombuffer(raw or b" ", np.uint8), np.array([0, len(raw)], np.int64))
+        batch = TextBatch.of([text.encode("utf-8", "surrogatepass")])
         folded, bounds = self._fold(normalized(batch, self._analysis.normalization))
         return [part for part in folded[: bounds[-1]].tobytes().split(b"\0") if part]
 

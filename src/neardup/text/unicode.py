@@ -45,6 +45,16 @@ class UnicodeTables(NamedTuple):
         """The ``analysis`` table."""
         return self.analysis_index, self.analysis_data
 
+    @property
+    def normal(self) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
+        """The ``normal`` table."""
+        return self.normal_index, self.normal_data
+
+    @property
+    def search(self) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+        """The ``search`` table and its expansions."""
+        return self.search_index, self.search_data, self.search_expansions
+
 
 @cache
 def unicode_tables() -> UnicodeTables:

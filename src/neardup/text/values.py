@@ -3,13 +3,12 @@
 from collections.abc import Iterable
 from datetime import datetime
 from decimal import Decimal
-from numbers import Integral, Rational, Real
 from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.model.errors import DataError, kind_of
+from neardup.model.errors import DataError, is_number, kind_of
 
 MISSING: Final = frozenset({"NoneType", "NAType", "NaTType"})  # names of types, without importing pandas
 _NUMBER: Final = "a number"
@@ -86,6 +85,12 @@ def _require_known(row: int, value: Any, kind: str, name: str) -> None:
         raise DataError(f"column {name!r}, row {row:,}", rule, "kinds") from error
 
 
+def as_binary(values: Iterable[Any]) -> pa.Array:
+    """Return strings with lone surrogates, which Arrow does not have, as bytes that are not UTF-8; others are null."""
+    raw = [value.encode("utf-8", "surrogatepass") if isinstance(value, str) else None for value in values]
+    return pa.array(raw, pa.large_binary())
+
+
 def is_missing(value: Any) -> bool:
     """Return whether a value is missing: ``None``, NaN, ``NA`` or ``NaT``."""
     return not _kind_of(value)
@@ -101,6 +106,6 @@ def _kind_of(value: Any) -> str:
         return "true or false"
     if isinstance(value, Decimal):
         return "" if value.is_nan() else _NUMBER
-    if isinstance(value, Integral) or (isinstance(value, Real) and not isinstance(value, Rational)):
+    if is_number(value):
         return "" if value != value else _NUMBER  # noqa: PLR0124 - only NaN differs from itself
     return kind_of(value)

@@ -26,8 +26,8 @@ class Vocabulary:
     def __init__(self, key: Words, *, keyed: bool, stop_words: list[list[bytes]], language: str | None) -> None:
         self._key, self._keyed, self._language = key, keyed, language
         single = self.hashes([parts[0] for parts in stop_words if len(parts) == 1])
-        self._stops: Words = np.zeros((2, 2 << len(single).bit_length()), np.uint64)  # at most half full
-        table.insert(*self._stops, single, np.full(len(single), table.DROPPED, np.uint64))
+        self._stops: Words = np.zeros(2 << len(single).bit_length(), np.uint64)  # at most half full
+        table.insert(self._stops, single)
         runs = [self.hashes(parts).tolist() for parts in stop_words if len(parts) > 1]
         runs.sort(key=lambda run: (run[0], -len(run)))
         self._runs: Words = np.array([token for run in runs for token in run], np.uint64)
@@ -52,7 +52,7 @@ class Vocabulary:
         if len(self._runs):
             table.drop_runs(tokens, offsets, self._runs, self._bounds)
         if self._stops.any():
-            table.translate(tokens, *self._stops)
+            table.drop_listed(tokens, self._stops)
         if self._language is not None:
             for begin in range(0, len(tokens), _TOGETHER):
                 part = slice(begin, begin + _TOGETHER)

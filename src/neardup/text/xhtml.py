@@ -7,9 +7,11 @@ sections of CDATA either.
 import re
 from typing import Final
 
+from neardup.text.html import VOID
+
 TYPE: Final = "application/xhtml+xml"
 
-_VOID: Final = frozenset(b"area base br col embed hr img input link meta param source track wbr".split())
+_VOID: Final = frozenset(VOID.encode().split())
 _MOST: Final = 1 << 17  # empty elements, and sections of CDATA, that are changed: each takes time
 _TAG: Final = re.compile(rb"""([A-Za-z][\w:.-]{0,63}+)(?:\s(?:[^"'<>]++|"[^"<]*+"|'[^'<]*+')*+)?""")  # between < and />
 

@@ -167,14 +167,11 @@ def encoded(strings: list[str]) -> TextBatch:
 
     Raises ``TypeError`` for values that are not strings.
     """
-    offsets = np.empty(len(strings) + 1, np.int64)
     try:
         written = np.frombuffer(packed(strings), np.uint8)  # several times as fast as encoding and measuring each
     except UnicodeEncodeError:
-        raw = [string.encode(errors="surrogatepass") for string in strings]
-        np.cumsum([0, *map(len, raw)], out=offsets)
-        return TextBatch(np.frombuffer(b"".join(raw) or bytes(1), np.uint8), offsets)
-    data = np.empty(len(written), np.uint8)
+        return TextBatch.of([string.encode(errors="surrogatepass") for string in strings])
+    data, offsets = np.empty(len(written), np.uint8), np.empty(len(strings) + 1, np.int64)
     if not unpack(written, data, offsets):
         raise TypeError("not all of these are strings")
     return TextBatch(data[: max(int(offsets[-1]), 1)], offsets)

@@ -185,7 +185,7 @@ def _changed_column(name: str, column: Array | TextBatch, news: dict[int, Any]) 
     """Return a column with *news*, values by place; of two times when a document was seen, the later one counts."""
     if isinstance(column, TextBatch):
         raw = [news[place] if place in news else column.bytes_at(place) for place in range(len(column))]
-        return TextBatch(np.frombuffer(b"".join(raw) or bytes(1), np.uint8), np.cumsum([0, *map(len, raw)]))
+        return TextBatch.of(raw)
     places, new = np.array([*news]), np.array([*news.values()], column.dtype)
     changed = column.copy()
     changed[places] = np.maximum(changed[places], new) if name == "seen" else new

@@ -170,8 +170,7 @@ class LeaderComparison:
         if verify == "estimate" and scheme.measure == "resemblance":
             measured["resemblance"][~equal] = scheme.estimate_pairs(signatures, left[~equal], right[~equal])
         if verify == "none" and self._policy.gather == "components":
-            keys = scheme.keys(signatures)
-            rule[~share_a_key(keys, left, right, position_independent=scheme.position_independent)] = "component"
+            rule[~share_a_key(scheme, signatures, left, right)] = "component"
         if verify == "estimate":
             rule[~matching(scheme, signatures, self._thresholds, left, right)] = "component"
         elif verify == "exact" and not scheme.columns and scheme.rule != COSINE:  # equal fields are transitive

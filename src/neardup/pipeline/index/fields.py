@@ -143,7 +143,7 @@ def columns_of_time(kinds: Mapping[str, str], by: str, moment: int) -> tuple[str
     """
     name = time_field(kinds, by)
     if name is None:
-        require_past("before", moment_of(moment))
+        require_past(moment_of(moment))
     return (TIMES[by],) if name is None else (f"field.{name}", f"known.{name}")
 
 

@@ -7,12 +7,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.evidence import Shares, exact_measure
+from neardup.decisions.evidence import COSINE, Shares, distinct_sets, exact_measure
 from neardup.model.arrays import Positions
 from neardup.model.layout import bands_law
 from neardup.model.protocols import FilterScheme
 from neardup.pipeline.config import scheme_from
-from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.signing import signed_features
 
@@ -57,9 +56,7 @@ class MatchRule:
             differing = scheme.distances(signatures[left], signatures[right])
             scores = np.asarray(np.where(differing <= _FARTHEST, 1 - differing / BITS, 0.0))
             return scores, np.minimum(*(np.diff(features.offsets)[side] for side in (left, right)))
-        everything = np.arange(len(texts))
-        sets = feature_sets(scheme, features, everything)
-        sets.make_distinct(everything)
+        sets = distinct_sets(features, scheme.weight_table if scheme.rule == COSINE else None)
         values = sets.measured(exact_measure(scheme.rule), left, right)
         if scheme.signatures_decide or isinstance(scheme, FilterScheme):
             values = np.where(scheme.match_pairs(signatures, left, right), values, 0.0)

@@ -484,7 +484,7 @@ class _Sample:
             matches = scheme.match_pairs(signatures, left, right)
             for one in positions[run.by_estimate[positions] & ~matches & run.recorded][:1].tolist():
                 raise self._other_texts(one, "had signatures that match", "have others")
-            shared = share_a_key(scheme.keys(signatures), left, right, position_independent=scheme.position_independent)
+            shared = share_a_key(scheme, signatures, left, right)
             for one in positions[run.keyed[positions] & ~shared & run.recorded][:1].tolist():
                 raise self._other_texts(one, "shared a key", "share none")
         least = thresholds_of(scheme, sites).of(left, right, sets.smaller(left, right))

@@ -10,7 +10,7 @@ from neardup.evaluation.audit import NO_KEY, OVERSIZED, REFUSED, UNEXPLAINED
 from neardup.model.arrays import Positions, Words
 from neardup.model.candidates import ROOM
 from neardup.model.protocols import Scheme
-from neardup.schemes.plausibility import plausible_tests, share_a_key
+from neardup.schemes.plausibility import plausible_tests
 from neardup.schemes.signing import signed_features
 
 _TOGETHER: Final = 1 << 12  # documents that are signed at a time
@@ -47,20 +47,17 @@ def reasons(
         _, signatures = signed_features(
             scheme, pa.chunked_array([pa.array(pair.texts, pa.large_binary())]), np.array(pair.sites, np.uint64)
         )
-        keys = scheme.keys(signatures)
         tests = [*plausible_tests(scheme, signatures)]
         if estimated:
             tests.append(lambda left, right, signatures=signatures: scheme.match_pairs(signatures, left, right))  # type: ignore[misc]
-        if not share_a_key(keys, left, right, position_independent=scheme.position_independent)[0]:
+        keys = _shared_keys(scheme.keys(signatures), position_independent=scheme.position_independent)
+        if not keys:
             found.append(NO_KEY)
         elif not all(test(left, right)[0] for test in tests):
             found.append(REFUSED)
         else:
             found.append(UNEXPLAINED)
-            shared += [
-                (column, key, number)
-                for column, key in _shared_keys(keys, position_independent=scheme.position_independent)
-            ]
+            shared += [(column, key, number) for column, key in keys]
     if shared:
         for number in _past_the_room(shared, pairs, scheme, documents):
             found[number] = OVERSIZED

@@ -285,7 +285,7 @@ class State(AbstractContextManager["State"]):
         require(listed and all(isinstance(one, str) for one in names), "ids", ids, "must be a list of strings")
         limit = None if before is None else _moment(before)
         if limit is not None:
-            require_past("before", limit)
+            require_past(limit)
         earlier = self.earlier()
         stays = np.ones(len(earlier), np.bool_)
         old = [limit is not None and _moment(part.added) < limit for part in self.header.segments]
