@@ -1,5 +1,6 @@
 import os
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,12 @@ def pipe(tmp_path):
     """A named pipe that another thread writes to."""
     path = tmp_path / "of pages.jsonl"
     os.mkfifo(path)
-    writer = threading.Thread(target=path.write_bytes, args=[LINES], daemon=True)
+
+    def write():
+        with suppress(FileNotFoundError):  # it waits for a reader, and a test may end without one
+            path.write_bytes(LINES)
+
+    writer = threading.Thread(target=write, daemon=True)
     writer.start()
     return path
 
