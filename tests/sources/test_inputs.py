@@ -1,12 +1,14 @@
 """The files among the inputs: those of folders, of several formats, in memory and in pieces."""
 
+import os
+
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from archives_made import packed, page
 
-from neardup import dedup_files
-from neardup.model.errors import DataError, InputRefused, ParameterError
+from neardup import Checksum, Field, dedup_files
+from neardup.model.errors import DataError, FieldMissing, InputRefused, OutputRefused, ParameterError
 from neardup.sources.inputs import has_archives, has_pages, inputs_of
 from neardup.sources.read import read, request_of
 
@@ -90,3 +92,47 @@ def test_columns_of_one_output_are_those_of_all_inputs(data):
         dedup_files(["data/c.parquet", "d.parquet"], "kept.parquet")
     dedup_files(["data/c.parquet", "d.parquet"], "kept.csv")
     assert (data / "kept.csv").read_text() == f'"text","year","month"\n"unlike",3,\n"{WORDS}",4,\n'
+
+
+def test_pages_are_read_next_to_tables_with_fields_of_other_names(data):
+    (data / "t.jsonl").write_text(f'{{"doc": "t", "body": "{WORDS}"}}\n')
+    for ways in ({}, {"work": "work"}):
+        found = dedup_files(["pages.warc.gz", "texts", "t.jsonl"], text="body", id="doc", **ways)
+        assert found.documents.ids.to_pylist() == ["http://a.example/1", "http://a.example/2", "t.txt", "t"]
+        assert found.result.representatives.tolist() == [-1, -1, 0, 0]
+        with pytest.raises(FieldMissing, match="there is no field 'doc'"):
+            dedup_files(["texts"], id="doc", **ways)
+
+
+@pytest.mark.parametrize("ways", [{}, {"work": "work"}])
+def test_the_texts_of_pages_are_a_field_of_checksums(data, ways):
+    (data / "texts" / "u.txt").write_text(WORDS)
+    scheme = Checksum(fields=[Field(name="text")])
+    found = dedup_files(["texts", "data/c.parquet"], scheme=scheme, **ways).result
+    assert found.representatives.tolist() == [-1, 0, -1, 0]
+
+
+def test_what_is_not_a_file_is_not_a_table(data):
+    os.mkfifo(data / "data" / "pipe.jsonl")
+    assert inputs_of(["data"], request_of()).ignored == 5
+
+
+@pytest.mark.parametrize(
+    ("out", "more", "error"),
+    [
+        ("kept.jsonl/", {}, "ends in a slash, as a folder does, and in the ending of a file"),
+        ("data/notes", {"force": True}, "it is a file without the ending of a known format"),
+        ("/dev/stdout", {"out_format": "csv"}, "requires a folder as an output"),
+        ("/dev/stdout", {"part_size": 5}, "requires a folder as an output"),
+    ],
+)
+def test_what_is_no_folder_of_outputs(data, out, more, error):
+    with pytest.raises((ParameterError, OutputRefused), match=error):
+        dedup_files(["pages.warc.gz" if "force" in more else "data/b.csv"], out, **more)
+
+
+def test_patterns_do_not_match_the_work_folder_of_an_interrupted_run(data):
+    (data / "kept.neardup-work").mkdir()
+    assert inputs_of(["pages*", "*t*"], request_of()).paths == (
+        *("pages.warc.gz", "data/a/x.jsonl", "data/b.csv", "data/c.parquet", "texts"),
+    )

@@ -6,4 +6,5 @@ INDEX: Final = ("manifest.json", "manifest.copy")
 STATE: Final = ("state.json", "state.lock")
 RUN: Final = ("terms.json", "coordinator.lock")
 TEMPLATES: Final = "templates.arrow"  # inside an index or a state: the templates of hosts that pages are read with
+BESIDE: Final = ".neardup-work"  # the end of the name of such a folder next to an output
 WORK: Final = "work"  # inside a state: the work folder of runs that name none

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
-from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, Advance, Append, InputPiece, Rejected, Request, silent
+from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Rejected, Request, silent
 from neardup.sources.compression import changed
 from neardup.sources.formats import WARC, compression_of, display
 from neardup.sources.http_response import Response, media_type, response
@@ -142,6 +142,12 @@ class _Pages:
         return len(self.accessories) >= _MANY
 
 
+def _id_field(request: Request) -> str:
+    """Return the field with the id of a page: the requested one, or the URL if only other inputs may have that."""
+    named = _IDS.get(request.id, request.id)
+    return named if named in _FIELDS else _IDS[DEFAULT_ID]
+
+
 class Archives(InputPiece):
     """The pages of an archive.
 
@@ -151,9 +157,6 @@ class Archives(InputPiece):
 
     def __init__(self, path: str, request: Request, pages: "_Pages | None" = None, advance: Advance = silent) -> None:
         """Read the pages of an archive, or take some *pages* that were read."""
-        for name in [request.id, *([request.text] if request.text != DEFAULT_TEXT else [])]:
-            if _IDS.get(name, name) not in _FIELDS:
-                raise missing_field(display(path), name, [*_FIELDS])
         if pages is None:
             pages = _Pages(path)
             for more, found in _read(path, request, progress=advance):
@@ -174,12 +177,13 @@ class Archives(InputPiece):
         self._columns["noindex"] = pa.compute.max_element_wise(known, pages.column("noindex"))
         ids = self._ids(request, request.name_of(path))
         super().__init__([path], WARC, found["texts"], pa.chunked_array([ids]), pages.rejected)
+        self.text = request.text
         self.sites = None if request.extraction.templates is None else found["sites"]
         self._whole = found["whole"]
-        self.address = None if _IDS.get(request.id, request.id) == "url" else "url"
+        self.address = None if _id_field(request) == "url" else "url"
 
     def _ids(self, request: Request, source: str) -> pa.Array:
-        named = self._columns[_IDS.get(request.id, request.id)].cast(pa.large_string())
+        named = self._columns[_id_field(request)].cast(pa.large_string())
         if not named.null_count:
             return named
         places = [f"{source}:{_position(one)}" for one in self._pages.captures]
@@ -382,7 +386,7 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     if isinstance(found, str):
         pages.skipped[found] += 1
         if kind_ == "revisit":
-            named = places.get(_IDS.get(request.id, request.id)) or f"{request.name_of(pages.path)}:{_position(one)}"
+            named = places.get(_id_field(request)) or f"{request.name_of(pages.path)}:{_position(one)}"
             referred = {name: _bare(headers.get(name.replace("_", "-"), "")) or None for name in REFERENCES}
             pages.revisits.append({"id": str(named)} | places | referred)
         return

@@ -288,7 +288,7 @@ class InputPiece(Collection):
 
         Pages always have a text and an id.
         """
-        if name in {DEFAULT_TEXT, DEFAULT_ID}:
+        if name in {DEFAULT_TEXT, DEFAULT_ID, self.text}:
             return None
         try:
             self.column(name)
@@ -322,40 +322,6 @@ class InputPiece(Collection):
         addresses = self.column(url, literal=True).to_pylist()
         pages = zip(addresses, self.texts.to_pylist(), strict=True)
         yield from ((own, page) for own, page in pages if page is not None)
-
-    def extract(self, request: Request) -> None:
-        """Replace the texts, which are HTML, by those of these pages; nulls remain. Pages have ``PAGE_FIELDS``, too.
-
-        With templates, the address of a page is in a field; pages without one have none.
-        """
-        self.has_pages = True
-        cut = pc.sum(pc.greater(pc.binary_length(self.texts), LARGEST_PAGE)).as_py()
-        self.body_faults = {TOO_LONG: cut} if cut else {}
-        hosts = None
-        if request.extraction.templates is not None:
-            from neardup.sources.hosts import host  # most runs need no addresses
-
-            self.address = None if request.url_field == request.id else request.url_field
-            lacks = self.lacking(request.url_field) is not None
-            urls = pa.nulls(len(self)) if lacks else self.column(request.url_field, literal=True)
-            hosts = pa.array([host(url) for url in urls.to_pylist()], pa.string())
-
-        def batches() -> Iterator[tuple[pa.Array, pa.Table, float]]:
-            done = 0
-            for chunk in filter(len, self.texts.chunks):
-                sizes = pc.fill_null(pc.binary_length(chunk), 0).to_numpy(zero_copy_only=False)
-                edges = np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH, prepend=0)).tolist()
-                for begin, end in pairwise([0, *edges, len(chunk)]):
-                    there, rows = chunk[begin:end].is_valid(), slice(done + begin, done + end)
-                    own = None if hosts is None else hosts[rows].filter(there)
-                    names = self.ids[rows].combine_chunks().filter(there)
-                    yield there, table_of(chunk[begin:end].filter(there), names, hosts=own), rows.stop / len(self)
-                done += len(chunk)
-
-        parts = [spread(found, there) for there, found in extracted(request.extraction, request.processes, batches())]
-        whole = pa.concat_tables(parts) if parts else pa.schema(FOUND).empty_table()
-        self.texts, self.found = whole["texts"], whole.drop_columns("texts")
-        self.sites = None if hosts is None else whole["sites"]
 
     def take_sites(self) -> None:
         """Read the sites of texts that were extracted before, if they have any."""
@@ -530,6 +496,53 @@ def _chunked(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     """Join columns of one type, or of several types of strings."""
     kind = columns[0].type if len({column.type for column in columns}) == 1 else pa.large_string()
     return pa.chunked_array([chunk.cast(kind) for column in columns for chunk in column.chunks], kind)
+
+
+def extract(pieces: Sequence[InputPiece], request: Request) -> None:
+    """Replace the texts of pieces, which are HTML, by those of these pages; nulls remain.
+
+    Pages have ``PAGE_FIELDS``, too. With templates, the address of a page is in a field; pages without one have none.
+    """
+
+    def batches() -> Iterator[tuple[pa.Array, pa.Table, float]]:
+        for number, piece in enumerate(pieces, 1):
+            hosts = _hosts(piece, request)
+            done = 0
+            for chunk in filter(len, piece.texts.chunks):
+                sizes = pc.fill_null(pc.binary_length(chunk), 0).to_numpy(zero_copy_only=False)
+                edges = np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH, prepend=0)).tolist()
+                for begin, end in pairwise([0, *edges, len(chunk)]):
+                    there, rows = chunk[begin:end].is_valid(), slice(done + begin, done + end)
+                    own = None if hosts is None else hosts[rows].filter(there)
+                    names = piece.ids[rows].combine_chunks().filter(there)
+                    yield there, table_of(chunk[begin:end].filter(there), names, hosts=own), number / len(pieces)
+                done += len(chunk)
+
+    parts = (spread(found, there) for there, found in extracted(request.extraction, request.processes, batches()))
+    for piece in pieces:
+        piece.has_pages = True
+        cut = pc.sum(pc.greater(pc.binary_length(piece.texts), LARGEST_PAGE)).as_py()
+        piece.body_faults = {TOO_LONG: cut} if cut else {}
+        own: list[pa.Table] = []
+        while sum(map(len, own)) < len(piece):
+            own.append(next(parts))
+        whole = pa.concat_tables(own) if own else pa.schema(FOUND).empty_table()
+        piece.texts, piece.found = whole["texts"], whole.drop_columns("texts")  # and the HTML is not held
+        if request.extraction.templates is not None:
+            piece.address = None if request.url_field == request.id else request.url_field
+            piece.sites = whole["sites"]
+
+
+def _hosts(piece: InputPiece, request: Request) -> pa.Array | None:
+    """Return the host of each page, by the field of its address; ``None`` without templates."""
+    if request.extraction.templates is None:
+        return None
+    from neardup.sources.hosts import host  # most runs need no addresses
+
+    if piece.lacking(request.url_field) is not None:
+        return pa.nulls(len(piece), pa.string())
+    urls = piece.column(request.url_field, literal=True).to_pylist()
+    return pa.array([host(url) for url in urls], pa.string())
 
 
 def _sites(piece: InputPiece) -> pa.ChunkedArray:

@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError, counted, reason, require
-from neardup.sources.collection import DEFAULT_ID, DEFAULT_TEXT, Advance, Append, InputPiece, Rejected, Request, silent
+from neardup.sources.collection import Advance, Append, InputPiece, Rejected, Request, silent
 from neardup.sources.compression import HEAD, MARKED, changed, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, kind, matches
@@ -75,8 +75,6 @@ class Folder(InputPiece):
 
         With *markup*, the texts of pages remain HTML.
         """
-        for name in sorted({request.text, request.id} - {DEFAULT_TEXT, DEFAULT_ID}):
-            raise missing_field(display(path), name, _FIELDS)
         prefix = f"{_name(path)}/" if prefixed else ""
         self.has_pages = any(map(_is_page, files))
         self._documents: list[_Document] = []
@@ -109,6 +107,7 @@ class Folder(InputPiece):
         paths = [request.name_of(str(document.path)) for document in self._documents if request.full_names]
         ids = pa.array(paths, pa.string()) if request.full_names else self._names
         super().__init__([path], FOLDER, self.found["texts"], pa.chunked_array([ids]), rejected)
+        self.text = request.text
         self.sites = None if request.extraction.templates is None else self.found["sites"]
         self.body_faults = {fault: number for fault, number in faults.items() if fault}
 
@@ -199,7 +198,7 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
             known = not hidden and (matches(relative, globs) if globs else is_document(path.name))
             if known and not PurePath(os.path.realpath(path)).is_relative_to(inside):
                 links += 1
-            elif known and not _is_special(path):
+            elif known and not is_special_file(path):
                 found.append(relative)
             else:
                 others += 1
@@ -238,7 +237,7 @@ def _is_page(name: str) -> bool:
     return PurePath(name).suffix.lower() in HTML
 
 
-def _is_special(path: Path) -> bool:
+def is_special_file(path: Path) -> bool:
     """Return whether opening the file might wait forever. A broken link is left to the reader."""
     try:
         return not stat.S_ISREG(path.stat().st_mode)

@@ -22,6 +22,7 @@ from neardup.model.errors import (
     require_choice,
     require_path,
 )
+from neardup.model.folders import BESIDE
 
 STDIN: Final = "-"
 FETCHED: Final = ".neardup-inputs"  # the folder of copies of remote files
@@ -132,6 +133,7 @@ def _matching(pattern: str) -> list[str]:
         for folder in glob.glob(above, recursive=True) if place > first else [above or os.curdir]:  # noqa: PTH207
             _require_listed(folder)
     found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
+    found = [path for path in found if not path.rstrip(os.sep).endswith(BESIDE)]  # of an interrupted run
     shown = [path for path in found if not _is_hidden_table(path, pattern)]
     if not shown:
         hidden = (

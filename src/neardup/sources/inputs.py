@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from neardup.sources.collection import Request, require_used
-from neardup.sources.folder import unreadable
+from neardup.sources.folder import is_special_file, unreadable
 from neardup.sources.formats import (
     STDIN,
     WARC,
@@ -111,7 +111,7 @@ def _tables(path: str, request: Request) -> tuple[list[str], int]:
                 return [path], 0
             if is_hidden(relative, request.globs, "._"):
                 others += is_table
-            elif is_table and (known or not request.globs):
+            elif is_table and (known or not request.globs) and not is_special_file(Path(path, relative)):
                 found.append(str(Path(path, relative)))
             else:
                 others += 1

@@ -74,6 +74,8 @@ def check_target(
         raise ParameterError("output", path, "must be a local folder, or end in a known format")
     if not folder and found is None:
         _refuse_folder(path)
+        if Path(path).exists():
+            raise OutputRefused(path, "it is a file without the ending of a known format; name another path")
         raise ParameterError("output", path, f"must end in a known format: {KNOWN}", "output ending")
     if found is not None and found.format == WARC:
         require(formats == {WARC}, "output", path, "can only be an archive if all inputs are archives")
@@ -120,9 +122,11 @@ def output_kind(path: str, wanted: str) -> Kind:
     return Kind(wanted) if is_special(path) else kind(path) or Kind(wanted)
 
 
-def may_be_folder(path: str) -> bool:
-    """Return whether a path may be that of a folder of outputs: one that exists, ends in a slash, or has no ending."""
-    return Path(path).is_dir() or path.endswith(os.sep) or not Path(path).suffix
+def is_folder(path: str) -> bool:
+    """Return whether an output is a folder: it exists as one, ends in a slash, or its name has no ending."""
+    if kind(path) is not None or Path(path).is_dir():
+        return kind(path) is None
+    return not Path(path).exists() and (path.endswith(os.sep) or not Path(path).suffix)
 
 
 def is_special(path: str) -> bool:

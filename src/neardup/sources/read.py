@@ -32,6 +32,7 @@ from neardup.sources.collection import (
     Rejected,
     Request,
     WholeInputs,
+    extract,
     with_address,
 )
 from neardup.sources.compression import within_memory
@@ -120,8 +121,8 @@ def _of_local(inputs: Inputs, paths: Sequence[str], request: Request, advance: A
         else:
             with within_memory(path):
                 pieces.append(reader(one.format)(path, request, advance=partial(advance, index)))
-        if request.html:
-            pieces[-1].extract(request)
+    if request.html:
+        extract(pieces, request)
     return WholeInputs(pieces, request, ignored)
 
 

@@ -26,7 +26,7 @@ from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes
 from neardup.model.errors import NO_FILE, DataError, InputRefused, require
 from neardup.sources import remote
-from neardup.sources.collection import InputPiece, Rejected, Request, with_address
+from neardup.sources.collection import InputPiece, Rejected, Request, extract, with_address
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.copies import copied, is_pipe, needs_copy
 from neardup.sources.fields import joined
@@ -344,7 +344,7 @@ class Shards:
                 if shard.source < self.texts:
                     piece.take_sites()
                 elif self.request.html and not markup:
-                    piece.extract(self.request)
+                    extract([piece], self.request)
                 yield piece
 
     def _pieces(self, shard: Shard, *, whole: bool, markup: bool, documents: int | None) -> Iterator[InputPiece]:

@@ -329,7 +329,7 @@ def test_what_cannot_be_rescued_is_refused(tmp_path):
     assert not (tmp_path / "seen/new").exists()
 
 
-@pytest.mark.parametrize("number", [1, 9])
+@pytest.mark.parametrize("number", [0, 1, 9])
 def test_changes_since_a_generation_of_the_damaged_index_are_refused(tmp_path, number):
     with Index.create(tmp_path / "index", texts=True) as index:
         index.admit([f"d{place}" for place in range(9)], [text(place) for place in range(9)])

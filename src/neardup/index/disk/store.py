@@ -242,7 +242,8 @@ class Store(Reader):
             self._flush()
 
     def _flush(self) -> None:
-        if self.recent.documents or self.log_bytes > HEADER_BYTES:
+        counted = self.next_ordinal == self.manifest.next_ordinal
+        if self.recent.documents or self.log_bytes > HEADER_BYTES or not counted:
             self._commit_all()
 
     def compact(self, progress: Progress | None = None) -> None:

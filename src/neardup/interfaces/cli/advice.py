@@ -407,7 +407,12 @@ def _is_full(error: BaseException | None) -> bool:
 
 def runs_in_pieces(arguments: argparse.Namespace) -> bool:
     """Return whether options of ``dedup`` are those of a run in pieces."""
-    return any(vars(arguments).get(name) for name in (*IN_PIECES, "state", "against"))
+    given = vars(arguments)
+    if any(given.get(name) for name in (*IN_PIECES, "state", "against")):
+        return True
+    from neardup.sources.output import is_folder
+
+    return any(is_folder(given[name]) for name in ("out", "dropped", "mark") if name in given)
 
 
 def _run(arguments: argparse.Namespace) -> str:

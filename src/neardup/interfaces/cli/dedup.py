@@ -70,8 +70,8 @@ USAGE = f"""
 """
 
 INTERRUPTED = (
-    "interrupted; unfinished outputs were removed, complete ones were kept; with --work, what is finished is kept, and"
-    " the same command continues"
+    "interrupted; unfinished outputs were removed, complete ones were kept; a run in pieces keeps what is finished, and"
+    " the same command continues it"
 )
 EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.jsonl"
 

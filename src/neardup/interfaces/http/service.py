@@ -228,7 +228,7 @@ class Service:
 
     @property
     def recovers(self) -> bool:
-        """Whether the index is still watched: only then does the service recover from a failure without a restart."""
+        """Whether all of its tasks run, as watching the index: only then does it recover from a failure by itself."""
         return not any(task.done() for task in self._tasks)
 
     def update_metrics(self) -> None:

@@ -26,7 +26,7 @@ from neardup.model.errors import (
     require_paths,
     require_whole,
 )
-from neardup.model.folders import WORK
+from neardup.model.folders import BESIDE, WORK
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.model.protocols import Scheme
@@ -59,7 +59,7 @@ from neardup.sources.formats import (
     require_once,
 )
 from neardup.sources.inputs import Inputs, inputs_of
-from neardup.sources.output import AnyPath, check_separate, is_special, may_be_folder
+from neardup.sources.output import AnyPath, check_separate, is_folder, is_special
 from neardup.sources.output_places import InputPaths
 from neardup.sources.read import AUTO, MAX_BYTES, read_requested, request_of
 from neardup.text.columns import text_column
@@ -73,7 +73,6 @@ if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from neardup.pipeline.spilled.state import State
     from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
 
-_WORK: Final = ".neardup-work"
 _LARGE: Final = 1 << 24  # bytes of inputs: smaller ones always fit
 _LOADED: Final = 10**8  # bytes of the libraries and kernels that a run loads
 _OF_PIECES: Final = 4 * 10**8  # bytes that a run in pieces needs in any case
@@ -361,8 +360,7 @@ def _needs_pieces(inputs: Inputs, settings: RunSettings) -> bool:
     if settings.restart or settings.part_size is not None or settings.out_format is not None:
         return True
     named = (path for name, path in settings.outputs.items() if name != "report")
-    folders = any(kind(path) is None and not is_special(path) and may_be_folder(path) for path in named)
-    return folders and inputs.formats != {FOLDER}
+    return inputs.formats != {FOLDER} and any(map(is_folder, named))
 
 
 def _unasked_memory(inputs: Inputs, settings: RunSettings) -> int | None:
@@ -473,7 +471,10 @@ def _work_of(settings: RunSettings) -> Path | None:
     if settings.earlier.adds and settings.earlier.state is not None:
         return settings.earlier.state / WORK
     named = [path for path in settings.outputs.values() if not is_special(path) and not is_url(path)]
-    return Path(f"{named[0].rstrip(os.sep)}{_WORK}") if named else None
+    if not named:
+        return None
+    first = Path(named[0])
+    return Path(f"{first if first.name not in {'', '..'} else first.resolve()}{BESIDE}")
 
 
 def _stored(result: "StoredResult") -> FilesResult:
@@ -494,8 +495,11 @@ def _check_paths(
         require_flag(name, flag)
     written = {**outputs, "learn_templates": None if templates is False else templates}
     for name, path in written.items():
-        if path is not None:
-            require_path(name, path)
+        if path is None:
+            continue
+        require_path(name, path)
+        both = os.fspath(path).endswith(os.sep) and kind(os.fspath(path)) is not None
+        require(not both, name, path, "ends in a slash, as a folder does, and in the ending of a file")
     check_separate(written)
     folders = InputPaths(path for path in map(local, inputs) if os.path.isdir(path))  # noqa: PTH112 - of any kind
     for path in (one for one in outputs.values() if one is not None):

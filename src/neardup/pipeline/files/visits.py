@@ -23,7 +23,15 @@ from neardup.pipeline.index.records import NamedRecords, address_fields, fields_
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, InputPiece, QuotedLines, Rejected, all_quoted_lines
+from neardup.sources.collection import (
+    DEFAULT_ID,
+    DEFAULT_URL,
+    InputPiece,
+    QuotedLines,
+    Rejected,
+    all_quoted_lines,
+    extract,
+)
 from neardup.sources.compression import Contents
 from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import id_of
@@ -133,7 +141,7 @@ class FileAnswers:
         too_long = (number for number, line in enumerate(lines, first) if line is None)
         piece.rejected += [Rejected(piece.source, number, _TOO_LONG, "too long") for number in too_long]
         if self._request.html:
-            piece.extract(self._request)
+            extract([piece], self._request)
         answers = [{"line": number} | answer for (_, number), answer in self._answered(piece, alone=True)[0]]
         for answer in answers:
             answer["id"] = ids.get(answer["line"], answer["id"])

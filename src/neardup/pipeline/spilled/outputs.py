@@ -91,8 +91,13 @@ def outputs_of(
     require(
         form is None or kind(f"x.{form}") is not None, "out_format", form, f"must be one of {KNOWN}, without the dot"
     )
-    folder = form is None or not targets or any(kind(path) is None for path in targets.values())
-    require(folder, "out_format", form, "requires a folder as an output; a file has the format of its ending")
+    folders = {path for path in targets.values() if kind(path) is None and not is_special(path)}
+    require(
+        form is None or not targets or bool(folders),
+        "out_format",
+        form,
+        "requires a folder as an output; a file has the format of its ending",
+    )
     everything = list(range(compared, len(shards.inputs)))
     formats = {shards.kinds[source].format for source in everything}
     found: list[Output] = []
@@ -100,18 +105,15 @@ def outputs_of(
         if target == "mark":
             check_marks(path, formats, form)
         if part:
-            require(kind(path) is None, "part_size", part, f"requires a folder as an output; {path} is a file")
+            require(path in folders, "part_size", part, f"requires a folder as an output; {path} is a file")
             if form is None and FOLDER in formats:
                 rule = "requires a format, because parts of a folder of documents are tables"
                 raise ParameterError("part_size", part, rule, "parts of texts")
             name = f"{_PART}{0:0{_DIGITS}}.{form or _ending_of(shards, compared)}"
             found.append(Output(target, _joined(path, name), everything, part))
             continue
-        if (
-            (formats == {FOLDER} and form is None)
-            or kind(path) is not None
-            or (Path(path).exists() and not Path(path).is_dir())
-        ):
+        is_file = path not in folders or (Path(path).exists() and not Path(path).is_dir())
+        if is_file or (formats == {FOLDER} and form is None):
             found.append(Output(target, path, everything))
             continue
         names = _names(shards, everything, form)

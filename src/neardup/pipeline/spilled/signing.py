@@ -264,8 +264,10 @@ def _of_piece(job: Job, piece: InputPiece, lacking: Container[str], *, body: boo
     fields = None
     if job.scheme.columns:
         nulls = pa.chunked_array([pa.nulls(len(piece), pa.large_string())])
+        text = job.shards.request.text
         columns: dict[str, Any] = {
-            name: nulls if name in lacking else piece.column(name, literal=True) for name in job.scheme.columns
+            name: piece.texts if name == text else nulls if name in lacking else piece.column(name, literal=True)
+            for name in job.scheme.columns
         }
         fields = pa.table(columns | ({BODY: piece.texts} if body else {}))
     sites = np.zeros(len(piece), np.uint64) if piece.sites is None else piece.sites.to_numpy()

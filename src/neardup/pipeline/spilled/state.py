@@ -119,7 +119,8 @@ class Forgotten(NamedTuple):
 class State(AbstractContextManager["State"]):
     """A state that this process has locked: to add to it, or only to read it. Use it as a context manager.
 
-    At its end, methods raise ``StorageRefused``; so do changes of a state that is open to read.
+    At its end, methods that read or change its files raise ``StorageRefused``; so do changes of a state that is open to
+    read.
     """
 
     def __init__(self, folder: Path, header: StateHeader | None, lock: int | None, *, writes: bool) -> None:
