@@ -32,17 +32,16 @@ def test_rows_are_a_part_of_contents():
 
 def test_equal_documents_have_the_same_features_or_without_any_the_same_text():
     features = MinHash(shingle=1).shingling.batch_features(TEXTS)
-    scheme = MinHash(shingle=1)
-    found = rows(equals(scheme, TEXTS, features, SALT))
+    found = rows(equals(TEXTS, features, SALT))
     assert found[0] == found[1] != found[2] == found[3] != found[4]
     assert found[2:] == rows(contents(TEXTS, SALT))[2:]
-    assert found[0] != rows(equals(scheme, TEXTS, features, SALT + np.uint64(1)))[0]  # the salt is a secret
+    assert found[0] != rows(equals(TEXTS, features, SALT + np.uint64(1)))[0]  # the salt is a secret
 
 
 def test_equal_documents_have_the_same_features_by_both_schemes():
     texts = whole_batch(pa.chunked_array([["a + b", "a * b", "A + b!", "+", "+", "*", ""]]))
     plain, symbols = MinHash(analysis=Analysis(symbols=False)), MinHash(shingle=1)
     for scheme in (Combined(plain, symbols), Combined(symbols, plain)):
-        found = rows(equals(scheme, texts, scheme.shingling.batch_features(texts), SALT))
+        found = rows(equals(texts, scheme.shingling.batch_features(texts), SALT, scheme.second_shingling))
         assert found[0] == found[2] != found[1]
         assert found[3:] == rows(contents(texts, SALT))[3:]

@@ -12,6 +12,7 @@ from neardup.index.disk.buffers import taken
 from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Features, TextBatch, Words
+from neardup.model.protocols import Evidence
 
 
 def checksums(texts: TextBatch, key: Words) -> Words:
@@ -40,17 +41,17 @@ def contents(texts: TextBatch, salt: Words, rows: Any = None) -> Words:
     return np.ascontiguousarray(digests.T)
 
 
-def equals(scheme: Any, texts: TextBatch, features: Features, salt: Words) -> Words:
+def equals(texts: TextBatch, features: Features, salt: Words, second: Evidence | None = None) -> Words:
     """Return the digests of 128 bits that equal documents share: of their *features*, or without any of their texts.
 
-    A *scheme* with a second shingling has other features, which must be equal, too. Digests are zero for blank texts,
-    which equal none: uint64[n, 2].
+    With a *second* shingling, its features must be equal, too. Digests are zero for blank texts, which equal none:
+    uint64[n, 2].
     """
     digests = np.zeros((len(texts), 2), np.uint64)
     digest_words(features.values, features.offsets, salt, digests)
     lacks = np.diff(features.offsets) == 0
-    if scheme.second_shingling is not None:
-        other, further = scheme.second_shingling.batch_features(texts), np.zeros_like(digests)
+    if second is not None:
+        other, further = second.batch_features(texts), np.zeros_like(digests)
         digest_words(other.values, other.offsets, exchanged(salt), further)
         digests ^= further
         lacks |= np.diff(other.offsets) == 0

@@ -230,11 +230,12 @@ class _Run:
 
     def _shingle_batch(self, batch: TextBatch) -> tuple[Features, Words, Positions, Flags]:
         features = self._scheme.shingling.batch_features(batch)
-        if self._scheme.second_shingling is None:
+        second = self._scheme.second_shingling
+        if second is None:
             sums = np.empty(len(batch), np.uint64)
             digests(features.values, features.offsets, sums)
         else:
-            sums = equals(self._scheme, batch, features, self._salt)
+            sums = equals(batch, features, self._salt, second)
         flags = np.empty(len(batch), np.bool_)
         blank(batch.data, batch.offsets, flags)
         return features, sums, np.diff(batch.offsets), flags

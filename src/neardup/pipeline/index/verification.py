@@ -104,7 +104,7 @@ def _signed(scheme: Scheme, column: pa.ChunkedArray, sites: Words, salt: Words) 
     for begin, batch in placed(batches(column)):  # one at a time, while its features are in the processor's cache
         part, every = slice(begin, begin + len(batch)), np.arange(len(batch))
         features = scheme.shingling.batch_features(batch)
-        digests.append(equals(scheme, batch, features, salt))
+        digests.append(equals(batch, features, salt, scheme.second_shingling))
         separate(features, sites[part], every)
         parts.append(scheme.sign_at(Corpus(features, None, column[part]), every))
     if len(parts) == 1:

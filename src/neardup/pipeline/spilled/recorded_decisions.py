@@ -134,8 +134,8 @@ class StateDecisions:
         known = np.stack([self._earlier.column(name, np.uint64) for name in ("equal", "equal_high")], axis=1)
         pieces = filter(len, self.collections())
         every = (batch for piece in pieces for batch in batches(piece.texts))
-        scheme, salt = self._scheme, self._salt
-        found = (equals(scheme, batch, scheme.shingling.batch_features(batch), salt) for batch in every)
+        first, second, salt = self._scheme.shingling, self._scheme.second_shingling, self._salt
+        found = (equals(batch, first.batch_features(batch), salt, second) for batch in every)
         digests = np.concatenate([np.empty((0, 2), np.uint64), *found])
         places = pc.index_in(stored_rows(digests), value_set=stored_rows(known))
         leaders: Positions = pc.fill_null(places, -1).to_numpy().astype(np.int64)

@@ -295,7 +295,7 @@ def _signed(
         own = scheme.shingling.batch_features(batch)
         features[part] = np.diff(own.offsets)
         if fields is None:
-            equal[part] = equals(scheme, batch, own, job.salt)
+            equal[part] = equals(batch, own, job.salt, scheme.second_shingling)
             separate(own, sites[part], np.arange(len(batch)))
             corpus = Corpus(own, None, texts[part.start : part.stop])
             parts.append(_signatures(job, corpus, np.arange(len(batch)), wholes))
