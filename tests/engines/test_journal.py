@@ -340,12 +340,13 @@ def test_a_run_that_is_killed_while_its_folder_is_removed_is_complete(folder, mo
         for name in ("replace", "rename", "unlink", "rmdir"):
             patch.setattr(Path, name, mortal(getattr(Path, name)))
         patch.setattr(module.shutil, "rmtree", mortal(module.shutil.rmtree))
-        journal.finish()
+        journal.finish(rejected=2)
     os.close(journal._lock) if journal._lock is not None else None
     names = {path.name for path in folder.iterdir()} if folder.exists() else set()
     if "complete.json" in names:
-        with pytest.raises(RunComplete, match="the outputs are written"):
+        with pytest.raises(RunComplete, match="the outputs are written, without 2 rejected records") as caught:
             Journal.open(folder, TERMS)
+        assert caught.value.rejected == 2
         assert not folder.exists()
     else:
         assert "terms.json" in names or not names  # it continues, or nothing is left

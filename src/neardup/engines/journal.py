@@ -60,6 +60,7 @@ class Header(msgspec.Struct, frozen=True):
     lease: float
     finished: bool
     terms: dict[str, Any]
+    rejected: int = 0  # records, of a complete run
 
 
 class Stage(msgspec.Struct, frozen=True):
@@ -323,8 +324,8 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
             for path in self._done.glob(f"{stage}-*.json"):
                 path.unlink()
 
-    def finish(self, *, keep: bool = False) -> None:
-        """End a complete run and remove its folder, or *keep* it for the next run of the same terms.
+    def finish(self, *, keep: bool = False, rejected: int = 0) -> None:
+        """End a complete run, with some *rejected* records, and remove its folder, or *keep* it for the next such run.
 
         The folder stays if files of others are in it. What the system does not remove yet, such as open files on NFS,
         is removed by the next run in the folder.
@@ -335,6 +336,7 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
                 _write(self.folder, msgspec.structs.replace(self._header, finished=True))
             else:
                 with suppress(FileNotFoundError):  # others have removed the folder
+                    _write(self.folder, msgspec.structs.replace(self._header, rejected=rejected))
                     (self.folder / _TERMS).replace(self.folder / _COMPLETE)
                 self._remove()
         self.close()
@@ -533,7 +535,7 @@ def require_same(folder: Path, earlier: Header | None, wanted: dict[str, Any]) -
         complete = read_header(folder, _COMPLETE)
         if complete is not None and _answer(complete.terms) == _answer(wanted):
             _remove(folder)
-            raise RunComplete(str(folder))
+            raise RunComplete(str(folder), complete.rejected)
         return
     before, now = ({**terms, CHANGEABLE: None} for terms in (earlier.terms, wanted))
     if (earlier.version, before) != (__version__, now):

@@ -245,9 +245,10 @@ class RunComplete(StorageRefused):
 
     code = "complete"
 
-    def __init__(self, where: str) -> None:
-        super().__init__(where, "its run was complete when it was interrupted: the outputs are written", self.code)
-        self.args = (where,)
+    def __init__(self, where: str, rejected: int = 0) -> None:
+        but = f", without {counted(rejected, 'rejected record')}" if rejected else ""
+        super().__init__(where, f"its run was complete when interrupted: the outputs are written{but}", self.code)
+        self.args, self.rejected = (where, rejected), rejected
 
 
 class StorageDamaged(StorageError):  # noqa: N818 - the name of the event

@@ -611,6 +611,23 @@ def test_a_complete_run_whose_folder_is_left_is_found_again(tmp_path, sources, m
     assert [path.name for path in tmp_path.glob("*work*")] == []
 
 
+@pytest.mark.parametrize("share", [None, 0.5])
+def test_a_run_that_is_interrupted_between_two_outputs_continues(tmp_path, monkeypatch, share):
+    source, names = tmp_path / "in.jsonl", [tmp_path / name for name in ("out.jsonl", "report.jsonl")]
+    source.write_text("".join(f'{{"text": "common words here {number} {number + 1} alpha"}}\n' for number in range(30)))
+
+    def call():
+        return dedup_files([source], names[0], report=names[1], work=tmp_path / "w", ignore_common=share)
+
+    with monkeypatch.context() as patch:
+        patch.setattr("neardup.pipeline.spilled.files.write", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            call()
+    assert [path.exists() for path in names] == [False, True]
+    assert len(call().result.decisions) == 30
+    assert names[0].exists()
+
+
 def test_an_output_may_have_a_name_that_leaves_no_room_for_that_of_a_work_folder(tmp_path, sources):
     out = tmp_path / f"{'k' * 240}.jsonl"
     dedup_files(sources, out)
@@ -629,7 +646,7 @@ def test_a_large_run_without_outputs_in_files_uses_a_temporary_folder(sources, m
 
     too_little(True)
     folders = []
-    monkeypatch.setattr(Journal, "finish", lambda own, *, keep: folders.append((own.folder, keep)) or own.close())
+    monkeypatch.setattr(Journal, "finish", lambda own, *, keep, **_: folders.append((own.folder, keep)) or own.close())
     with pytest.warns(RuntimeWarning, match="intermediate files in a temporary folder in .* cannot be continued"):
         done = dedup_files(sources, out, forecast=lambda _: None)
     too_little(False)

@@ -289,4 +289,6 @@ def _report(error: NeardupError, parsed: argparse.Namespace) -> int:
     """Print an error for users of the command line; return its exit code."""
     usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
     complain(advice(error, parsed))
-    return 0 if isinstance(error, RunComplete) else 2 if usage else 1
+    if isinstance(error, RunComplete):
+        return 1 if error.rejected else 0
+    return 2 if usage else 1

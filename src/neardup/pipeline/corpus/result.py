@@ -35,20 +35,19 @@ class Summary:
     signature for another reason: no words, or a required field is missing. ``duplicate_ids`` counts documents with the
     id of an earlier document. ``known`` documents were dropped for one of an earlier run, or of other files.
 
-    ``candidates`` pairs were proposed and ``compared`` of them verified: fewer in a run in pieces with little memory,
-    which leaves out more pairs that decide nothing. At most ``not_compared`` pairs share a key and
-    were not compared, because very many documents share it. ``threshold`` is a value of the *measure* of exact
-    verification: ``resemblance``, or ``overlap``, a share of the smaller set; pairs in which one has fewer than *short*
-    features need the ``short_threshold``. ``common`` is the list of shingles that
-    did not count, or ``None``. If ``canonical`` ranks, ``canonical_kept`` documents were kept that a dropped one of
-    their cluster names, and ``canonical_contradicted`` documents name the address of documents of the run that they do
-    not match. ``largest_clusters`` are the clusters of the most documents, with what these share; ``spread_template``
-    is a template that many clusters share, if none of these has one. ``same_host_drops`` are the web pages that were
-    dropped for others of their host, if they were read without templates and are enough.
-    ``scheme`` is the name of the scheme and ``recipe`` the id of its recipe; ``policy`` has the parameters that decided
-    which candidates match and which documents are kept.
-    If revisit records are written, ``revisits_missing`` exact duplicates have none, as the record of their
-    representative is not in an archive that could be read.
+    ``candidates`` pairs were proposed and ``compared`` of them verified: other numbers in a run in pieces, which leaves
+    out other pairs that decide nothing. At most ``not_compared`` pairs share a key and were not compared, because very
+    many documents share it. ``threshold`` is a value of the *measure* of exact verification: ``resemblance``, or
+    ``overlap``, a share of the smaller set; pairs in which one has fewer than *short* features need the
+    ``short_threshold``. ``common`` is the list of shingles that did not count, or ``None``. If ``canonical`` ranks,
+    ``canonical_kept`` documents were kept that a dropped one of their cluster names, and ``canonical_contradicted``
+    documents name the address of documents of the run that they do not match. ``largest_clusters`` are the clusters of
+    the most documents, with what these share; ``spread_template`` is a template that many clusters share, if none of
+    these has one. ``same_host_drops`` are the web pages that were dropped for others of their host, if they were read
+    without templates and are enough. ``scheme`` is the name of the scheme and ``recipe`` the id of its recipe;
+    ``policy`` has the parameters that decided which candidates match and which documents are kept. If revisit records
+    are written, ``revisits_missing`` exact duplicates have none, as the record of their representative is not in an
+    archive that could be read.
     """
 
     documents: int

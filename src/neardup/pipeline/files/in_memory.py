@@ -49,11 +49,11 @@ def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:
     """Raise ``DataError`` for documents that an output cannot have, before any output is written."""
     forms = _forms(outputs, documents.format)
     own = documents.formats & forms if len(documents.formats) == 1 else set()
+    for piece in documents.pieces if own else ():
+        piece.require_columns_of(documents.pieces[0])
     for form in sorted(forms - own):
         check_representable(", ".join(documents.names), documents.schema, form)
     for piece in documents.pieces:
-        if own:
-            piece.require_columns_of(documents.pieces[0])
         if forms - own and piece.format == "parquet":
             check_values(piece.source, piece.rows())
         if "mark" in outputs:

@@ -143,7 +143,7 @@ def dedup_in_pieces(
             stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
         for stage in _WRITTEN if settings.keep_work else ():
             journal.forget(stage)  # the next run in the folder checks and writes outputs of its own
-        journal.finish(keep=settings.keep_work)
+        journal.finish(keep=settings.keep_work, rejected=len(result.documents.rejected))
         return result
 
 
@@ -299,7 +299,10 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
     try:
         stages.one("check", where, partial(check_outputs, job.shards, outputs, force=settings.force))
         stages.one("check", whole, partial(_check_report, job.shards, settings))
-        require_own(job, outputs, report, force=settings.force)
+        begun = stages.are_done("common", "", 1)  # outputs have their places by the scheme with the list
+        require_own(
+            listed(job, stages, settings.ignore_common) if begun else job, outputs, report, force=settings.force
+        )
         converted = [output for output in outputs if own_format(job.shards, output) is None]
         if converted:  # other formats than those of the inputs need the types of all fields, and may lack some
             numbers = {number for output in converted for number in job.shards.numbers(output.sources)}
