@@ -162,6 +162,9 @@ class StorageError(_PlacedError, NeardupError, OSError):
 
     code = "storage"
 
+    def __reduce__(self) -> tuple[Any, ...]:  # an OSError of two parts has parts of its own
+        return type(self), self.args
+
 
 class StorageRefused(StorageError):  # noqa: N818 - the name of the event
     """There is no index, or it has another kind, recipe, key or format than requested."""
@@ -226,9 +229,6 @@ class RunChanged(StorageRefused):
         super().__init__(where, "its run was begun with other inputs or settings", self.code)
         self.args = (where, changes)
         self.changes = changes
-
-    def __reduce__(self) -> tuple[Any, ...]:  # an OSError of two parts has parts of its own
-        return type(self), (self.where, self.changes)
 
     def words(self, named: Callable[[str], str] = str) -> str:
         """Describe the error; see ``Change.words``."""
