@@ -162,9 +162,6 @@ class StorageError(_PlacedError, NeardupError, OSError):
 
     code = "storage"
 
-    def __reduce__(self) -> tuple[Any, ...]:  # an OSError of two parts has parts of its own
-        return type(self), self.args
-
 
 class StorageRefused(StorageError):  # noqa: N818 - the name of the event
     """There is no index, or it has another kind, recipe, key or format than requested."""
@@ -230,6 +227,9 @@ class RunChanged(StorageRefused):
         self.args = (where, changes)
         self.changes = changes
 
+    def __reduce__(self) -> tuple[Any, ...]:  # an OSError of two parts has parts of its own
+        return type(self), self.args
+
     def words(self, named: Callable[[str], str] = str) -> str:
         """Describe the error; see ``Change.words``."""
         found = [change.words(named) for change in self.changes[:_CHANGES]]
@@ -244,6 +244,7 @@ class RunComplete(StorageRefused):
     """A run in pieces that was interrupted when its outputs were written; the rest of its work folder is removed."""
 
     code = "complete"
+    __reduce__ = RunChanged.__reduce__
 
     def __init__(self, where: str, rejected: int = 0) -> None:
         but = f", without {counted(rejected, 'rejected record')}" if rejected else ""
