@@ -9,7 +9,7 @@ from neardup.model.errors import ParameterError
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
 from neardup.sources.collection import Request
-from neardup.sources.output import AnyPath
+from neardup.sources.formats import AnyPath
 
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import pyarrow as pa
 from neardup.engines.spark import SparkExecutors
 from neardup.index.hamming.shards import ShardedTables
 from neardup.model.errors import require_path
-from neardup.sources.output import AnyPath
+from neardup.sources.formats import AnyPath
 
 _COLUMNS: Final = "left long, right long, distance int"
 

@@ -20,7 +20,7 @@ from neardup.engines.processes import Processes
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, FieldMissing, ParameterError, require
 from neardup.sources.fields import are_true, joined
-from neardup.sources.formats import FOLDER, PAGE_FORMATS, WARC, Kind, display, full_name, kind
+from neardup.sources.formats import FOLDER, PAGE_FORMATS, WARC, AnyPath, Kind, display, full_name, kind
 from neardup.sources.missing_fields import LackingFields, WithoutText
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.output_places import InputPaths
@@ -446,7 +446,7 @@ class WholeInputs(Collection):
 
     def write(
         self,
-        path: str | os.PathLike[str],
+        path: AnyPath,
         rows: Positions | Flags,
         *,
         originals: pa.Table | None = None,
@@ -463,7 +463,7 @@ class WholeInputs(Collection):
         mask[rows] = True
         self._write(os.fspath(path), mask, originals)
 
-    def write_marked(self, path: str | os.PathLike[str], marks: pa.Table, *, force: bool = False) -> None:
+    def write_marked(self, path: AnyPath, marks: pa.Table, *, force: bool = False) -> None:
         """Write all records, each with the fields of its row of *marks* added at the end.
 
         Raises the errors of ``write``, ``ParameterError`` for folders, whose files have no fields, and ``DataError`` if

@@ -24,6 +24,8 @@ from neardup.model.errors import (
 )
 from neardup.model.folders import BESIDE
 
+AnyPath = str | os.PathLike[str]
+
 STDIN: Final = "-"
 FETCHED: Final = ".neardup-inputs"  # the folder of copies of remote files
 SPOOLED: Final = ".neardup-stdin"  # the name of a copy of standard input, with the ending of its format
@@ -93,7 +95,7 @@ def compression_of(path: str) -> str | None:
     return None if found is None else found.compression
 
 
-def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
+def expand(inputs: Sequence[AnyPath]) -> tuple[str, ...]:
     """Replace each pattern by the paths that match, sorted. An existing path is never a pattern.
 
     So are URLs, which are reached here.
@@ -118,7 +120,7 @@ def expand(inputs: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
     return tuple(paths)
 
 
-def require_one_standard_input(inputs: Sequence[str | os.PathLike[str]]) -> None:
+def require_one_standard_input(inputs: Sequence[AnyPath]) -> None:
     """Raise ``ParameterError`` for standard input given twice: the second reading would be empty."""
     rule = "must name standard input only once; to read it twice, save it to a file"
     require(list(inputs).count(STDIN) <= 1, "inputs", list(inputs), rule)
@@ -212,12 +214,12 @@ def real_path(path: str) -> str:
     return "/".join([f"{scheme}:/", *filter(None, rest.split("/"))]) if is_url(path) else os.path.realpath(path)
 
 
-def local(path: str | os.PathLike[str]) -> str:
+def local(path: AnyPath) -> str:
     """Return a path as a string, a ``file://`` or ``local://`` URL without its scheme."""
     return os.fspath(path).removeprefix("file://").removeprefix("local://")
 
 
-def local_folder(name: str, path: str | os.PathLike[str]) -> Path:
+def local_folder(name: str, path: AnyPath) -> Path:
     """Return the path of a folder of this machine, also of a ``file://`` URL; ``StorageRefused`` for other URLs.
 
     Raises ``ParameterError`` with the *name* of the parameter for an invalid path.

@@ -11,6 +11,7 @@ from neardup.sources.folder import is_special_file, unreadable
 from neardup.sources.formats import (
     STDIN,
     WARC,
+    AnyPath,
     Kind,
     expand,
     input_kind,
@@ -22,8 +23,6 @@ from neardup.sources.formats import (
     matches,
     require_once,
 )
-
-AnyPath = str | os.PathLike[str]
 
 
 class Inputs(NamedTuple):

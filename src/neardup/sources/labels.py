@@ -21,9 +21,9 @@ from neardup.engines.journal import sync_folder
 from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, require_path
 from neardup.model.labels import LabelledPair, by_pair
 from neardup.sources.compression import load
-from neardup.sources.formats import require_file
+from neardup.sources.formats import AnyPath, require_file
 from neardup.sources.lines import BOM
-from neardup.sources.output import AnyPath, atomic, is_special, writable
+from neardup.sources.output import atomic, is_special, writable
 from neardup.sources.records import reason_of
 
 LONGEST_TEXT: Final = 1 << 20  # bytes of a text that is written

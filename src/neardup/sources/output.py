@@ -28,14 +28,24 @@ from neardup.model.errors import (
     StorageFailed,
     require,
 )
-from neardup.sources.formats import FOLDER, KNOWN, WARC, Kind, expand, is_document, is_url, kind, local, matches
+from neardup.sources.formats import (
+    FOLDER,
+    KNOWN,
+    WARC,
+    AnyPath,
+    Kind,
+    expand,
+    is_document,
+    is_url,
+    kind,
+    local,
+    matches,
+)
 from neardup.sources.output_places import InputPaths, require_outside
 from neardup.sources.remote import exists, send
 from neardup.sources.screens import opened_screen
 from neardup.sources.streams import lz4_frame
 from neardup.sources.tables import table_writer
-
-AnyPath = str | os.PathLike[str]
 
 PAGES: Final = (".html", ".htm")
 DRAWINGS: Final = (".svg",)

@@ -7,7 +7,7 @@ from typing import Final
 
 from neardup.model.errors import OutputRefused
 from neardup.model.folders import INDEX, RUN, STATE, WORK
-from neardup.sources.formats import STDIN, is_url, real_path
+from neardup.sources.formats import STDIN, AnyPath, is_url, real_path
 
 _INPUTS: Final = "one of the inputs"
 _NEXT: Final = "name a path elsewhere"
@@ -52,7 +52,7 @@ class InputPaths:
             raise OutputRefused(path, f"it contains the input {self._above[real]}; {_NEXT}")
 
 
-def require_outside(path: str | os.PathLike[str], index: str | os.PathLike[str] | None = None) -> None:
+def require_outside(path: AnyPath, index: AnyPath | None = None) -> None:
     """Raise ``OutputRefused`` for a path inside an index, a state or a work folder, but for the work folder of a state.
 
     A folder that only has a file with one of their names, such as a ``manifest.json``, is another program's; *index*

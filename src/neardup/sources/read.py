@@ -1,6 +1,5 @@
 """Reading documents from inputs of any format."""
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -37,7 +36,7 @@ from neardup.sources.collection import (
 )
 from neardup.sources.compression import within_memory
 from neardup.sources.folder import Folder, documents_in, require_other_names
-from neardup.sources.formats import FOLDER, WARC, display, require_format
+from neardup.sources.formats import FOLDER, WARC, AnyPath, display, require_format
 from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.pages import extracting
 from neardup.sources.remote import fetched
@@ -59,9 +58,9 @@ _CLASSES: Final = {
 
 
 def read(
-    inputs: Sequence[str | os.PathLike[str]],
+    inputs: Sequence[AnyPath],
     *,
-    others: Sequence[str | os.PathLike[str]] = (),
+    others: Sequence[AnyPath] = (),
     threads: int | None = None,
     progress: Progress | None = None,
     **reading: Any,

@@ -35,6 +35,7 @@ from neardup.sources.formats import (
     FOLDER,
     STDIN,
     WARC,
+    AnyPath,
     Kind,
     display,
     expand,
@@ -95,10 +96,10 @@ class Shards:
     @classmethod
     def opened(
         cls,
-        inputs: Sequence[str | os.PathLike[str]],
+        inputs: Sequence[AnyPath],
         request: Request,
         *,
-        others: Sequence[str | os.PathLike[str]] = (),
+        others: Sequence[AnyPath] = (),
         pipes: bool = False,
     ) -> Self:
         """Return the inputs with their identities, not cut yet; the same request is made of *others*.
@@ -491,10 +492,10 @@ def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Sha
 
 @contextmanager
 def local_shards(
-    inputs: Sequence[str | os.PathLike[str]],
+    inputs: Sequence[AnyPath],
     request: Request,
     *,
-    others: Sequence[str | os.PathLike[str]] = (),
+    others: Sequence[AnyPath] = (),
     size: int | None = SHARD,
 ) -> Iterator[Shards]:
     """Yield the shards of some inputs; ``None``: not cut yet. The same request is made of *others*.
@@ -510,7 +511,7 @@ def local_shards(
 
 @contextmanager
 def extracted_shards(
-    inputs: Sequence[str | os.PathLike[str]], request: Request, threads: int | None = None, *, size: int = SHARD
+    inputs: Sequence[AnyPath], request: Request, threads: int | None = None, *, size: int = SHARD
 ) -> Iterator[Shards]:
     """Yield the shards of some inputs, whose web pages are extracted by other processes, too.
 

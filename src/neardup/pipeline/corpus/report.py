@@ -14,7 +14,8 @@ from neardup.model.policy import Policy
 from neardup.schemes import terms as schemes
 from neardup.schemes.registry import kinds
 from neardup.sources.collection import Request
-from neardup.sources.output import AnyPath, write_table
+from neardup.sources.formats import AnyPath
+from neardup.sources.output import write_table
 
 RULE: Final = "revisit"  # of the rows of captures that an archive does not store again
 _KEY: Final = b"neardup.run"

@@ -14,9 +14,9 @@ from neardup.pipeline.crawl.templates import Page, Records, learned, require_rul
 from neardup.pipeline.progress import Progress
 from neardup.sources.collection import Rejected, Request
 from neardup.sources.copies import needs_copy
-from neardup.sources.formats import PAGE_FORMATS, WARC, display, expand, local
+from neardup.sources.formats import PAGE_FORMATS, WARC, AnyPath, display, expand, local
 from neardup.sources.inputs import has_archives, has_pages
-from neardup.sources.output import AnyPath, check_file, write_file
+from neardup.sources.output import check_file, write_file
 from neardup.sources.read import request_of
 from neardup.sources.shards import SHARD, Shards, local_shards
 from neardup.text.extraction import Extraction

@@ -42,9 +42,8 @@ from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import UNRECORDED, as_recorded, differing
 from neardup.sources.collection import Collection, InputPiece, Rejected
 from neardup.sources.fields import joined
-from neardup.sources.formats import display
+from neardup.sources.formats import AnyPath, display
 from neardup.sources.missing_fields import LackingFields
-from neardup.sources.output import AnyPath
 from neardup.sources.read import nothing_left, read, request_of
 from neardup.sources.shards import Shards, local_shards
 from neardup.text.columns import text_lengths

@@ -51,6 +51,7 @@ from neardup.sources.formats import (
     FOLDER,
     STDIN,
     WARC,
+    AnyPath,
     Kind,
     is_url,
     kind,
@@ -59,7 +60,7 @@ from neardup.sources.formats import (
     require_once,
 )
 from neardup.sources.inputs import Inputs, inputs_of
-from neardup.sources.output import AnyPath, check_separate, is_folder, is_special
+from neardup.sources.output import check_separate, is_folder, is_special
 from neardup.sources.output_places import InputPaths
 from neardup.sources.read import AUTO, MAX_BYTES, read_requested, request_of
 from neardup.text.columns import text_column

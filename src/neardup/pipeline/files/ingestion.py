@@ -47,10 +47,9 @@ from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, QuotedLines, Rejected, Request, all_quoted_lines
-from neardup.sources.formats import display
+from neardup.sources.formats import AnyPath, display
 from neardup.sources.inputs import has_archives
 from neardup.sources.missing_fields import WithoutText, all_without_text
-from neardup.sources.output import AnyPath
 from neardup.sources.output_places import require_outside
 from neardup.sources.read import AUTO, nothing_left, request_of
 from neardup.sources.shards import SHARD, extracted_shards

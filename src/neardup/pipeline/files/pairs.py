@@ -33,9 +33,9 @@ from neardup.pipeline.spilled.run import Stages, require_documents
 from neardup.pipeline.spilled.signing import quoted_lines_in, rejected_in, without_text_in
 from neardup.sources.collection import QuotedLines, Rejected
 from neardup.sources.copies import needs_copy
-from neardup.sources.formats import display
+from neardup.sources.formats import AnyPath, display
 from neardup.sources.missing_fields import WithoutText
-from neardup.sources.output import AnyPath, check_table, write_table
+from neardup.sources.output import check_table, write_table
 from neardup.sources.pages import extracting
 from neardup.sources.read import request_of
 from neardup.sources.shards import SHARD, Shards

@@ -19,8 +19,7 @@ from neardup.pipeline.files import dedup as files
 from neardup.pipeline.spilled.job import digest
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Rejected
-from neardup.sources.formats import local_folder
-from neardup.sources.output import AnyPath
+from neardup.sources.formats import AnyPath, local_folder
 from neardup.text.common_shingles import CommonShingles
 
 _RUN: Final = "run"

@@ -19,8 +19,7 @@ from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import require_url_rules, templates_in
 from neardup.pipeline.query.search import keeping_up
 from neardup.sources.addresses import Addresses
-from neardup.sources.formats import is_url
-from neardup.sources.output import AnyPath
+from neardup.sources.formats import AnyPath, is_url
 from neardup.sources.output_places import require_outside
 
 

@@ -33,12 +33,11 @@ from neardup.sources.collection import (
     extract,
 )
 from neardup.sources.compression import Contents
-from neardup.sources.formats import STDIN, display
+from neardup.sources.formats import STDIN, AnyPath, display
 from neardup.sources.ids import id_of
 from neardup.sources.inputs import has_pages
 from neardup.sources.jsonl import JsonLines
 from neardup.sources.missing_fields import missing_field
-from neardup.sources.output import AnyPath
 from neardup.sources.read import AUTO, request_of
 from neardup.sources.records import decoder, literal_of
 from neardup.sources.shards import extracted_shards

@@ -16,8 +16,8 @@ from neardup.model.errors import require_kind, require_paths, require_share, req
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.collection import QuotedLines, Rejected, all_quoted_lines
+from neardup.sources.formats import AnyPath
 from neardup.sources.missing_fields import WithoutText, all_without_text
-from neardup.sources.output import AnyPath
 from neardup.sources.read import nothing_left, request_of
 from neardup.sources.shards import local_shards
 from neardup.text.analysis import Analysis
