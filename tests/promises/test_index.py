@@ -7,7 +7,7 @@ are there.
 
 import shutil
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
@@ -147,7 +147,8 @@ class Admitted:
     fields: dict[str, Any]
     seen: datetime
     representative: int = -1
-    told: bool = False
+    reported: bool = False
+    covered: bool = False
 
 
 @dataclass
@@ -238,12 +239,17 @@ class Oracle:
         for place, name in enumerate(ids):
             if not unchanged[place]:
                 verdicts[place], representative = self.decide(given[place], contents[place], [*self.alive.values()])
+                passed_on = self.passed_on(name in before, representative)
+                if passed_on and representative is not None:
+                    verdicts[place] = replace(verdicts[place], representative=None)
                 first, seen = before.get(name, (time, time))
                 own = Admitted(
                     self.following, name, given[place], contents[place], first, time, rows[place], max(seen, time)
                 )
                 own.representative = own.ordinal if representative is None else representative
-                own.reported = representative is None
+                own.reported = passed_on
+                if passed_on and representative is not None:
+                    self.alive[representative].covered = True
                 self.alive[own.ordinal] = self.by_id[name] = own
                 self.following += 1
         for place, name in enumerate(ids):
@@ -253,6 +259,14 @@ class Oracle:
         again = [place for place, stays in enumerate(unchanged) if stays]
         self.see_again([ids[place] for place in again], [rows[place] for place in again], time)
         return verdicts
+
+    def passed_on(self, replaces, representative):
+        """Say whether a document is to be kept; a new version is if nobody has any document of its cluster."""
+        return representative is None or (replaces and not self.anybody_has(representative))
+
+    def anybody_has(self, representative):
+        documents = [other for other in self.alive.values() if other.representative == representative]
+        return self.alive[representative].covered or any(other.reported for other in documents)
 
     def see_again(self, ids, rows, time):
         """Do what is done with known documents of the same content: fields get the values that came with them."""
@@ -265,11 +279,12 @@ class Oracle:
         kept = []
         for name in ids:
             own = self.by_id.get(name)
-            stands = own is None or own.representative == own.ordinal
-            kept.append(None if own is None or (stands and not own.reported) else self.alive[own.representative].id)
-        for own in [self.by_id[name] for name in ids if name in self.by_id]:
-            own.seen = max(own.seen, time)
-            own.reported = own.reported or own.representative == own.ordinal
+            news = own is not None and own.representative == own.ordinal and not self.anybody_has(own.ordinal)
+            kept.append(None if own is None or news else self.alive[own.representative].id)
+        for own, representative in zip([self.by_id.get(name) for name in ids], kept, strict=True):
+            if own is not None:
+                own.seen = max(own.seen, time)
+                own.reported = own.reported or representative is None
         return kept
 
     def visit(self, ids, given, contents, rows, time):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from invented_sites import Site, article
 
-from neardup import Checksum, CrawlFilter, Field, Index, MinHash
+from neardup import Checksum, CrawlFilter, Field, Index, MinHash, resemblance
 from neardup.errors import DataError, ParameterError, StorageRefused
 from neardup.pipeline.crawl.filter import page_texts
 from neardup.pipeline.index.fields import SITE as SITE_FIELD
@@ -76,10 +76,12 @@ def test_a_page_is_not_dropped_for_its_own_old_content(pages):
     first, behind = "http://a.example/", "http://b.example/"
     pages.admit(first, STORM)
     pages.admit(behind, f"{STORM} on Tuesday")
-    for ask, kept in ((pages.judge, None), (pages.admit, behind)):  # which is kept since the first one has changed
+    for ask in (pages.judge, pages.admit):  # the other is kept since the first one has changed, but nobody has it
         verdict = ask(first, f"{STORM} on Tuesday")
         assert verdict == Known(first, changed=True)
-        assert verdict.representative == kept
+        assert verdict.representative is None
+    for url, text in ((behind, f"{STORM} on Tuesday"), (first, f"{STORM} on Wednesday")):
+        assert pages.judge(url, text).representative == behind
 
 
 def test_a_page_that_is_kept_since_another_went_is_passed_on_once(index, pages):
@@ -101,6 +103,46 @@ def test_one_small_change_does_not_bring_the_repeats_back(index, pages):
         passed.append(sum(verdict.representative is None for verdict in pages.judge_and_admit(batch)))
         assert index.stats().kept == 1
     assert passed == [1, 0, 1, 0, 0]
+
+
+def version(number):
+    """A text that has drifted so far from the first one: neighbours match, others soon do not."""
+    return " ".join(f"word{at}" for at in range(number, number + 30))
+
+
+@pytest.mark.parametrize("together", [1, 3, 100])
+@pytest.mark.parametrize("copies", [2, 5, 31])
+def test_pages_that_change_with_their_copies_are_passed_on_once_for_each_change(pages, copies, together):
+    urls, dice = [f"http://m{number}.example/" for number in range(copies)], np.random.default_rng(copies)
+    for change in range(12):
+        visits = [(urls[at], version(change)) for at in dice.permutation(copies).tolist()]
+        steps = [visits[at : at + together] for at in range(0, copies, together)]
+        passed = [verdict.representative is None for step in steps for verdict in pages.judge_and_admit(step)]
+        assert sum(passed) == 1
+        assert not any(verdict.representative is None for verdict in pages.judge_and_admit(visits))
+
+
+@given(st.randoms(use_true_random=False))
+def test_a_crawler_has_a_match_of_every_kept_page(dice):
+    """Pages change one by one or not at all; then each is visited as it is."""
+    now, passed = dict.fromkeys((f"http://m{number}.example/" for number in range(6)), 0), set()
+    with Index.create(texts=True) as index:
+        pages = CrawlFilter(index)
+
+        def visit(url):
+            if pages.admit(url, version(now[url])).representative is None:
+                passed.add(now[url])
+
+        for _ in range(10):
+            for url in dice.sample(sorted(now), len(now)):
+                now[url] += dice.choice((0, 0, 1, 1, 2, 9))
+                visit(url)
+            for url in now:
+                visit(url)
+            assert all(pages.judge(url, version(number)).representative for url, number in now.items())
+            kept = [now[url] for url in now if index.get([url])[0].representative == url]
+            texts = [version(number) for number in sorted(passed)]
+            assert all(max(resemblance(version(number), text) for text in texts) >= 0.6 for number in kept)
 
 
 def test_a_page_that_changes_altogether_leaves_its_cluster_to_another(index, pages):

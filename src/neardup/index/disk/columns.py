@@ -19,7 +19,7 @@ from neardup.model.tables import TableDesign
 
 STRING: Final = "string"
 CHANGING: Final = ("representative", "decided", "seen", "reported", "leads")  # columns that change, besides fields
-NEVER: Final = -1
+NEVER, COVERED = -1, -2
 TIMES: Final = {"first_seen": "first", "changed_at": "time", "last_seen": "seen"}  # the columns of their public names
 FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
 
@@ -38,7 +38,8 @@ class Columns:
     ``representative``  the ordinal of its representative; its own if it is kept
     ``decided``   the next ordinal when it got its representative or other fields; its own if it was admitted with them
     ``seen``      when it was last seen, likewise
-    ``reported``  the next ordinal at the time of the last verdict to keep it; ``NEVER`` before that
+    ``reported``  the next ordinal at the time of the last verdict to keep it; ``NEVER`` before that, or ``COVERED`` if
+                  there was one to keep a new version of another document that it represents
     ``content``   a digest of its content; zero if only a signature was given
     ``equal``     a digest of its features; zero if they are unknown
     ``leads``     whether it is the leader of documents with this digest, which alone is found by its keys

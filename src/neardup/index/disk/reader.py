@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import GrowingStrings, taken
-from neardup.index.disk.columns import Columns, Lookup, decoded, encoded, strings_of, unflattened
+from neardup.index.disk.columns import COVERED, NEVER, Batch, Columns, Lookup, decoded, encoded, strings_of, unflattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
@@ -35,6 +35,7 @@ from neardup.model.errors import StorageDamaged, StorageMoved, StorageRefused
 
 Places = Positions
 
+_REPORTS: Final = ("ordinal", "representative", "reported")
 _TOGETHER: Final = 1 << 20  # documents that are looked at together
 _POSITION_BITS: Final = 32
 _POSITION: Final = (1 << _POSITION_BITS) - 1
@@ -138,6 +139,18 @@ class Reader:
         found = [*(part.kept_by(representatives) for part in self.segments), self.recent.kept_by(representatives)]
         return np.concatenate([_places_in(number, positions) for number, positions in enumerate(found)])
 
+    def unreported(self, places: Places) -> Flags:
+        """Return which documents are kept, although no document of their cluster was passed on.
+
+        That may be so after their representative was removed.
+        """
+        ordinals, representatives, reported = self.take_all(_REPORTS, places)
+        flags = np.asarray((places >= 0) & (representatives == ordinals) & (reported == NEVER))
+        if flags.any():
+            of, reported = self.take_all(("representative", "reported"), self.kept_by(ordinals[flags]))
+            flags &= ~np.isin(ordinals, of[reported > NEVER])
+        return flags
+
     def alive(self, places: Places) -> Flags:
         """Return which documents exist: those that have a place and were not removed."""
         flags = places >= 0
@@ -234,6 +247,15 @@ class Reader:
     def lead(self, places: Places) -> None:
         """Make documents the leaders of their equals, in memory; ``log_change`` records it."""
         self.set("leads", places, np.ones(len(places), np.bool_))
+
+    def cover(self, batch: Batch) -> None:
+        """Count as reported, in memory, the representatives of new versions that are passed on."""
+        ordinals, representatives, reported = (cast("Positions", batch[name]) for name in _REPORTS)
+        rows = np.flatnonzero((reported > NEVER) & (representatives != ordinals))
+        if len(rows):
+            places = self.with_ordinals(representatives[rows])
+            news = self.take("reported", places) == NEVER
+            self.set("reported", places[news], np.full(int(news.sum()), COVERED))
 
     def set(self, name: str, places: Places, values: Array | TextBatch) -> None:
         """Set the values of different documents in one of the ``changing`` columns, in memory."""
@@ -356,6 +378,7 @@ class Reader:
                 before = [*(segment.last for segment in self.segments[-1:]), *self.recent.ordinals[-1:].tolist()]
                 expect(int(ordinals[0]) > max(before, default=-1), "its documents are not in the order of admission")
                 self.recent.append(batch)
+                self.cover(batch)
                 self.removals.discard(batch["id"])
                 self.next_ordinal = max(self.next_ordinal, int(ordinals[-1]) + 1)
         elif record.kind == "see":

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk import merger
-from neardup.index.disk.columns import NEVER, Batch, Terms, flattened
+from neardup.index.disk.columns import Batch, Terms, flattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, as_arrays
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.growing_part import GrowingPart
@@ -184,8 +184,7 @@ class Store(Reader):
         It also has which of them callers know to be kept.
         """
         begun = self._session(self.next_ordinal)
-        ordinals, representatives, reported = self.take_all(("ordinal", "representative", "reported"), places)
-        news = (representatives == ordinals) & (reported == NEVER)
+        ordinals, news = self.take("ordinal", places), self.unreported(places)
         numbers = np.full(int(news.sum()), self.next_ordinal)
         self._see(places, moment, places[news], numbers)
         record: dict[str, npt.NDArray[Any]] = {**begun, "ordinal": ordinals, "seen": np.array([moment])}

@@ -149,12 +149,15 @@ class KeyedVisits:
         verdicts = judged_now(urls, texts, fields, ids=ids)
         own: dict[str, int] = {}  # the pages that were admitted then, by their first rows
         last: dict[str, int] = {}  # and by their last ones, whose fields they have
+        passed_on: set[int] = set()
         for row, (admission, found) in enumerate(zip(there, now, strict=True)):
             if admission is None or found is None or found.changed or admission.number >= until:
                 continue
             if admission.number in numbers and found.resemblance is None:
                 own.setdefault(ids[row], row)
                 last[ids[row]] = row
+                if admission.reported == admission.number:
+                    passed_on.add(row)
             elif admission.reported in numbers and row not in reported:
                 verdicts[row] = Known(ids[row], resemblance=found.resemblance, contained=found.contained)
         rows, known = list(own.values()), set(visit.known)
@@ -163,7 +166,8 @@ class KeyedVisits:
         some = texts[np.array(rows, np.int64)] if isinstance(texts, Signatures) else [texts[row] for row in rows]
         judged = index.admit(list(own), some, table)
         for row, verdict in zip(rows, judged, strict=True):
-            verdicts[row] = Known(ids[row], True, verdict.representative) if row in known else verdict
+            kept = None if row in passed_on else verdict.representative
+            verdicts[row] = Known(ids[row], True, kept) if row in known else verdict
         return verdicts
 
     def _begin(self, name: str, content: str, there: Sequence[Admission | None]) -> None:

@@ -7,7 +7,7 @@ from typing import Any, cast
 import numpy as np
 
 from neardup.decisions.admission import NONE
-from neardup.index.disk.columns import NEVER, Batch, encoded
+from neardup.index.disk.columns import Batch, encoded
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions
@@ -77,10 +77,9 @@ class Admissions:
         return bool(needed) and not given.is_signed and needed.isdisjoint(given.table.column_names)
 
     def _kept(self, places: Places) -> list[str | None]:
-        """Return the ids of representatives; ``None`` for -1, and for a kept document not yet reported as kept."""
-        ordinals, representatives, reported = self._store.take_all(("ordinal", "representative", "reported"), places)
-        known = self._store.with_ordinals(representatives)
-        known[(places < 0) | ((ordinals == representatives) & (reported == NEVER))] = NONE
+        """Return the ids of representatives; ``None`` for -1, and for documents to pass on: see ``Known``."""
+        known = self._store.with_ordinals(self._store.take("representative", places))
+        known[(places < 0) | self._store.unreported(places)] = NONE
         return self._judge.names(known)
 
     def seen(self, ids: Sequence[str], moment: int) -> list[str | None]:
@@ -169,7 +168,7 @@ class Admissions:
                 "id": encoded([ids[row] for row in new.tolist()]),
                 **(taken_rows(columns, new) if len(same) else columns),
             }
-            remembered = self._judge.remembered(given.at(new) if len(same) else given, batch, earlier[earlier >= 0])
+            remembered = self._judge.remembered(given.at(new) if len(same) else given, batch, earlier)
             for row, verdict in zip(new.tolist(), remembered, strict=True):
                 verdicts[row] = verdict
         if len(same):

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.decisions.admission import NONE, Matches, Standing
+from neardup.decisions.admission import NONE, Matches
 from neardup.decisions.exact import leaders_by_content
 from neardup.index.disk.columns import NEVER, Batch, as_bytes
 from neardup.index.disk.field_changes import FieldChanges
@@ -37,7 +37,10 @@ class Judge:
         if _nothing_repeated(equal, matches):
             return _new(given)
         copies = self._copies(given, equal, own, before=before)
-        return self._verdicts(given, nowhere, equal, copies, matches, standing(store, nowhere, equal, matches))
+        decided = standing(store, nowhere, equal, matches)
+        return self._verdicts(
+            given, np.array(decided.representatives, np.int64), equal, copies, matches, decided.closest
+        )
 
     def _of_others(self, found: PlacedCandidates, own: Places, *, before: bool) -> PlacedCandidates:
         """Remove documents from their own candidates, and with *before* all later documents.
@@ -67,11 +70,9 @@ class Judge:
         return copies
 
     def _verdicts(  # noqa: PLR0913, PLR0917 - everything that is known of the documents
-        self, given: Asked, own: Places, equal: Places, copies: Places, matches: Matches, found: Standing
+        self, given: Asked, kept: Places, equal: Places, copies: Places, matches: Matches, closest: list[int]
     ) -> list[Verdict]:
-        near = np.array(found.closest, np.int64)
-        kept = np.array(found.representatives, np.int64)
-        kept[kept == own] = NONE
+        near = np.array(closest, np.int64)
         of = np.where(copies >= 0, copies, equal)
         of[(equal < 0) & (near >= 0)] = matches.documents[near[(equal < 0) & (near >= 0)]]
         both = np.concatenate([of, kept])
@@ -79,7 +80,7 @@ class Judge:
         measure, verified = self.verifier.measure(given), self.verifier.verified(given)
         verdicts: list[Verdict] = []
         rows = zip(of.tolist(), kept.tolist(), copies.tolist(), near.tolist(), strict=True)
-        for (repeated, representative, copied, closest), signed in zip(
+        for (repeated, representative, copied, match), signed in zip(
             rows, given.signatures.present.tolist(), strict=True
         ):
             if repeated == NONE:
@@ -87,7 +88,7 @@ class Judge:
             elif copied != NONE:
                 verdicts.append(ExactDuplicate(str(names[repeated]), names[representative]))
             else:
-                value = 1.0 if closest == NONE else float(matches.values[closest])  # equals have no matches
+                value = 1.0 if match == NONE else float(matches.values[match])  # equals have no matches
                 verdicts.append(NearDuplicate(str(names[repeated]), measure, value, verified, names[representative]))
         return verdicts
 
@@ -96,27 +97,25 @@ class Judge:
         existing = np.where(self._store.alive(places), places, NONE)
         return each(existing, partial(self._store.decoded, "id"))
 
-    def remembered(
-        self, given: Asked, batch: Batch, before: Places, *, unreported: Flags | None = None
-    ) -> list[Verdict]:
-        """Admit documents with different ids and the columns of *batch*; they replace the documents *before*.
+    def remembered(self, given: Asked, batch: Batch, before: Places, *, reported: Flags | None = None) -> list[Verdict]:
+        """Admit documents with different ids and the columns of *batch*; they replace those *before*, if there are any.
 
-        Callers learn from the verdicts which documents are kept, but for those that are *unreported*.
+        Callers learn from the verdicts which documents to keep; if they do not read them, they keep those *reported*.
         """
-        store = self._store
+        store, replaces = self._store, before >= 0
         with store.change():
-            old = store.take("ordinal", before)
-            leaders, moved = self._revision.remove(before) if len(before) else (before, before)
+            gone = before[replaces]
+            old = store.take("ordinal", gone)
+            leaders, moved = self._revision.remove(gone) if len(gone) else (gone, gone)
             older, first = store.leaders(given.equals), _first_rows(given.equals)
             leads = (older == NONE) & (first == np.arange(len(given)))
             ordinals = store.next_ordinal + np.arange(len(given))
-            reported = ordinals if unreported is None else np.where(unreported, NEVER, ordinals)
             batch |= {
                 "ordinal": ordinals,
                 "representative": ordinals,
                 "decided": ordinals,
                 "seen": batch.get("seen", batch["time"]),
-                "reported": reported,
+                "reported": ordinals if reported is None else np.where(reported, ordinals, NEVER),
                 **given.columns(leads),
             }
             if self._store.columns.texts and given.texts is not None:
@@ -128,20 +127,32 @@ class Judge:
             if _nothing_repeated(equal, matches):
                 verdicts = _new(given)
             else:
-                decided_by = standing(store, places, equal, matches)
-                kept = np.array(decided_by.representatives, np.int64)
-                decided = {
-                    "representative": store.take("ordinal", kept),
-                    "reported": np.where(kept == places, reported, NEVER),
-                }
+                standings = standing(store, places, equal, matches)
+                kept = np.array(standings.representatives, np.int64)
+                decided = {"representative": store.take("ordinal", kept)}
+                kept[(kept == places) | self._passed_on(kept, replaces)] = NONE
+                if reported is None:
+                    decided["reported"] = np.where(kept == NONE, ordinals, NEVER)
                 for name, column in decided.items():
                     store.set(name, places, column)
                 batch |= decided
+                store.cover(batch)
                 copies = self._copies(given, equal, places, before=True)
-                verdicts = self._verdicts(given, places, equal, copies, matches, decided_by)
+                verdicts = self._verdicts(given, kept, equal, copies, matches, standings.closest)
             store.log_change(old, leaders, moved, batch)
             store.commit()
         return verdicts
+
+    def _passed_on(self, kept: Places, replaces: Flags) -> Flags:
+        """Return which new versions are passed on although each repeats a *kept* document.
+
+        It is the first one in each cluster without a document that was passed on. Otherwise a page whose copies change,
+        too, would never be passed on again: each version would repeat one that was itself dropped.
+        """
+        flags, rows = np.zeros(len(kept), np.bool_), np.flatnonzero(replaces)
+        representatives, first = np.unique(kept[rows], return_index=True)
+        flags[rows[first[self._store.unreported(representatives)]]] = True
+        return flags
 
     def removed(self, places: Places) -> list[str]:
         """Remove documents; return the ids of those that are kept from now on as a result."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.index.disk import check as checking
 from neardup.index.disk import copies
-from neardup.index.disk.columns import Batch
+from neardup.index.disk.columns import NEVER, Batch
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import create, open_
 from neardup.index.disk.memory_files import FOLDER, MemoryDisk
@@ -359,9 +359,8 @@ class Index(AbstractContextManager["Index"]):
         """Return the admission numbers of documents; ``None`` for an unknown id."""
 
         def numbers(places: Places) -> Iterable[Admission]:
-            return map(
-                Admission, *(column.tolist() for column in self._store.take_all(("ordinal", "reported"), places))
-            )
+            ordinals, reported = self._store.take_all(("ordinal", "reported"), places)
+            return map(Admission, ordinals.tolist(), np.maximum(reported, NEVER).tolist())
 
         with self._store.busy:
             return each(self._store.with_ids(as_strings(ids)), numbers)
@@ -498,7 +497,7 @@ class Index(AbstractContextManager["Index"]):
 
         Returns for each the id of its representative: the document may be dropped for it, or is kept if the id is its
         own. ``None`` means that the document must be kept: its id is unknown, or it is kept since its representative
-        was removed, and this is the first call that reports it. *at* is the time, as in ``admit``.
+        was removed, and no document of its cluster was passed on (see ``Known``). *at* is the time, as in ``admit``.
         """
         with self._store.busy:
             self._store.require_writer()
