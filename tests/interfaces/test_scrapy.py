@@ -788,6 +788,26 @@ def test_what_an_unfinished_crawl_has_admitted_does_not_depend_on_the_clock(pipe
     assert crawler.counted["neardup/passed_on_again"] == 1
 
 
+def test_a_changed_page_that_repeats_another_is_passed_on_again_by_the_next_crawl(pipeline):
+    from scrapy.exceptions import DropItem
+
+    first, second = ({"url": f"http://{name}.example/", "text": words(1)} for name in "ab")
+    process, crawler = pipeline()
+    process.process_item(first)
+    with pytest.raises(DropItem):
+        process.process_item(second)
+    crawler.end("finished")
+    changed = first | {"text": words(1) + " Changed."}
+    process, crawler = pipeline()
+    assert process.process_item(changed) is changed  # it repeats the second page, which was dropped
+    crawler.end("shutdown")
+    process, crawler = pipeline()
+    assert process.process_item(changed) is changed  # its item may have been lost
+    with pytest.raises(DropItem):
+        process.process_item(second)
+    assert crawler.counted["neardup/passed_on_again"] == 1
+
+
 def test_requests_read_no_stored_documents(pipeline, monkeypatch):
     process, crawler = pipeline(texts=True)
     process.process_item({"url": "http://a.example/", "text": words(1)})
