@@ -2,10 +2,9 @@
 
 import gzip
 from functools import partial
-from io import BytesIO
 
+import pyarrow as pa
 import zstandard
-from fastwarc.stream_io import Lz4Writer
 
 
 def record(kind="response", *, uri="http://a.example/", block=b"", number=0, headers=(), ends=b"\r\n\r\n"):
@@ -38,12 +37,7 @@ def packed(records):
     return b"".join(gzip.compress(one, mtime=0) for one in records)
 
 
-def lz4_frame(content):
-    stream = BytesIO()
-    writer = Lz4Writer(stream)
-    writer.write(content)
-    writer.close()
-    return stream.getvalue()
+lz4_frame = partial(pa.compress, codec="lz4", asbytes=True)
 
 
 PACK = {

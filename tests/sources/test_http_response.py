@@ -63,14 +63,35 @@ def test_the_canonical_address_of_links(links, expected):
     assert response(http(b"", headers=[f"Link: {link}" for link in links])).canonical == expected
 
 
+# "text of a page" by another encoder: one block that is not compressed
+BROTLI = b"\x8b\x06\x80text of a page\x03"
+
+
+def of_brotli(body):
+    return response(http(body, headers=["Content-Encoding: br"]))
+
+
 def test_brotli_is_decoded():
-    body = b"\x8b\x06\x80text of a page\x03"
-    assert response(http(body, headers=["Content-Encoding: br"])).body == b"text of a page"
+    assert (of_brotli(BROTLI).body, of_brotli(BROTLI).fault) == (b"text of a page", "")
 
 
 def test_brotli_that_is_cut_keeps_what_came():
-    found = response(http(b"\x8b\x06\x80text of a page", headers=["Content-Encoding: br"]))
-    assert (found.body, found.fault) == (b"text of a page", "damaged br coding")
+    for end in range(4, len(BROTLI)):
+        assert (of_brotli(BROTLI[:end]).body, of_brotli(BROTLI[:end]).fault) == (BROTLI[3:end], "damaged br coding")
+
+
+@pytest.mark.parametrize("number", [2, 30, 3000])
+def test_brotli_that_is_damaged_keeps_what_comes_before(number):
+    text = b"".join(b"%9d," % value for value in range(10 * number))
+    header = (99 << 3 | 1 << 19).to_bytes(3, "little")  # of a block of 100 bytes that is not compressed
+    first = (99 << 4 | 1 << 20).to_bytes(3, "little")  # behind the bit for the size of the window
+    blocks = [text[begin : begin + 100] for begin in range(0, len(text), 100)]
+    made = first + header.join(blocks)
+    assert of_brotli(made + b"\x03").body == text
+    found = of_brotli(made + b"\x0e" * 100)
+    assert found.fault == "damaged br coding"
+    assert text.startswith(found.body)
+    assert len(found.body) >= len(text) - 64
 
 
 NOISE = random.Random(4).randbytes(3000)  # noqa: S311 - no secret

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.model.errors import DataError, ExtraMissing, OutputError, OutputRefused, ParameterError
+from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError
 from neardup.sources import output
 from neardup.sources.formats import expand
 from neardup.sources.inputs import inputs_of
@@ -36,14 +36,6 @@ def check_output(path, inputs, *, force):
     """Check an output before its inputs are read."""
     found = inputs_of(inputs, request_of())
     check_target(path, InputPaths(found.paths), found.formats, force=force)
-
-
-def test_an_output_whose_library_is_missing_is_refused_in_advance(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "fastwarc.stream_io", None)
-    (tmp_path / "in.warc").write_bytes(b"")
-    check_output(tmp_path / "out.warc.zst", [tmp_path / "in.warc"], force=False)
-    with pytest.raises(ExtraMissing, match=r"neardup\[warc\]"):
-        check_output(tmp_path / "out.warc.lz4", [tmp_path / "in.warc"], force=False)
 
 
 NAMELESS = pytest.mark.parametrize("nameless", [True, False], ids=["nameless", "named"])

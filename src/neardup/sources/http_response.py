@@ -12,10 +12,10 @@ from functools import lru_cache, partial
 from io import BytesIO
 from typing import Final, NamedTuple
 
+import pyarrow as pa
 import zstandard
 
 from neardup.sources.compression import Expander, GzipError, inflater
-from neardup.sources.streams import brotli
 from neardup.text.html import LARGEST_PAGE, TOO_LONG, capped
 
 _STATUS: Final = re.compile(rb"HTTP/[\d.]+[ \t]+(\d{3})\b")
@@ -35,6 +35,8 @@ _GZIP: Final = re.compile(rb"\x1f\x8b")
 _GZIP_STEP: Final = 1 << 14  # each byte may expand to 1 KiB; most bodies are shorter: one piece, which is not copied
 _SHORTER: Final = 1 << 7  # times shorter steps, to find damage in a step
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
+_BROTLI_STEP: Final = 1 << 16  # expanded bytes
+_CAREFUL: Final = 1 << 6  # bytes of brotli that are read at a time, to find damage
 _JOINED: Final = {
     **dict.fromkeys(("content-type", "content-encoding", "transfer-encoding", "link"), ", "),
     "x-robots-tag": "\n",
@@ -196,10 +198,36 @@ def _pieces(body: bytes, coding: str) -> Iterator[bytes]:
             library = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
             return _expanded(body, library.decompressobj, _ZSTD_STEP, _ZSTD)
         case "br":
-            return brotli(BytesIO(body))
+            return _brotli(body)
         case "chunked":
             return _chunks(body)
     raise LookupError(coding)
+
+
+class _InSteps(BytesIO):
+    """Bytes that are read a few at a time: Arrow drops what it has expanded of damaged ones."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        return super().read(min(_CAREFUL, size or 0))
+
+
+def _brotli(body: bytes) -> Iterator[bytes]:
+    """Yield what brotli data hold; after damage, everything up to ``_CAREFUL`` bytes before it."""
+    reader, at, step = pa.CompressedInputStream(pa.BufferReader(body), "brotli"), 0, _BROTLI_STEP
+    while True:
+        try:
+            piece = reader.read(step)
+        except OSError:  # Arrow drops the expanded bytes of this step
+            if step == 1:
+                raise
+            step = 1
+            reader = pa.CompressedInputStream(pa.PythonFile(_InSteps(body), "r"), "brotli")
+            reader.read(at)
+            continue
+        if not piece:
+            return
+        yield piece
+        at += len(piece)
 
 
 def _chunks(body: bytes) -> Iterator[bytes]:

@@ -1,15 +1,16 @@
 """The members of an archive, each expanded alone: those of gzip, and the frames of zstd and lz4."""
 
 import gzip
+import io
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import IO, BinaryIO, Final, Protocol, cast
+from typing import IO, Any, BinaryIO, Final, Protocol, cast
 
+import pyarrow as pa
 import zstandard
 
 from neardup.sources.compression import ZSTD_FRAME, Expander, GzipError, changed, inflater, is_skippable
 from neardup.sources.formats import compression_of, display
-from neardup.sources.streams import lz4_frame, lz4_reader
 
 LARGEST: Final = 1 << 26  # bytes of a record
 CUT: Final = "the file ends in the middle of a record"
@@ -112,16 +113,16 @@ class Damage:
         return max(self.end, at + 1) if is_long else at + 1
 
 
-class _Part:
+class _Part(io.RawIOBase):
     """The bytes of a file from one to another, as a file."""
 
     def __init__(self, data: FileBytes, begin: int, end: int) -> None:
         self._data, self._at, self._end = data, begin, end
 
-    def tell(self) -> int:
-        return self._at
+    def readable(self) -> bool:
+        return True
 
-    def read(self, size: int) -> bytes:
+    def read(self, size: int = -1, /) -> bytes:
         found = self._data.read(self._at, min(self._at + size, self._end))
         self._at += len(found)
         return found
@@ -201,12 +202,12 @@ class _Lz4:
     name, magic, checked, padded, first = "lz4 frame", _LZ4_FRAME, False, False, 0
 
     def beginning(self, data: FileBytes, at: int) -> bytes:
-        return lz4_reader(_Part(data, at, data.size)).read(_BEGINNING)
+        return bytes(_lz4_reader(data, at, data.size).read(_BEGINNING))
 
     def pieces(self, data: FileBytes, at: int) -> Pieces:
         end, is_data = _lz4_frame(data, at)
         if is_data:
-            reader = lz4_reader(_Part(data, at, min(end, data.size)))
+            reader = _lz4_reader(data, at, min(end, data.size))
             try:
                 yield from iter(lambda: reader.read(_LZ4_STEP), b"")
             except OSError as error:
@@ -215,6 +216,10 @@ class _Lz4:
         if end > data.size:
             raise EOFError
         return end
+
+
+def _lz4_reader(data: FileBytes, begin: int, end: int) -> Any:
+    return pa.CompressedInputStream(pa.PythonFile(_Part(data, begin, end), "r"), "lz4")
 
 
 def _lz4_frame(data: FileBytes, at: int) -> tuple[int, bool]:
@@ -252,7 +257,7 @@ def packed(content: bytes, compression: str | None) -> bytes:
     if compression == "zstd":
         return zstandard.ZstdCompressor(write_checksum=True).compress(content)
     if compression == "lz4":
-        return lz4_frame(content)
+        return bytes(pa.compress(content, "lz4"))
     return content if compression is None else gzip.compress(content, mtime=0)
 
 

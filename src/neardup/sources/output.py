@@ -44,7 +44,6 @@ from neardup.sources.formats import (
 from neardup.sources.output_places import InputPaths, require_outside
 from neardup.sources.remote import exists, send
 from neardup.sources.screens import opened_screen
-from neardup.sources.streams import lz4_frame
 from neardup.sources.tables import table_writer
 
 PAGES: Final = (".html", ".htm")
@@ -66,8 +65,8 @@ def check_target(
 ) -> None:
     """Raise the errors of writing the kept records of inputs of these *formats* before anything is read.
 
-    ``ParameterError``: the ending is unknown, or there is none and there are several formats. ``ExtraMissing``: a
-    library that writes it is missing. ``OutputError``: the path is one of the *inputs* (even with *force*), is inside
+    ``ParameterError``: the ending is unknown, or there is none and there are several formats. ``OutputError``:
+    the path is one of the *inputs* (even with *force*), is inside
     an input folder or contains one; exists and *force* is not given; or its folder is missing or not writable. A device
     or a pipe may exist, and accepts any one format but a folder's. The inputs need not exist.
     """
@@ -89,8 +88,6 @@ def check_target(
         raise ParameterError("output", path, f"must end in a known format: {KNOWN}", "output ending")
     if found is not None and found.format == WARC:
         require(formats == {WARC}, "output", path, "can only be an archive if all inputs are archives")
-        if found.compression == "lz4":
-            lz4_frame(b"")  # its library may be missing
     inputs.check(path)
     _check_place(path, folder=folder, force=force, glob=glob)
 
