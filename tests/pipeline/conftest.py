@@ -9,7 +9,7 @@ from neardup.engines.journal import Journal
 from neardup.model.policy import Policy
 from neardup.pipeline.spilled import files
 from neardup.pipeline.spilled.job import Job
-from neardup.sources.read import request_of
+from neardup.sources.request import Request
 from neardup.sources.shards import Shards
 
 
@@ -94,7 +94,7 @@ def job_of(tmp_path):
     opened = []
 
     def begin(paths, scheme=None, *, block=1 << 20, size=1 << 20, columns=(), **policy):
-        request = request_of(columns=columns)
+        request = Request(columns=columns)
         journal = Journal.open(tmp_path / f"work{len(opened)}", {})
         opened.append(journal)
         salt = np.array([1, 2], np.uint64)

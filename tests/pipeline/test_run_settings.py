@@ -4,12 +4,12 @@ from neardup import MinHash
 from neardup.errors import ParameterError
 from neardup.model.policy import Policy
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
-from neardup.sources.read import request_of
+from neardup.sources.request import Request
 
 
 def test_only_runs_in_pieces_have_a_folder(tmp_path):
     settings = dict.fromkeys(RunSettings.__dataclass_fields__) | {
-        "request": request_of(),
+        "request": Request(),
         "scheme": MinHash(),
         "policy": Policy(),
         "earlier": EarlierDocuments(),

@@ -13,7 +13,8 @@ from neardup.interfaces.cli import main
 from neardup.interfaces.pages.report import report_page
 from neardup.sources import archives, http_response, members, warc
 from neardup.sources.archives import pages_in, pieces_of, ranges_of, undecoded
-from neardup.sources.read import read, request_of
+from neardup.sources.read import read
+from neardup.sources.request import Request
 from neardup.text import html
 from neardup.web_pages import Extraction
 
@@ -203,7 +204,7 @@ def test_an_archive_inside_a_record_is_never_cut(tmp_path):
     (tmp_path / "x.warc.gz").write_bytes(packed([page(1)]) + stored + packed([page(2), page(3)]))
     ranges = ranges_of(str(tmp_path / "x.warc.gz"), 200)
     assert len(ranges) > 2
-    request = request_of(max_bytes=1)
+    request = Request(max_bytes=1)
     pieces = [
         piece
         for begin, end in ranges
@@ -220,7 +221,7 @@ def test_records_that_accompany_pages_are_not_all_held_together(tmp_path, monkey
     made = [record("metadata", number=number, uri=address or f"http://a.example/{number}") for number in range(40)]
     path = tmp_path / "x.warc.gz"
     path.write_bytes(packed([INFO, *made, other("request", 91, 1), page(1), other("metadata", 92, 1)]))
-    request = request_of()
+    request = Request()
     pieces = [*pieces_of(str(path), request, 0, path.stat().st_size, 1 << 20, markup=False)]
     assert max(len(piece._pages.accessories) for piece in pieces) <= 8
     assert sum(map(len, pieces)) == 1
@@ -439,7 +440,7 @@ def test_undecoded_records_have_the_pages_of_pieces(archive, monkeypatch, batch)
     rejected = []
     parts = [*undecoded(str(archive), rejected)]
     size = archive.stat().st_size
-    pieces = [*pieces_of(str(archive), request_of(), 0, size, size, markup=True)]
+    pieces = [*pieces_of(str(archive), Request(), 0, size, size, markup=True)]
     assert rejected == [record for piece in pieces for record in piece.rejected] != []
     columns = ([*piece.column("url").to_pylist()] for piece in pieces)
     expected = [

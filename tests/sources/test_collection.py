@@ -8,16 +8,12 @@ import pytest
 
 from neardup import dedup_files
 from neardup.model.errors import DataError
-from neardup.sources.collection import Rejected, named
+from neardup.sources.collection import named
 
 
 def test_names_of_records_without_an_id():
     assert named("a:b.csv", np.array([1, 20])).to_pylist() == ["a:b.csv:1", "a:b.csv:20"]
     assert named("x", np.zeros(0, np.int64)).to_pylist() == []
-
-
-def test_a_record_rejected_says_where_and_why():
-    assert str(Rejected("x.jsonl", 3, "it is broken", "json")) == "x.jsonl:3: it is broken"
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "folder"])

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from neardup import dedup_files
 from neardup.model.errors import DataError
 from neardup.sources import delimited
-from neardup.sources.collection import QuotedLines
 from neardup.sources.compression import load
 from neardup.sources.formats import COMPRESSIONS
 from neardup.sources.read import read
+from neardup.sources.record_faults import QuotedLines
 
 
 @pytest.fixture

@@ -14,9 +14,10 @@ from neardup import dedup_files
 from neardup.model.errors import DataError
 from neardup.pipeline.files import dedup
 from neardup.sources import compression, first_records
-from neardup.sources.read import read, request_of
+from neardup.sources.read import read
+from neardup.sources.request import Request
 
-REQUEST = request_of(text="text")
+REQUEST = Request(text="text")
 ROWS = [{"id": f"p{n}", "text": f"title {n} of many", "more": f"{n * 7919 % 99991}" * 3} for n in range(20_000)]
 
 

@@ -10,7 +10,8 @@ from archives_made import packed, page
 from neardup import Checksum, Field, dedup_files
 from neardup.model.errors import DataError, FieldMissing, InputRefused, OutputRefused, ParameterError
 from neardup.sources.inputs import has_archives, has_pages, inputs_of
-from neardup.sources.read import read, request_of
+from neardup.sources.read import read
+from neardup.sources.request import Request
 
 WORDS = "one two three four five six seven eight nine ten"
 
@@ -34,26 +35,26 @@ def data(tmp_path, monkeypatch):
 
 
 def test_a_folder_without_documents_is_its_tables(data):
-    found = inputs_of(["data", "texts"], request_of())
+    found = inputs_of(["data", "texts"], Request())
     assert found.paths == ("data/a/x.jsonl", "data/b.csv", "data/c.parquet", "texts")
     assert [one.format for one in found.kinds] == ["jsonl", "csv", "parquet", "folder"]
     assert found.formats == {"jsonl", "csv", "parquet", "folder"}
     assert found.ignored == read(["data"]).ignored == 4  # notes, y.json and the hidden tables
-    assert inputs_of(["data"], request_of(glob=["*.csv"])).paths == ("data/b.csv",)
+    assert inputs_of(["data"], Request(glob=["*.csv"])).paths == ("data/b.csv",)
 
 
 def test_tables_that_are_inputs_twice_are_refused(data):
     with pytest.raises(InputRefused, match="name each input once"):
-        inputs_of(["data", "data/b.csv"], request_of())
+        inputs_of(["data", "data/b.csv"], Request())
 
 
 def test_options_must_fit_an_input(data):
     with pytest.raises(ParameterError, match="can only be used with CSV and TSV"):
-        inputs_of(["data/c.parquet"], request_of(quoting="none"))
-    assert inputs_of(["data/c.parquet"], request_of(quoting="none"), ["data/b.csv"]).paths == ("data/c.parquet",)
-    assert not has_archives(["data", "texts"], request_of())
-    assert has_pages(["data", "texts"], request_of())
-    assert not has_pages(["data"], request_of())
+        inputs_of(["data/c.parquet"], Request(quoting="none"))
+    assert inputs_of(["data/c.parquet"], Request(quoting="none"), ["data/b.csv"]).paths == ("data/c.parquet",)
+    assert not has_archives(["data", "texts"], Request())
+    assert has_pages(["data", "texts"], Request())
+    assert not has_pages(["data"], Request())
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_the_texts_of_pages_are_a_field_of_checksums(data, ways):
 
 def test_what_is_not_a_file_is_not_a_table(data):
     os.mkfifo(data / "data" / "pipe.jsonl")
-    assert inputs_of(["data"], request_of()).ignored == 5
+    assert inputs_of(["data"], Request()).ignored == 5
 
 
 @pytest.mark.parametrize(
@@ -133,6 +134,6 @@ def test_what_is_no_folder_of_outputs(data, out, more, error):
 
 def test_patterns_do_not_match_the_work_folder_of_an_interrupted_run(data):
     (data / "kept.neardup-work").mkdir()
-    assert inputs_of(["pages*", "*t*"], request_of()).paths == (
+    assert inputs_of(["pages*", "*t*"], Request()).paths == (
         *("pages.warc.gz", "data/a/x.jsonl", "data/b.csv", "data/c.parquet", "texts"),
     )

@@ -29,12 +29,13 @@ from neardup.sources.output import (
     write_table,
 )
 from neardup.sources.output_places import InputPaths
-from neardup.sources.read import read, request_of
+from neardup.sources.read import read
+from neardup.sources.request import Request
 
 
 def check_output(path, inputs, *, force):
     """Check an output before its inputs are read."""
-    found = inputs_of(inputs, request_of())
+    found = inputs_of(inputs, Request())
     check_target(path, InputPaths(found.paths), found.formats, force=force)
 
 

@@ -171,7 +171,7 @@ def test_missing_lists_stay(kind):
 
 def test_columns_with_extension_types_inside_are_written():
     table = pa.table({"f": pa.StructArray.from_arrays([UUIDS], ["u"])})
-    schema = united("x", [table.schema])
+    schema = united([("x", table.schema)])
     assert without_rows(schema).num_rows == 0
     views = pa.table({"f": pa.array([{"x": "ab"}, {"x": "cd"}], pa.struct([("x", pa.string_view())]))})
     assert filtered(views, np.array([False, True])).to_pylist() == [{"f": {"x": "cd"}}]

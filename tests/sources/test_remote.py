@@ -13,7 +13,8 @@ from neardup.sources import remote
 from neardup.sources.formats import display
 from neardup.sources.inputs import has_archives
 from neardup.sources.output import write_table
-from neardup.sources.read import read, request_of
+from neardup.sources.read import read
+from neardup.sources.request import Request
 
 LINES = b'{"text": "one two three", "n": 1}\n{"text": "one two three", "n": 2}\nbroken\n{"text": "four", "n": 3}\n'
 
@@ -51,7 +52,7 @@ def test_hidden_files_at_urls_need_a_pattern_with_their_mark(memory):
 def test_urls_with_an_ending_are_not_looked_up_for_their_format(monkeypatch):
     monkeypatch.setattr(remote, "found", pytest.fail)
     for url, archive in (("in/*.warc.gz", True), ("in/a.warc", True), ("in/*.wet", True), ("in/a.jsonl", False)):
-        assert has_archives([f"memory://{url}"], request_of()) == archive
+        assert has_archives([f"memory://{url}"], Request()) == archive
 
 
 def test_an_identity_changes_with_the_file(memory):

@@ -20,7 +20,8 @@ from neardup import dedup_files
 from neardup.model.errors import DataError, InputRefused, ParameterError
 from neardup.sources import delimited
 from neardup.sources.compression import stream
-from neardup.sources.read import read, reader, request_of
+from neardup.sources.read import read, reader
+from neardup.sources.request import Request
 from neardup.sources.shards import Shards, local_shards
 
 SIZES = (1, 64, 1 << 26)
@@ -77,7 +78,7 @@ def put(path, data):
 
 def split(inputs, size, **options):
     """The shards of some inputs, as another process gets them."""
-    made = Shards.opened(inputs, request_of(**options)).cut(size)
+    made = Shards.opened(inputs, Request(**options)).cut(size)
     return Shards.from_dict(json.loads(json.dumps(made.to_dict())))
 
 
@@ -381,10 +382,10 @@ def test_a_table_of_a_folder_is_an_input_once(tmp_path):
         with pytest.raises(InputRefused, match=r"is the same as .*; name each input once"):
             dedup_files(given, **ways)
     with pytest.raises(InputRefused, match=r"other/x\.jsonl is the same as .*folder/x\.jsonl"):
-        Shards.opened([folder, other], request_of())
+        Shards.opened([folder, other], Request())
     (folder / "y.jsonl").symlink_to("x.jsonl")  # as in a cache that stores equal files once
-    assert len(Shards.opened([folder], request_of()).inputs) == 2
-    assert len(Shards.opened([other], request_of()).inputs) == 1
+    assert len(Shards.opened([folder], Request()).inputs) == 2
+    assert len(Shards.opened([other], Request()).inputs) == 1
 
 
 def test_a_file_at_a_url_is_an_input_once():
@@ -395,7 +396,7 @@ def test_a_file_at_a_url_is_an_input_once():
         with pytest.raises(InputRefused, match="is the same as"):
             read(given)
         with pytest.raises(InputRefused, match="is the same as"):
-            Shards.opened(given, request_of())
+            Shards.opened(given, Request())
     with pytest.raises(InputRefused, match="is the same as"):
         dedup_files([name], against="memory:///once/a.jsonl")
 
@@ -409,7 +410,7 @@ def test_pipes_are_refused(tmp_path):
 def test_standard_input_is_read_from_its_copy(tmp_path):
     copy = put(tmp_path / ".neardup-stdin.jsonl", JSONL["dirty"])
     other = put(tmp_path / "x.jsonl", JSONL["plain"])
-    made = Shards.opened([other, "-"], request_of()).copied({"-": copy}).cut(1)
+    made = Shards.opened([other, "-"], Request()).copied({"-": copy}).cut(1)
     assert made.inputs == (str(other), str(copy))
     assert [str(one).partition(": ")[0] for piece in pieces_of(made) for one in piece.rejected] == [
         f"<stdin>:{line}" for line in (2, 4, 5, 6, 7, 9)
@@ -626,7 +627,7 @@ def test_standard_input_and_files_at_urls_are_copied_and_the_copies_removed(monk
     fsspec.filesystem("memory").pipe("/copied/a.jsonl", lines)
     for given in ("-", "memory://copied/a.jsonl"):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
-        with local_shards([given], request_of(), size=64) as shards:
+        with local_shards([given], Request(), size=64) as shards:
             for _ in range(2):  # they can be read again
                 texts = [text for shard in shards.shards for piece in shards.pieces(shard) for text in piece.texts]
                 assert [text.as_py() for text in texts] == ["one", "two", None, None]

@@ -53,14 +53,14 @@ def test_values_without_a_common_type_are_refused(values, shown):
 
 def test_schemas_are_united_as_their_records_are():
     parts = [table_of("x:{}".format, [record]) for record in RECORDS]
-    schema = united("x", (part.schema for part in parts))
+    schema = united(("x", part.schema) for part in parts)
     assert schema.equals(table_of("x:{}".format, RECORDS).select(schema.names).schema)
     joined = pa.concat_tables([conformed("x", part, schema) for part in parts[:2]])
     assert joined.to_pylist() == table_of("x:{}".format, RECORDS[:2]).select(schema.names).to_pylist()
     many = pa.schema([(f"{number}", pa.int64()) for number in range(20_000)])
-    assert united("x", [many, many]).equals(many)  # in a second, as each column is united with its own
+    assert united([("x", many)] * 2).equals(many)  # in a second, as each column is united with its own
     with pytest.raises(DataError, match="its 'n' has values of several types"):
-        united("x", [schema, pa.schema([("n", pa.string())])])
+        united([("x", schema), ("x", pa.schema([("n", pa.string())]))])
     with pytest.raises(
         DataError,
         match=r"x: its 'n' has a value that double, the type of this field in other records, cannot",

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from neardup.pipeline.files.ingestion import Added
     from neardup.pipeline.files.visits import FileAnswers
     from neardup.pipeline.spilled.stored_documents import StoredDocuments
-    from neardup.sources.collection import QuotedLines, Rejected, WholeInputs
-    from neardup.sources.missing_fields import WithoutText
+    from neardup.sources.collection import WholeInputs
+    from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText
 
 _NAME = 60  # shown characters of an id
 _LARGE = 10  # documents of a cluster that is described

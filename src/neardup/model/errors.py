@@ -27,7 +27,7 @@
 Each error passes its parts to ``super().__init__``, so that it can be sent between processes. Each has a ``code``, a
 stable name of the kind of error for programs: that of its class, such as ``parameter`` or ``storage busy``, unless an
 input or output error has a narrower one, such as ``json array``, ``field``, ``exists`` or ``too large``. Rejected
-records have codes, too: see ``neardup.sources.collection.Rejected``.
+records have codes, too: see ``neardup.sources.record_faults.Rejected``.
 """
 
 from collections.abc import Callable, Container, Sequence

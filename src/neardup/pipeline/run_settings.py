@@ -8,8 +8,8 @@ from neardup.engines.executors import Executors
 from neardup.model.errors import ParameterError
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
-from neardup.sources.collection import Request
 from neardup.sources.formats import AnyPath
+from neardup.sources.request import Request
 
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from collections.abc import Callable

@@ -22,7 +22,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
-from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Rejected, Request, silent
+from neardup.sources.collection import Advance, Append, InputPiece, silent
 from neardup.sources.compression import changed
 from neardup.sources.formats import WARC, compression_of, display
 from neardup.sources.http_response import Response, media_type, response
@@ -30,6 +30,8 @@ from neardup.sources.members import CUT, Members, packed
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, Batch, extracted, host_of, without_empty
+from neardup.sources.record_faults import Rejected
+from neardup.sources.request import DEFAULT_ID, Request
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
 from neardup.sources.warc import UNENDED, Gap, Record, read_record, records

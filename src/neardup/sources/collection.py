@@ -6,25 +6,25 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.engines.processes import Processes
 from neardup.model.arrays import Flags, Positions
-from neardup.model.errors import DataError, FieldMissing, ParameterError, require
+from neardup.model.errors import DataError, FieldMissing, ParameterError
 from neardup.sources.fields import are_true, joined
-from neardup.sources.formats import FOLDER, PAGE_FORMATS, WARC, AnyPath, Kind, display, full_name, kind
-from neardup.sources.missing_fields import LackingFields, WithoutText
+from neardup.sources.formats import FOLDER, WARC, AnyPath, Kind, display, kind
+from neardup.sources.missing_fields import LackingFields
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
+from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
+from neardup.sources.request import DEFAULT_ID, DEFAULT_TEXT, Request
 from neardup.sources.tables import (
     ONLY_LINES,
     TOGETHER,
@@ -33,117 +33,14 @@ from neardup.sources.tables import (
     filtered,
     table_writer,
     united,
-    united_of,
 )
-from neardup.text.extraction import Extraction
 from neardup.text.html import LARGEST_PAGE, TOO_LONG
 
-Quoting = Literal["auto", "minimal", "none"]
 Append = Callable[[Any, Flags, pa.Table | None], None]
 """Appends the chosen records of a collection, with the fields of their rows of a table of marks, if it is given."""
 Advance = Callable[[float], None]  # how much of an input has been read, from 0 to 1
 
-DEFAULT_TEXT: Final = "text"
-DEFAULT_URL: Final = "url"
-DEFAULT_ID: Final = "id"  # the one id field that may be missing from every record
-_PLURALS: Final = {WARC: "archives", FOLDER: "folders"}  # of formats in messages
 SITE: Final = "neardup_site"  # the field of texts of pages that were stored, with their sites as signed integers
-
-
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A record that could not be read: it is in no output, and is counted.
-
-    *code* is a stable name of the kind of error, for programs:
-
-    - ``encoding``: invalid UTF-8; ``utf-16``, ``utf-16le``, ``utf-32`` and others: a file in this encoding.
-    - ``json``: invalid JSON; ``type``: a value of a wrong type.
-    - ``fields``: more or fewer fields than the header has; ``quotes are text``: the same, with quotation marks that
-      were read as text; ``torn quotes``.
-    - ``too large``: a file above the cap; ``too long``: a record; ``unreadable``: a file.
-    - ``damaged``: a part of an archive; ``endless``: an archive without the line ends after its last record, which is
-      read, but the file may be cut off.
-    - in an index also ``id too long``, ``no id`` and ``value``.
-    """
-
-    source: str  # the file, or "<stdin>"
-    position: int  # its line, or in Parquet its record number, from 1; in an archive a byte, from 0
-    reason: str  # the rule it breaks
-    code: str
-
-    def __str__(self) -> str:
-        return f"{self.source}:{self.position}: {self.reason}"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Request:
-    """The requested fields of the inputs, and how to read them."""
-
-    text: str
-    id: str
-    columns: tuple[str, ...]
-    strict: bool
-    max_bytes: int
-    format: str | None = None  # of files; None: by the names
-    quoting: Quoting = "auto"
-    globs: tuple[str, ...] = ()
-    extraction: Extraction = field(default_factory=Extraction)
-    html: bool = False  # whether the text field is HTML
-    url: str | None = None  # the field of the address, by which a page has a template; None: not named
-    processes: Processes | None = None  # that extract pages; None: this one
-    whole_texts: bool = False  # whether pages of archives and folders are written with the lines of templates
-    full_names: bool = False  # whether names made of a file's name have its full path
-
-    @property
-    def url_field(self) -> str:
-        """The field of the address: the named one, otherwise ``url``."""
-        return self.url or DEFAULT_URL
-
-    @property
-    def has_urls(self) -> bool:
-        """Whether the records have HTML, and the field of its address is named."""
-        return self.html and self.url is not None
-
-    @property
-    def reads_addresses(self) -> bool:
-        """Whether addresses are used: a record whose address is a list, an object or a boolean is rejected."""
-        return self.url is not None or (self.html and self.extraction.templates is not None)
-
-    @property
-    def required_fields(self) -> list[str]:
-        """The fields that some record must have: of the text, the id, and, with templates, the address."""
-        named = [self.id] if self.id != DEFAULT_ID else []
-        address = [self.url_field] if self.html and self.extraction.templates is not None else []
-        return [*dict.fromkeys([self.text, *named, *address])]
-
-    def reads_pages(self, formats: Iterable[str]) -> bool:
-        """Return whether inputs of these formats have web pages: archives, folders of documents, or a field of HTML."""
-        return self.html or not PAGE_FORMATS.isdisjoint(formats)
-
-    def name_of(self, path: str) -> str:
-        """Return the name of a file in the names of its documents without an id."""
-        return full_name(display(path)) if self.full_names else display(path)
-
-    def check(self, rejected: Sequence[Rejected]) -> None:
-        """Raise ``DataError`` for the first rejected record, if the request is strict."""
-        if self.strict and rejected:
-            raise DataError(f"{rejected[0].source}:{rejected[0].position}", rejected[0].reason, rejected[0].code)
-
-
-@dataclass(frozen=True, slots=True)
-class QuotedLines:
-    """The number of records of delimited text with line ends inside quotes, and the place of the first one."""
-
-    records: int
-    source: str
-    first: int  # the line that the first one starts on
-    last: int  # the line that it ends on
-
-
-def all_quoted_lines(found: Iterable[QuotedLines | None]) -> QuotedLines | None:
-    """Return the quoted line ends of several parts of the inputs, in their order, as those of one."""
-    known = [one for one in found if one is not None]
-    return replace(known[0], records=sum(one.records for one in known)) if known else None
 
 
 def silent(_done: float) -> None:
@@ -248,9 +145,9 @@ class Collection(ABC):
         """Yield all records with all of their fields, some at a time, at least once."""
 
     @cached_property
+    @abstractmethod
     def schema(self) -> pa.Schema:
         """All fields of the records with types for all of their values; see ``neardup.sources.tables``."""
-        return united(", ".join(self.names), (rows.schema for rows in self.rows()))
 
 
 class InputPiece(Collection):
@@ -265,6 +162,11 @@ class InputPiece(Collection):
     def source(self) -> str:
         """The input, as messages show it."""
         return self.names[0]
+
+    @cached_property
+    def schema(self) -> pa.Schema:
+        """All fields of the records; see ``Collection.schema``."""
+        return united((self.source, rows.schema) for rows in self.rows())
 
     @property
     def held_bytes(self) -> int:
@@ -308,10 +210,6 @@ class InputPiece(Collection):
     def require_columns_of(self, first: "InputPiece") -> None:
         """Raise ``DataError`` unless a table has the columns of the *first* input; other records may differ."""
 
-    def require_new(self, marks: Iterable[str], fields: Container[str]) -> None:
-        """Raise ``DataError`` for a mark with the name of one of the records' *fields*."""
-        require_new(self.source, marks, fields)
-
     def html_pages(self, url: str | None) -> Iterator[tuple[str | None, bytes | str]]:
         """Yield the address, from the field *url*, and the HTML of each record; nulls are left out.
 
@@ -351,7 +249,7 @@ class WholeInputs(Collection):
         self.pieces = pieces
         self.formats = {piece.format for piece in pieces}
         self.text = request.text
-        self.globs = request.globs
+        self.glob = request.glob
         self.ignored = ignored
         self._edges = np.cumsum([0, *map(len, pieces)])
         super().__init__(
@@ -366,7 +264,7 @@ class WholeInputs(Collection):
         self.body_faults = sum((Counter(piece.body_faults) for piece in pieces), Counter())
         tables = [piece.revisits for piece in pieces if piece.revisits is not None]
         self.revisits = pa.concat_tables(tables) if tables else None
-        self.quoted_lines = all_quoted_lines(piece.quoted_lines for piece in pieces)
+        self.quoted_lines = in_total(piece.quoted_lines for piece in pieces)
         if any(piece.sites is not None for piece in pieces):
             self.sites = _chunked([_sites(piece) for piece in pieces])
         for name in request.required_fields:
@@ -442,7 +340,7 @@ class WholeInputs(Collection):
     def schema(self) -> pa.Schema:
         """All fields of the records; see ``Collection.schema``."""
         why = TOGETHER if len(self.pieces) > 1 else ONLY_LINES
-        return united_of(((piece.source, piece.schema) for piece in self.pieces), why)
+        return united(((piece.source, piece.schema) for piece in self.pieces), why)
 
     def write(
         self,
@@ -458,7 +356,7 @@ class WholeInputs(Collection):
         Raises the errors of ``check_target``, ``DataError`` if an input has changed since it was read, and
         ``OutputError`` if the system refuses; then nothing is written.
         """
-        check_target(path, InputPaths(self.inputs), self.formats, force=force, glob=self.globs)
+        check_target(path, InputPaths(self.inputs), self.formats, force=force, glob=self.glob)
         mask = np.zeros(len(self), np.bool_)
         mask[rows] = True
         self._write(os.fspath(path), mask, originals)
@@ -550,33 +448,6 @@ def _sites(piece: InputPiece) -> pa.ChunkedArray:
     return pa.chunked_array([np.zeros(len(piece), np.uint64)]) if piece.sites is None else piece.sites
 
 
-def with_address(request: Request) -> Request:
-    """Return a request for the address, too, if pages in a field have templates by their addresses."""
-    if not (request.html and request.reads_addresses):
-        return request
-    return replace(request, columns=tuple(dict.fromkeys([*request.columns, request.url_field])))
-
-
-def require_used(request: Request, forms: AbstractSet[str], *, folders: bool) -> None:
-    """Raise ``ParameterError`` for options that have no effect on inputs of these formats, some of them *folders*."""
-    inputs = f"the inputs are {' and '.join(sorted(_PLURALS.get(form, form) for form in forms))}"
-    glob = " ".join(request.globs)
-    require(folders or not glob, "glob", glob, f"can only be used with folders; {inputs}")
-    rule = f"can only be used with files and standard input; {inputs}"
-    require(forms != {FOLDER} or request.format is None, "format", request.format, rule)
-    quoting = request.quoting == "auto" or not forms.isdisjoint({"csv", "tsv"})
-    require(quoting, "quoting", request.quoting, f"can only be used with CSV and TSV; {inputs}")
-    of_pages = not forms.isdisjoint(PAGE_FORMATS)
-    rule = f"can only be used with tables: pages of folders and archives are read as HTML without it; {inputs}"
-    require(not (request.html and of_pages), "html", request.text, rule)
-    rule = f"can only be used with tables: the text of a page or file is not in a field; {inputs}"
-    require(request.text == DEFAULT_TEXT or not forms <= PAGE_FORMATS, "text", request.text, rule)
-    if not request.html and not of_pages:
-        rule = "can only be used with web pages: archives, folders, or a field of HTML"
-        require(request.extraction.templates is None, "templates", None, rule)
-        require(request.extraction.view == "auto", "text_view", request.extraction.view, rule)
-
-
 def require_new(source: str, marks: Iterable[str], fields: Container[str]) -> None:
     """Raise ``DataError`` for a mark with the name of one of the *fields* of the records of a source."""
     for name in marks:
@@ -609,7 +480,7 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
 
         def append(piece: Any, mask: Flags, marks: pa.Table | None) -> None:
             more = pa.schema([]) if marks is None else marks.schema
-            piece.require_new(more.names, schema.names)
+            require_new(piece.source, more.names, schema.names)
             whole = pa.schema([*schema, *more])
             if not opened:
                 opened.extend(stack.enter_context(table_writer(file, how, whole)))

@@ -34,23 +34,15 @@ import pyarrow.csv
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
-from neardup.sources.collection import (
-    DEFAULT_ID,
-    Advance,
-    Append,
-    InputPiece,
-    QuotedLines,
-    Rejected,
-    Request,
-    named,
-    silent,
-)
+from neardup.sources.collection import Advance, Append, InputPiece, named, require_new, silent
 from neardup.sources.compression import Contents, Writable, compressed, load, stream
 from neardup.sources.formats import Kind, display, input_kind
 from neardup.sources.lines import BOM, Spans, invalid_utf8, runs, start_of_text
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
+from neardup.sources.record_faults import QuotedLines, Rejected
+from neardup.sources.request import DEFAULT_ID, Request
 from neardup.sources.tables import slices
 
 _DELIMITERS: Final = {"csv": ",", "tsv": "\t"}
@@ -134,7 +126,7 @@ class DelimitedText(InputPiece):
 
     def _written_header(self, marks: pa.Table | None) -> bytes:
         names = [] if marks is None else marks.column_names
-        self.require_new(names, self.header)
+        require_new(self.source, names, self.header)
         return self._file.extended(bytes(self._file.spans.contents.read(0, self._file.header_stop)), names)
 
     def _append(self, output: Writable, mask: Flags, marks: pa.Table | None) -> None:

@@ -4,11 +4,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from neardup.sources.collection import InputPiece, Request
+from neardup.sources.collection import InputPiece
 from neardup.sources.compression import expansion_rate, identity, load, stream
 from neardup.sources.folder import Folder, documents_in
 from neardup.sources.formats import WARC, Kind, input_kind
 from neardup.sources.lines import blocks_of_lines
+from neardup.sources.request import Request
 from neardup.sources.shards import Shard, Shards
 
 _FIRST: Final = 1 << 20  # bytes that are read
@@ -54,7 +55,7 @@ def first_records(path: str, request: Request) -> FirstRecords:
 
 
 def _of_folder(path: str, request: Request) -> FirstRecords:
-    files, _ = documents_in(path, request.globs)
+    files, _ = documents_in(path, request.glob)
     sizes = accumulate(Path(path, name).stat().st_size for name in files)
     some = next((number for number, size in enumerate(sizes, 1) if size >= _FIRST), len(files))
     return FirstRecords(Folder(path, request, files[:some]), len(files) / max(1, some))

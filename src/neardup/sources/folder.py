@@ -28,7 +28,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError, counted, reason, require
-from neardup.sources.collection import Advance, Append, InputPiece, Rejected, Request, silent
+from neardup.sources.collection import Advance, Append, InputPiece, silent
 from neardup.sources.compression import HEAD, MARKED, changed, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, kind, matches
@@ -36,6 +36,8 @@ from neardup.sources.lines import BOM
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import new_folder, replaced, writable
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, field_of
+from neardup.sources.record_faults import Rejected
+from neardup.sources.request import Request
 from neardup.sources.tables import slices
 from neardup.text.html import LARGEST_PAGE, capped
 

@@ -6,7 +6,6 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup.sources.collection import Request, require_used
 from neardup.sources.folder import is_special_file, unreadable
 from neardup.sources.formats import (
     STDIN,
@@ -23,6 +22,7 @@ from neardup.sources.formats import (
     matches,
     require_once,
 )
+from neardup.sources.request import Request
 
 
 class Inputs(NamedTuple):
@@ -45,17 +45,17 @@ def inputs_of(inputs: Sequence[AnyPath], request: Request, others: Sequence[AnyP
     ``expand``, ``require_once`` (also for tables of several folders) and ``input_kind``, and ``ParameterError`` for
     options that do not fit any input.
     """
-    given = require_once(expand(inputs), request.globs)
+    given = require_once(expand(inputs), request.glob)
     there = [_tables(path, request) for path in given]
     paths = tuple(chain.from_iterable(tables for tables, _ in there))
     if paths != given:  # folders have become their tables
         different = ({os.path.realpath(table): table for table in tables}.values() for tables, _ in there)
-        require_once(tuple(chain.from_iterable(different)), request.globs)
+        require_once(tuple(chain.from_iterable(different)), request.glob)
     beside = expand(others) if others else ()
     found = Inputs(paths, tuple(kind_of_input(path, request) for path in paths), sum(ignored for _, ignored in there))
     tables = (table for path in beside for table in _tables(path, request)[0])
     forms = found.formats | {kind_of_input(path, request).format for path in tables}
-    require_used(request, forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
+    request.require_used(forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
     return found
 
 
@@ -105,12 +105,12 @@ def _tables(path: str, request: Request) -> tuple[list[str], int]:
         others += sum(Path(folder, name).is_symlink() for name in subfolders)
         for relative in (str(Path(folder, name).relative_to(path)) for name in names):
             is_table = kind(relative) is not None
-            known = matches(relative, request.globs) if request.globs else is_document(relative)
-            if not is_table and known and not is_hidden(relative, request.globs):
+            known = matches(relative, request.glob) if request.glob else is_document(relative)
+            if not is_table and known and not is_hidden(relative, request.glob):
                 return [path], 0
-            if is_hidden(relative, request.globs, "._"):
+            if is_hidden(relative, request.glob, "._"):
                 others += is_table
-            elif is_table and (known or not request.globs) and not is_special_file(Path(path, relative)):
+            elif is_table and (known or not request.glob) and not is_special_file(Path(path, relative)):
                 found.append(str(Path(path, relative)))
             else:
                 others += 1

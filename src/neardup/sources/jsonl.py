@@ -31,7 +31,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, require_other_fields
-from neardup.sources.collection import Advance, Append, InputPiece, Rejected, Request, silent
+from neardup.sources.collection import Advance, Append, InputPiece, require_new, silent
 from neardup.sources.compression import Contents, Writable, check_plain, compressed, load, stream
 from neardup.sources.fields import are_true, typed
 from neardup.sources.formats import STDIN, display, input_kind
@@ -39,7 +39,9 @@ from neardup.sources.ids import id_of
 from neardup.sources.lines import BOM, Spans, blocks_of_lines, invalid_utf8, start_of_text
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
+from neardup.sources.record_faults import Rejected
 from neardup.sources.records import decoder, field_names, literal_of, reason_of
+from neardup.sources.request import Request
 from neardup.sources.tables import ONLY_LINES, table_of
 
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
@@ -137,7 +139,7 @@ class JsonLines(InputPiece):
         for line, row in zip(map(bytes, lines.each()), rows, strict=True):
             for name, written in known.items():
                 if written in line:
-                    self.require_new([name], msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
+                    require_new(self.source, [name], msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
             own = line.rstrip()[:-1].rstrip()
             file.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + b"\n")
 

@@ -1,7 +1,6 @@
 """Fields that are requested, and that no record has; and records without a text."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from neardup.model.errors import FieldMissing
@@ -11,22 +10,6 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 20  # how many column names a message lists
 _NAME: Final = 40  # characters of each
-
-
-@dataclass(frozen=True, slots=True)
-class WithoutText:
-    """The number of records whose text field is missing or null, and the place of the first one."""
-
-    records: int
-    source: str
-    position: int  # as in Rejected
-    field: str
-
-
-def all_without_text(found: Iterable[WithoutText | None]) -> WithoutText | None:
-    """Return the records without a text of several parts of the inputs, in their order, as those of one."""
-    known = [one for one in found if one is not None]
-    return replace(known[0], records=sum(one.records for one in known)) if known else None
 
 
 class LackingFields:

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from neardup.model.arrays import Flags, not_utf8
 from neardup.model.arrow_types import BINARY, STRINGS, is_one_of
 from neardup.model.errors import DataError, OutputError
-from neardup.sources.collection import DEFAULT_ID, Advance, Append, InputPiece, Rejected, Request, named, silent
+from neardup.sources.collection import Advance, Append, InputPiece, named, require_new, silent
 from neardup.sources.compression import changed, check_size, joined, sniff
 from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
@@ -32,6 +32,8 @@ from neardup.sources.ids import written_ids
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, is_special
 from neardup.sources.plain_columns import written_times
+from neardup.sources.record_faults import Rejected
+from neardup.sources.request import DEFAULT_ID, Request
 from neardup.sources.standard_input import piped
 from neardup.sources.tables import filtered, slices, without_rows
 
@@ -174,7 +176,7 @@ class ParquetTable(InputPiece):
     def _marked(self, marks: pa.Table | None) -> pa.Table:
         table = self._table
         if marks is not None:
-            self.require_new(marks.column_names, table.column_names)
+            require_new(self.source, marks.column_names, table.column_names)
             for name, column in zip(marks.column_names, marks.columns, strict=True):
                 table = table.append_column(name, column)
         return table
@@ -425,7 +427,7 @@ def _column(path: str, table: pa.Table, name: str, schema: pa.Schema) -> pa.Chun
 
 def _texts(path: str, table: pa.Table, request: Request, schema: pa.Schema) -> pa.ChunkedArray:
     """Return the text column as strings, or as binary values if they are HTML; its validity is not checked."""
-    name, binary = request.text, request.html
+    name, binary = request.text, request.html is not None
     column = _column(path, table, name, schema)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(kind):

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from shutil import rmtree
-from typing import Any, Final, get_args
+from typing import Any, Final
 from weakref import finalize
 
 import pyarrow as pa
@@ -15,35 +15,18 @@ from neardup.engines.local import thread_count
 from neardup.engines.processes import open_processes
 from neardup.model.errors import (
     NothingRead,
-    require,
-    require_choice,
-    require_kind,
-    require_name,
     require_paths,
-    require_sequence,
-    require_whole,
 )
-from neardup.sources.collection import (
-    DEFAULT_ID,
-    DEFAULT_TEXT,
-    InputPiece,
-    Quoting,
-    Rejected,
-    Request,
-    WholeInputs,
-    extract,
-    with_address,
-)
+from neardup.sources.collection import InputPiece, WholeInputs, extract
 from neardup.sources.compression import within_memory
 from neardup.sources.folder import Folder, documents_in, require_other_names
-from neardup.sources.formats import FOLDER, WARC, AnyPath, display, require_format
+from neardup.sources.formats import FOLDER, WARC, AnyPath, display
 from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.pages import extracting
+from neardup.sources.record_faults import Rejected
 from neardup.sources.remote import fetched
-from neardup.text.extraction import Extraction
+from neardup.sources.request import Request
 
-MAX_BYTES: Final = 8 << 30
-AUTO: Final = Extraction()  # how HTML becomes text by default
 Progress = Callable[[str, int, int], None]
 Advance = Callable[[int, float], None]  # the number of an input, and the share of it that has been read
 
@@ -69,7 +52,7 @@ def read(
 
     Inputs may have several formats: ``.jsonl``/``.ndjson``, ``.csv``, ``.tsv`` (each also ``.gz``, ``.zst``, ``.bz2``
     or ``.xz``), ``.parquet``, web archives (``.warc``, also ``.gz``, ``.zst`` or ``.lz4``), folders of such files, and
-    folders of text and HTML files. *reading* are the parameters of ``request_of``. A record that cannot be read is
+    folders of text and HTML files. *reading* are the parameters of ``Request``. A record that cannot be read is
     rejected; each format's module defines which records are. Many web pages are extracted by as many processes as there
     are *threads* (``None``: every core), which end before this function does; their texts do not depend on the number.
     The same request is made of *others*, other inputs.
@@ -81,16 +64,16 @@ def read(
     for wrong parameters.
     """
     require_paths("inputs", inputs)
-    request = request_of(**reading)
+    request = Request(**reading)
     return read_requested(inputs_of(inputs, request, others), request, threads=threads, progress=progress)
 
 
 def read_requested(
     inputs: Inputs, request: Request, *, threads: int | None = None, progress: Progress | None = None
 ) -> WholeInputs:
-    """Read the documents of ``inputs_of`` as ``read`` does, by a request of ``request_of``; its processes stay open."""
+    """Read the documents of ``inputs_of`` as ``read`` does, by a request of ``Request``; its processes stay open."""
     extraction = request.extraction
-    request = with_address(request)
+    request = request.with_address()
     opened = open_processes(request.processes, thread_count(threads))
     with fetched(inputs.paths) as (local, folder), opened as processes:
         processes.turn_to(extracting(extraction, whole=request.whole_texts))
@@ -114,7 +97,7 @@ def _of_local(inputs: Inputs, paths: Sequence[str], request: Request, advance: A
     ignored = inputs.ignored
     for index, (path, one) in enumerate(zip(paths, inputs.kinds, strict=True)):
         if one.format == FOLDER:
-            files, others = documents_in(path, request.globs)
+            files, others = documents_in(path, request.glob)
             pieces.append(Folder(path, request, files, partial(advance, index), prefixed=len(folders) > 1))
             ignored += others
         else:
@@ -123,59 +106,6 @@ def _of_local(inputs: Inputs, paths: Sequence[str], request: Request, advance: A
     if request.html:
         extract(pieces, request)
     return WholeInputs(pieces, request, ignored)
-
-
-def request_of(  # noqa: PLR0913 - each is an option of its own
-    *,
-    text: str = DEFAULT_TEXT,
-    id: str = DEFAULT_ID,  # noqa: A002 - the field's name, as everywhere
-    columns: Sequence[str] = (),
-    format: str | None = None,  # noqa: A002 - what users call it
-    quoting: Quoting = "auto",
-    glob: Sequence[str] = (),
-    extraction: Extraction = AUTO,
-    html: str | None = None,
-    url: str | None = None,
-    strict: bool = False,
-    max_bytes: int = MAX_BYTES,
-    full_names: bool = False,
-) -> Request:
-    """Return what is requested of inputs; ``ParameterError`` for wrong parameters.
-
-    The field *text* contains the text, *id* the id, if there is one. Naming other *columns* that will be requested
-    saves a second pass. *format* (``jsonl``, ``csv``, ``tsv`` or ``parquet``) is that of files with other names, and of
-    standard input, which is JSON lines by default. *glob* chooses the files of a folder by patterns such as ``*.py``.
-    *extraction* decides how HTML becomes text; *html* is the field that holds it, instead of *text*, and *url* that of
-    the address. *quoting* of CSV and TSV is explained in ``neardup.sources.delimited``. With *strict*, a record that
-    cannot be read raises ``DataError``. *max_bytes* limits the expanded size of a compressed file, a Parquet file or
-    standard input in memory. With *full_names*, the names of documents without an id have the full path of their file.
-    """
-    require_name("text", text)
-    require(html is None or text == DEFAULT_TEXT, "html", html, f"cannot be used with the text field {text!r}")
-    if html is not None:
-        require_name("html", html)
-    if url is not None:
-        require_name("url", url)
-    require_name("id", id)
-    require_kind("extraction", extraction, Extraction)
-    require_format(format)
-    require_choice("quoting", quoting, get_args(Quoting), "must be auto, minimal or none")
-    for pattern in require_sequence("glob", glob, "patterns"):
-        require_name("glob", pattern)
-    return Request(
-        text=text if html is None else html,
-        id=id,
-        columns=tuple(columns),
-        strict=strict,
-        max_bytes=require_whole("max_bytes", max_bytes, 1, unit="bytes"),
-        format=format,
-        quoting=quoting,
-        globs=tuple(glob),
-        extraction=extraction,
-        html=html is not None,
-        url=url,
-        full_names=full_names,
-    )
 
 
 def reader(form: str) -> Any:

@@ -26,7 +26,7 @@ from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes
 from neardup.model.errors import NO_FILE, DataError, InputRefused, require
 from neardup.sources import remote
-from neardup.sources.collection import InputPiece, Rejected, Request, extract, with_address
+from neardup.sources.collection import InputPiece, extract
 from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
 from neardup.sources.copies import copied, is_pipe, needs_copy
 from neardup.sources.fields import joined
@@ -46,6 +46,8 @@ from neardup.sources.inputs import inputs_of, kind_of_input
 from neardup.sources.lines import blocks_of_lines
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.pages import extracting
+from neardup.sources.record_faults import Rejected
+from neardup.sources.request import Request
 from neardup.text.extraction import Extraction
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
@@ -117,7 +119,7 @@ class Shards:
         identities: list[Any] = []
         for path, one in zip(paths, found.kinds, strict=True):
             if one.format == FOLDER:
-                identities.append([state_of(path, documents_in(path, request.globs)[0])[1]])
+                identities.append([state_of(path, documents_in(path, request.glob)[0])[1]])
             else:
                 once = path == STDIN or is_pipe(path)
                 identities.append(None if once else remote.identity(path) if is_url(path) else identity(path))
@@ -146,7 +148,7 @@ class Shards:
         ignored = self.ignored
         for source, (path, found) in enumerate(zip(self.inputs, self.kinds, strict=True)):
             if found.format == FOLDER:
-                files, others = documents_in(path, self.request.globs)
+                files, others = documents_in(path, self.request.glob)
                 ignored += others
                 sizes = state_of(path, files)[0]
                 ranges = _ranges(sizes, size)
@@ -242,8 +244,7 @@ class Shards:
         """Return the shards that ``to_dict`` made, with their own request or another one of the same records."""
         if request is None:
             own = given["request"]
-            tuples = {name: tuple(own[name]) for name in ("columns", "globs")}
-            request = Request(**own | tuples | {"extraction": Extraction.from_dict(own["extraction"])})
+            request = Request(**own | {"extraction": Extraction.from_dict(own["extraction"])})
         shards = msgspec.convert(given["shards"], list[Shard])
         ways = {name: given[name] for name in ("ignored", "size", "texts")}
         return cls(tuple(given["inputs"]), request, shards, given["identities"], **ways)
@@ -287,7 +288,7 @@ class Shards:
 
     def _files(self, source: int) -> list[str]:
         if source not in self._listed:
-            self._listed[source] = documents_in(self.inputs[source], self.request.globs)[0]
+            self._listed[source] = documents_in(self.inputs[source], self.request.glob)[0]
         return self._listed[source]
 
     def column(self, name: str, parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
@@ -351,7 +352,7 @@ class Shards:
     def _pieces(self, shard: Shard, *, whole: bool, markup: bool, documents: int | None) -> Iterator[InputPiece]:
         path, found = self.inputs[shard.source], self.kinds[shard.source]
         self.check_unchanged(shard)
-        request = self.request if shard.source < self.texts else with_address(self.request)
+        request = self.request if shard.source < self.texts else self.request.with_address()
         match found.format:
             case "parquet":
                 from neardup.sources.parquet import pieces_of

@@ -77,15 +77,10 @@ def _first_misfit(values: Sequence[Any]) -> int:
     return bisect_left(range(len(values)), True, key=misfits)
 
 
-def united(source: str, schemas: Iterable[pa.Schema]) -> pa.Schema:
-    """Return the columns of all schemas, each of a type for all of its values; ``DataError`` if there is none."""
-    return united_of((source, schema) for schema in schemas)
+def united(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -> pa.Schema:
+    """Return the columns of all schemas, which are given with their sources, each of a type for all of its values.
 
-
-def united_of(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -> pa.Schema:
-    """Return the columns of schemas, each with the name of its source, as ``united`` does.
-
-    The error ends with *why* they must have one type.
+    Raises ``DataError`` if there is none; it ends with *why* they must have one type.
     """
     whole: dict[str, pa.Schema] = {}  # of each column alone: the cost grows with the number of columns
     first: dict[str, tuple[str, pa.DataType]] = {}  # where a column has which type, if it has values there
@@ -98,7 +93,8 @@ def united_of(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -
             except (pa.ArrowTypeError, pa.ArrowInvalid):
                 other, known = first[name]
                 if source == other:
-                    raise _several_types(source, name, why) from None
+                    rule = f"its {name!r} has values of several types, {why}"
+                    raise DataError(source, rule, "unrepresentable") from None
                 types = [str(one).removeprefix("large_") for one in (kind, known)]  # as users know them
                 rule = f"its {name!r} is {types[0]}, but that of {other} is {types[1]}, {why}"
                 raise DataError(source, rule, "unrepresentable") from None
@@ -212,10 +208,6 @@ def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
             raise DataError(source, rule, "unrepresentable") from None
     missing = {field.name: pa.nulls(len(table), field.type) for field in schema if field.name not in columns}
     return pa.table(columns | missing).select(schema.names).cast(schema)
-
-
-def _several_types(source: str, name: str, why: str = ONLY_LINES) -> DataError:
-    return DataError(source, f"its {name!r} has values of several types, {why}", "unrepresentable")
 
 
 def _unpacked(kind: pa.DataType) -> pa.DataType:

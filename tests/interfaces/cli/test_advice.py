@@ -23,8 +23,8 @@ from neardup.model.errors import (
     StorageFailed,
     StorageRefused,
 )
-from neardup.sources.collection import QuotedLines, Rejected
 from neardup.sources.read import nothing_left
+from neardup.sources.record_faults import QuotedLines, Rejected
 
 DEDUP = Namespace(verb="dedup", text="text", id="id")
 

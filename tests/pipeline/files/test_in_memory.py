@@ -10,10 +10,11 @@ from neardup.model.memory import OF_RUN
 from neardup.model.policy import Policy
 from neardup.pipeline.files.in_memory import decided_documents
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
-from neardup.sources.read import read, request_of
+from neardup.sources.read import read
+from neardup.sources.request import Request
 
 SETTINGS = RunSettings(
-    request=request_of(),
+    request=Request(),
     scheme=MinHash(),
     ignore_common=None,
     policy=Policy(),

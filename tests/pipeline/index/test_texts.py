@@ -9,14 +9,14 @@ from neardup.model.errors import RunChanged, StorageRefused
 from neardup.pipeline.index.page_terms import require_extraction
 from neardup.pipeline.index.texts import IndexTexts
 from neardup.pipeline.spilled import files
-from neardup.sources.read import request_of
+from neardup.sources.request import Request
 from neardup.text.extraction import Extraction
 
 KEY = bytes(range(16))
 
 
 def request(*columns, format=None):  # noqa: A002 - what users call it
-    return request_of(text="body.content", id="name", columns=columns, format=format)
+    return Request(text="body.content", id="name", columns=columns, format=format)
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.spilled import run as stages
 from neardup.pipeline.spilled.earlier_documents import Earlier, RecordedRuns, RunInputs, mapped_table
 from neardup.pipeline.spilled.state import State
-from neardup.sources.read import request_of
+from neardup.sources.request import Request
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates, Template
@@ -228,7 +228,7 @@ def template(number, version=1, lines=(1, 2)):
 
 def run(templates, path="pages.jsonl"):
     extraction = Extraction() if templates is None else Extraction(templates=templates)
-    return RunInputs(Shards((path,), request_of(extraction=extraction, html="html")), np.array([0]), "first")
+    return RunInputs(Shards((path,), Request(extraction=extraction, html="html")), np.array([0]), "first")
 
 
 @pytest.fixture

@@ -35,7 +35,7 @@ from neardup.model.errors import (
 from neardup.model.memory import MemoryShort
 
 if TYPE_CHECKING:
-    from neardup.sources.collection import QuotedLines, Rejected
+    from neardup.sources.record_faults import QuotedLines, Rejected
 
 _SHOWN = 200  # shown characters of an invalid value
 _WITH_COMMAS = {"stop_words"}  # options whose value is a list

@@ -89,11 +89,10 @@ def _in_memory(arguments: argparse.Namespace, names: list[str], ways: dict[str, 
 
     from neardup.pipeline.files.pairs import PairedFiles
     from neardup.pipeline.partners.pairs import pairs
-    from neardup.sources.collection import all_quoted_lines
     from neardup.sources.formats import expand, require_once
-    from neardup.sources.missing_fields import all_without_text
     from neardup.sources.output import check_table, write_table
     from neardup.sources.read import read
+    from neardup.sources.record_faults import in_total
 
     check_table(arguments.out, names, force=arguments.force)
     require_once(expand(names), vars(arguments).get("glob", ()))  # otherwise documents would be pairs with themselves
@@ -103,8 +102,8 @@ def _in_memory(arguments: argparse.Namespace, names: list[str], ways: dict[str, 
         found = pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in collections), progress=bars, **ways)
     write_table(arguments.out, found, force=arguments.force)
     rejected = [one for collection in collections for one in collection.rejected]
-    without = all_without_text(collection.without_text for collection in collections)
-    quoted = all_quoted_lines(collection.quoted_lines for collection in collections)
+    without = in_total(collection.without_text for collection in collections)
+    quoted = in_total(collection.quoted_lines for collection in collections)
     documents = sum(map(len, collections))
     return PairedFiles(
         documents=documents, pairs=len(found), rejected=rejected, without_text=without, quoted_lines=quoted

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from neardup.interfaces.pieces import Excerpt
-    from neardup.sources.collection import QuotedLines, Rejected
+    from neardup.sources.record_faults import QuotedLines, Rejected
 
 Row = tuple[int, str] | tuple[int, str, bool]  # a number, its description, and whether it is also shown if it is 0
 STDOUT = "/dev/stdout"

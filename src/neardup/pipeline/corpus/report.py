@@ -13,9 +13,9 @@ from neardup.model.arrays import Positions
 from neardup.model.policy import Policy
 from neardup.schemes import terms as schemes
 from neardup.schemes.registry import kinds
-from neardup.sources.collection import Request
 from neardup.sources.formats import AnyPath
 from neardup.sources.output import write_table
+from neardup.sources.request import Request
 
 RULE: Final = "revisit"  # of the rows of captures that an archive does not store again
 _KEY: Final = b"neardup.run"
@@ -24,7 +24,7 @@ _SECONDS: Final = 19  # characters of a date and time such as 2026-11-23T00:00:0
 
 def reading_terms(request: Request, pages: Mapping[str, str | None] | None) -> dict[str, Any]:
     """Return what decides the texts of a run: its fields, and the identity of the extraction of *pages*, if any."""
-    return {"text": request.text, "html": request.html, **(pages or {})}
+    return {"text": request.text, "html": request.html is not None, **(pages or {})}
 
 
 def write_report(  # noqa: PLR0913 - the decisions, and what made them

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, dataclass, replace
 from html import escape
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 import numpy as np
 import pyarrow as pa
@@ -18,9 +18,6 @@ from neardup.schemes.terms import common_of
 from neardup.text.columns import gathered
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.containers import Rows, rows_where
-
-if TYPE_CHECKING:
-    from neardup.sources.collection import InputPiece
 
 MARKS: Final = ("neardup_cluster", "neardup_kept", "neardup_representative")  # the fields of marked documents
 _MOST_BYTES: Final = (1 << 31) - 1  # the most in one array of short strings
@@ -225,11 +222,6 @@ def marks_of(clusters: Positions, kept: Flags, ids: pa.ChunkedArray) -> pa.Table
     """Return the fields that mark the cluster of each document: the position and the id of its kept document."""
     names = gathered(ids, clusters).cast(pa.large_string())
     return pa.table([clusters, kept, names], [*MARKS])
-
-
-def require_unmarked(piece: "InputPiece") -> None:
-    """Raise ``DataError`` if records already have fields of the names that ``marks_of`` uses."""
-    piece.require_new(MARKS, [name for name in MARKS if piece.lacking(name) is None])
 
 
 def with_places(decisions: pa.Table, places: pa.Table | None) -> pa.Table:

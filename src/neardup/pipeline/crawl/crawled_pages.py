@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing, ParameterError, counted, kind_of
-from neardup.sources.collection import Rejected
 from neardup.sources.formats import display
 from neardup.sources.read import read
+from neardup.sources.record_faults import Rejected
 from neardup.sources.url_forms import web_address
 
 URL: Final = "url"

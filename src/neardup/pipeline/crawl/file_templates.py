@@ -12,12 +12,12 @@ from neardup.engines.processes import open_processes
 from neardup.model.errors import ParameterError, require
 from neardup.pipeline.crawl.templates import Page, Records, learned, require_rule, rule_of, updated
 from neardup.pipeline.progress import Progress
-from neardup.sources.collection import Rejected, Request
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import PAGE_FORMATS, WARC, AnyPath, display, expand, local
 from neardup.sources.inputs import has_archives, has_pages
 from neardup.sources.output import check_file, write_file
-from neardup.sources.read import request_of
+from neardup.sources.record_faults import Rejected
+from neardup.sources.request import Request
 from neardup.sources.shards import SHARD, Shards, local_shards
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
@@ -43,7 +43,7 @@ def learn_from_files(
     address. Pages without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing
     field, and ``ParameterError`` for fields if no input is a table.
     """
-    opened = Shards.opened(inputs, request_of(format=format))
+    opened = Shards.opened(inputs, Request(format=format))
     forms = {one.format for one in opened.kinds}
     tables = not forms <= PAGE_FORMATS
     rule = "must be only tables, or only folders and archives; learn from one kind, then add those of the other kind"
@@ -52,7 +52,7 @@ def learn_from_files(
         require(tables or field is None, name, field, "can only be used with tables, which have fields")
     html = html or DEFAULT_HTML if tables else None
     rejected: list[Rejected] = []
-    with local_shards(inputs, _asked(request_of(format=format, html=html, url=url)), size=None) as shards:
+    with local_shards(inputs, _asked(Request(format=format, html=html, url=url)), size=None) as shards:
         return learn(*_pages(shards, rejected)), rejected
 
 

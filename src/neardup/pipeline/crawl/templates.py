@@ -27,7 +27,7 @@ from neardup.pipeline.corpus.run import dedup
 from neardup.schemes.minhash import MinHash
 from neardup.sources.output import temporary_files
 from neardup.sources.pages import BATCH, Reader, answered, both_views, host_of, views, views_reader
-from neardup.sources.read import AUTO
+from neardup.sources.request import AUTO
 from neardup.text import sites
 from neardup.text.extraction import LONG_LINES, OTHER_LINES, BothViews, Extraction, learned_otherwise
 from neardup.text.host_templates import HostTemplates, PageView, Template

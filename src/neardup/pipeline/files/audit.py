@@ -40,11 +40,13 @@ from neardup.pipeline.spilled.recorded_decisions import StateDecisions, work_dec
 from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import UNRECORDED, as_recorded, differing
-from neardup.sources.collection import Collection, InputPiece, Rejected
+from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.fields import joined
 from neardup.sources.formats import AnyPath, display
 from neardup.sources.missing_fields import LackingFields
-from neardup.sources.read import nothing_left, read, request_of
+from neardup.sources.read import nothing_left, read
+from neardup.sources.record_faults import Rejected
+from neardup.sources.request import Request
 from neardup.sources.shards import Shards, local_shards
 from neardup.text.columns import text_lengths
 from neardup.text.sites import NO_SITES
@@ -97,7 +99,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     require(allowed, "learn_templates", learn_templates, "must be None or False; a file of templates is not extended")
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     if of is not None and is_state(Path(of)):
-        request = request_of(text=text, id=id, **reading)
+        request = Request(text=text, id=id, **reading)
         with State.open(of) as state:
             found = schemes.read(state.header.scheme, key, where=of) if scheme is None else scheme
             require_texts(found)
@@ -106,7 +108,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             run, number, without = _of_state(stored, found)
             return replace(audit_run(run, found, **ways), rejected=number, without_text=without)
     if of is not None and is_work(Path(of)):
-        request = request_of(text=text, id=id, **reading)
+        request = Request(text=text, id=id, **reading)
         with work_decisions(Path(of), scheme, key, keep) as done:
             require_texts(done.scheme)
             done.require(Shards.opened(inputs, request).inputs)
@@ -131,7 +133,7 @@ def _of_files(
         scheme, keep = _as_recorded(os.fspath(of), known, scheme, key, keep)
     policy = Policy() if keep is None else Policy(keep=keep)
     reading = {name: value for name, value in given.items() if name not in {"scheme", "keep", "learn_templates"}}
-    request = request_of(columns=policy.fields, **reading)
+    request = Request(columns=policy.fields, **reading)
     with followed(ways["progress"]) as follow:
         reading["extraction"] = learned_extraction(learn, inputs, request, follow, threads)
     request = replace(request, extraction=reading["extraction"])

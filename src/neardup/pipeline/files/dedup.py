@@ -44,7 +44,6 @@ from neardup.pipeline.files.in_memory import (
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.schemes.thresholds import require_policy
-from neardup.sources.collection import Quoting, Rejected, WholeInputs
 from neardup.sources.copies import is_pipe
 from neardup.sources.first_records import first_records
 from neardup.sources.formats import (
@@ -62,7 +61,9 @@ from neardup.sources.formats import (
 from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.output import check_separate, is_folder, is_special
 from neardup.sources.output_places import InputPaths
-from neardup.sources.read import AUTO, MAX_BYTES, read_requested, request_of
+from neardup.sources.read import read_requested
+from neardup.sources.record_faults import Rejected
+from neardup.sources.request import AUTO, MAX_BYTES, Quoting, Request
 from neardup.text.columns import text_column
 from neardup.text.common_shingles import CommonShingles
 from neardup.text.extraction import Extraction
@@ -73,6 +74,7 @@ if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from neardup.pipeline.spilled.forecast import Forecast
     from neardup.pipeline.spilled.state import State
     from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
+    from neardup.sources.collection import WholeInputs
 
 _LARGE: Final = 1 << 24  # bytes of inputs: smaller ones always fit
 _LOADED: Final = 10**8  # bytes of the libraries and kernels that a run loads
@@ -220,7 +222,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
     settings = RunSettings(
-        request=request_of(**reading),
+        request=Request(**reading),
         scheme=chosen,
         ignore_common=common,
         policy=policy,

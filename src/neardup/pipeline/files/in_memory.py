@@ -12,13 +12,13 @@ from neardup.model.policy import Policy
 from neardup.pipeline.corpus.address_ranks import written_fields
 from neardup.pipeline.corpus.documents import SITE, Documents
 from neardup.pipeline.corpus.report import reading_terms, write_report
-from neardup.pipeline.corpus.result import Result, marks_of, require_unmarked, with_places
+from neardup.pipeline.corpus.result import MARKS, Result, marks_of, with_places
 from neardup.pipeline.corpus.run import deduplicated
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import Collection, WholeInputs, check_marks
+from neardup.sources.collection import Collection, WholeInputs, check_marks, require_new
 from neardup.sources.formats import PAGE_FORMATS
 from neardup.sources.inputs import Inputs
 from neardup.sources.output import PAGES, check_table, check_target, is_page, output_kind, write_file
@@ -35,7 +35,7 @@ def check_outputs(inputs: Inputs, settings: RunSettings, *, or_page: bool) -> No
             check_table(path, inputs.paths, force=settings.force, or_page=or_page)
         else:
             where = InputPaths(inputs.paths)
-            check_target(path, where, inputs.formats, force=settings.force, glob=settings.request.globs)
+            check_target(path, where, inputs.formats, force=settings.force, glob=settings.request.glob)
     if (mark := settings.outputs.get("mark")) is not None:
         check_marks(mark, inputs.formats)
 
@@ -57,7 +57,7 @@ def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:
         if forms - own and piece.format == "parquet":
             check_values(piece.source, piece.rows())
         if "mark" in outputs:
-            require_unmarked(piece)
+            require_new(piece.source, MARKS, [name for name in MARKS if piece.lacking(name) is None])
 
 
 def _forms(outputs: Mapping[str, str], own: str) -> set[str]:

@@ -46,12 +46,12 @@ from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import DEFAULT_ID, DEFAULT_URL, QuotedLines, Rejected, Request, all_quoted_lines
 from neardup.sources.formats import AnyPath, display
 from neardup.sources.inputs import has_archives
-from neardup.sources.missing_fields import WithoutText, all_without_text
 from neardup.sources.output_places import require_outside
-from neardup.sources.read import AUTO, nothing_left, request_of
+from neardup.sources.read import nothing_left
+from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
+from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_URL, Request
 from neardup.sources.shards import SHARD, extracted_shards
 from neardup.text.extraction import Extraction
 
@@ -159,7 +159,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     require_other_fields(text, id=id)
     require_paths("inputs", inputs)
     memory = require_whole("memory", memory, LEAST_OF_INDEX, unit="bytes")
-    request = request_of(**reading, text=text, id=id, strict=strict, extraction=extraction, full_names=True)
+    request = Request(**reading, text=text, id=id, strict=strict, extraction=extraction, full_names=True)
     archives = has_archives(inputs, request)
     url = _url_field(url, addresses, default=archives and id == DEFAULT_ID)
     asked = dict(field_kinds(fields))
@@ -214,8 +214,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         unchanged=counts[_UNCHANGED],
         repeated=documents.number - documents.admitted,
         rejected=documents.rejected,
-        without_text=all_without_text(done.without_text),
-        quoted_lines=all_quoted_lines(done.quoted_lines),
+        without_text=in_total(done.without_text),
+        quoted_lines=in_total(done.quoted_lines),
         ignored=shards.ignored,
         skipped=dict(done.skipped),
         body_faults=dict(done.body_faults),

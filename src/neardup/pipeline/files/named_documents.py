@@ -15,9 +15,10 @@ from neardup.pipeline.digests import keyed
 from neardup.pipeline.index.fields import SITE
 from neardup.pipeline.index.records import NamedRecords, fields_of, named, site_field
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import InputPiece, Rejected
+from neardup.sources.collection import InputPiece
 from neardup.sources.formats import display
 from neardup.sources.read import nothing_left
+from neardup.sources.record_faults import Rejected
 from neardup.sources.shards import Shards
 from neardup.text.columns import text_column, whole_batch
 
@@ -71,7 +72,7 @@ class NamedDocuments:
             self.kinds = {name: kind for name, kind in self.kinds.items() if name not in unfit}
             one = self._named(piece)
             self.rejected += sorted([*piece.rejected, *one.rejected], key=attrgetter("source", "position"))
-            self.has_pages |= len(piece) > 0 and (piece.has_pages or request.html)
+            self.has_pages |= len(piece) > 0 and (piece.has_pages or request.html is not None)
             parts.append(_digests(one.records.ids, length, salt))
             self.number += len(piece) - len(one.rejected)
             length += len(piece)

@@ -31,13 +31,12 @@ from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, require_documents
 from neardup.pipeline.spilled.signing import quoted_lines_in, rejected_in, without_text_in
-from neardup.sources.collection import QuotedLines, Rejected
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import AnyPath, display
-from neardup.sources.missing_fields import WithoutText
 from neardup.sources.output import check_table, write_table
 from neardup.sources.pages import extracting
-from neardup.sources.read import request_of
+from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText
+from neardup.sources.request import Request
 from neardup.sources.shards import SHARD, Shards
 
 _MOST: Final = 1 << 60  # bytes of memory
@@ -94,7 +93,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     rule = PairRule(measure, least, clusters=clusters, between=others is not None)
     memory = min(require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"), _MOST)
     block = memory // _BLOCKS
-    request = request_of(text=text, id=id, **reading)
+    request = Request(text=text, id=id, **reading)
     folder = require_path("work", work)
     names = [*require_paths("inputs", inputs), *require_paths("others", () if others is None else others)]
     require_path("out", out)

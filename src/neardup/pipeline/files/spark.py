@@ -18,8 +18,8 @@ from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.files import dedup as files
 from neardup.pipeline.spilled.job import digest
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import Rejected
 from neardup.sources.formats import AnyPath, local_folder
+from neardup.sources.record_faults import Rejected
 from neardup.text.common_shingles import CommonShingles
 
 _RUN: Final = "run"

@@ -23,23 +23,16 @@ from neardup.pipeline.index.records import NamedRecords, address_fields, fields_
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import (
-    DEFAULT_ID,
-    DEFAULT_URL,
-    InputPiece,
-    QuotedLines,
-    Rejected,
-    all_quoted_lines,
-    extract,
-)
+from neardup.sources.collection import InputPiece, extract
 from neardup.sources.compression import Contents
 from neardup.sources.formats import STDIN, AnyPath, display
 from neardup.sources.ids import id_of
 from neardup.sources.inputs import has_pages
 from neardup.sources.jsonl import JsonLines
 from neardup.sources.missing_fields import missing_field
-from neardup.sources.read import AUTO, request_of
+from neardup.sources.record_faults import QuotedLines, Rejected, in_total
 from neardup.sources.records import decoder, literal_of
+from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_URL, Request
 from neardup.sources.shards import extracted_shards
 from neardup.sources.standard_input import MOST_BYTES
 from neardup.text.extraction import Extraction
@@ -87,7 +80,7 @@ class FileAnswers:
         self._catch_up, self._least, self._url, self._extraction = catch_up, changed_at_least, url, extraction
         signed = index.scheme.columns
         columns = [*dict.fromkeys([url, *signed, *index.fields])]
-        self._request = request_of(**reading, url=url, columns=columns, full_names=True, extraction=extraction or AUTO)
+        self._request = Request(**reading, url=url, columns=columns, full_names=True, extraction=extraction or AUTO)
         require_other_fields(self._request.text, url=url, id=self._request.id)
         require_url_rules(index, self._addresses.rules)
         self.rejected: list[Rejected] = []
@@ -112,7 +105,7 @@ class FileAnswers:
                 if len(piece) and not begun:
                     begun = True
                     self._require_fields(piece)
-                self.quoted_lines = all_quoted_lines([self.quoted_lines, piece.quoted_lines])
+                self.quoted_lines = in_total([self.quoted_lines, piece.quoted_lines])
                 self.skipped.update(piece.skipped)
                 self.body_faults.update(piece.body_faults)
                 answers, rejected = self._answered(piece)

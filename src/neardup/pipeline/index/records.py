@@ -13,9 +13,10 @@ from neardup.model.errors import DataError, FieldMissing
 from neardup.pipeline.index.fields import READ, SITE, chosen_rows, read_field, shortened, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import InputPiece, Rejected
+from neardup.sources.collection import InputPiece
 from neardup.sources.formats import full_name, is_read_once
 from neardup.sources.hosts import host
+from neardup.sources.record_faults import Rejected
 from neardup.sources.records import literal_of
 from neardup.text.columns import gathered
 

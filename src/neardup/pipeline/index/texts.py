@@ -16,7 +16,8 @@ from neardup.pipeline.index.fields import field_values, has_sites, sites_at, tex
 from neardup.pipeline.index.page_terms import templates_in
 from neardup.pipeline.index.terms import opened
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import SITE, Request
+from neardup.sources.collection import SITE
+from neardup.sources.request import Request
 from neardup.text.extraction import Extraction, other_extraction
 
 _TOGETHER: Final = 1 << 11  # documents that are written together

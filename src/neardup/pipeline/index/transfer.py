@@ -29,7 +29,8 @@ from neardup.pipeline.spilled.earlier_documents import Earlier, WholeRows
 from neardup.pipeline.spilled.state import State
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import InputPiece, Rejected
+from neardup.sources.collection import InputPiece
+from neardup.sources.record_faults import Rejected
 from neardup.text.columns import as_it_lies, gathered, whole_batch
 
 if TYPE_CHECKING:

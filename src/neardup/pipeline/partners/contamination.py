@@ -15,10 +15,10 @@ from neardup.model.arrays import Features, Positions, TextBatch
 from neardup.model.errors import require_kind, require_paths, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
-from neardup.sources.collection import QuotedLines, Rejected, all_quoted_lines
 from neardup.sources.formats import AnyPath
-from neardup.sources.missing_fields import WithoutText, all_without_text
-from neardup.sources.read import nothing_left, request_of
+from neardup.sources.read import nothing_left
+from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
+from neardup.sources.request import Request
 from neardup.sources.shards import local_shards
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, gathered, readable_text, text_column, whole_batch
@@ -134,7 +134,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     lacking: list[WithoutText | None] = []
     lacking_items: list[WithoutText | None] = []
     quoted: list[QuotedLines | None] = []
-    request = request_of(text=text, id=id, **reading)
+    request = Request(text=text, id=id, **reading)
     columns = pa.schema(dict.fromkeys(("text", "id"), pa.large_string()))
     with local_shards(items, request, others=training) as shards:
         tables = []
@@ -160,9 +160,9 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     done = found.result(asked["id"], rejected_items + rejected)
     return replace(
         done,
-        without_text=all_without_text(lacking),
-        items_without_text=all_without_text(lacking_items),
-        quoted_lines=all_quoted_lines(quoted),
+        without_text=in_total(lacking),
+        items_without_text=in_total(lacking_items),
+        quoted_lines=in_total(quoted),
     )
 
 

@@ -23,7 +23,6 @@ from neardup.sources.shards import Shards
 RESTORABLE: Final = ("changed", "earlier input")  # codes of errors about inputs that were changed during a run
 
 _TIMED: Final = 3  # parts of the identity of a file: the last is its time of change
-_NAMES: Final = {"globs": "glob"}
 _PAGES: Final = "extraction"
 _TEMPLATES: Final = "templates"
 
@@ -152,7 +151,7 @@ def changes(error: OtherTerms) -> list[Change]:
     if error.earlier.version != __version__:  # its terms may be of another kind
         return [Change("version", "", error.earlier.version, __version__)]
     found = [
-        Change("setting", _NAMES.get(name, name), before["reading"][name], value)
+        Change("setting", name, before["reading"][name], value)
         for name, value in now["reading"].items()
         if name != _PAGES and before["reading"][name] != value
     ]

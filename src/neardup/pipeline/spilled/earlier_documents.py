@@ -17,8 +17,9 @@ from neardup.engines.journal import naming
 from neardup.index.disk.arrays import expect
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, StorageDamaged
-from neardup.sources.collection import DEFAULT_ID, InputPiece
+from neardup.sources.collection import InputPiece
 from neardup.sources.formats import WARC
+from neardup.sources.request import DEFAULT_ID
 from neardup.sources.shards import Shards
 from neardup.text.arrow_files import open_arrow
 from neardup.text.host_templates import HostTemplates

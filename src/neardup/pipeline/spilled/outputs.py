@@ -50,7 +50,7 @@ from neardup.sources.plain_columns import check_values, has_limits
 from neardup.sources.read import reader
 from neardup.sources.remote import exists, matching, remove
 from neardup.sources.shards import Shards
-from neardup.sources.tables import ONLY_LINES, TOGETHER, check_levels, check_representable, united, united_of
+from neardup.sources.tables import ONLY_LINES, TOGETHER, check_levels, check_representable, united
 
 PLACE: Final = "place"  # the stage that records which outputs get their names
 
@@ -152,7 +152,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
             made += _make_folder(output.path)
             if own_format(shards, output) is not None:
                 shards.check_columns(output.sources)
-            check_target(output.path, inputs, formats, force=force, glob=shards.request.globs)
+            check_target(output.path, inputs, formats, force=force, glob=shards.request.glob)
             parts = _existing_parts(output)
             _require_files(parts)
             for path in parts:
@@ -241,7 +241,7 @@ def fields(shards: Shards, task: int) -> dict[str, Any]:
         except DataError as error:
             misfit = error.rule
             break
-    schema = united(source, schemas)
+    schema = united((source, one) for one in schemas)
     check_levels(source, schema)  # Arrow cannot read a schema with more
     return {"schema": b64encode(schema.serialize()).decode(), "misfit": misfit}
 
@@ -277,7 +277,7 @@ def schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema:
         except (ValueError, OSError, pa.ArrowException) as error:  # Arrow has OSError for some of its own
             raise StorageDamaged(str(journal.path("done", f"fields--{number}.json")), OTHER) from error
     why = TOGETHER if len(output.sources) > 1 else ONLY_LINES
-    schema = united_of(zip(owners, read, strict=True), why)
+    schema = united(zip(owners, read, strict=True), why)
     check_representable(", ".join(names[source] for source in output.sources), schema, form)
     for owner, record in zip(owners, records, strict=True):
         if form != "parquet" and (misfit := record.get("misfit")) is not None:
@@ -462,8 +462,9 @@ def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
 
     Shards without documents are read, too: an output without documents has their columns.
     """
-    signed, markup = result.documents.signed, copied or job.shards.request.html  # neither copies nor fields need texts
-    shards = replace(job.shards, request=replace(job.shards.request, whole_texts=not copied))
+    signed, request = result.documents.signed, job.shards.request
+    markup = copied or request.html is not None  # neither copies nor fields need texts
+    shards = replace(job.shards, request=replace(request, whole_texts=not copied))
     numbers, edges = job.shards.numbers(sources), signed.edges - signed.first
     firsts, lasts = edges[:-1][numbers.start : numbers.stop], edges[1:][numbers.start : numbers.stop]
     for place in np.flatnonzero((firsts == lasts) | ((firsts < end) & (lasts > begin))).tolist():

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final, get_type_hints
 import msgspec
 
 from neardup.engines.journal import WorkFolder
-from neardup.sources.collection import QuotedLines, Request
-from neardup.sources.missing_fields import WithoutText
+from neardup.sources.record_faults import QuotedLines, WithoutText
+from neardup.sources.request import Request
 from neardup.sources.shards import Count, Shard
 
 Files = dict[str, Count]

@@ -22,11 +22,12 @@ from neardup.pipeline.digests import checksums, equals, exchanged
 from neardup.pipeline.spilled.earlier_documents import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import InputPiece, QuotedLines, Rejected, all_quoted_lines
+from neardup.sources.collection import InputPiece
 from neardup.sources.compression import within_memory
 from neardup.sources.fields import with_one_order
 from neardup.sources.formats import display
-from neardup.sources.missing_fields import LackingFields, WithoutText, all_without_text
+from neardup.sources.missing_fields import LackingFields
+from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
 from neardup.text.columns import batches, text_lengths
 from neardup.text.sites import NO_SITES, separate
 
@@ -237,12 +238,12 @@ class ReportedRecords:
 
 def without_text_in(records: Iterable[dict[str, Any]]) -> WithoutText | None:
     """Return the records without a text of shards with these *records*; ``None`` if all have one."""
-    return all_without_text(WithoutText(**one) for record in records for one in record["without_text"])
+    return in_total(WithoutText(**one) for record in records for one in record["without_text"])
 
 
 def quoted_lines_in(records: Iterable[dict[str, Any]]) -> QuotedLines | None:
     """Return the records with line ends inside quotes of shards with these *records*; ``None`` if there are none."""
-    return all_quoted_lines(QuotedLines(**one) for record in records for one in record["quoted_lines"])
+    return in_total(QuotedLines(**one) for record in records for one in record["quoted_lines"])
 
 
 def rejected_in(records: Iterable[dict[str, Any]]) -> list[Rejected]:

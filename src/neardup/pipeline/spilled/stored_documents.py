@@ -20,9 +20,8 @@ from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
 from neardup.pipeline.spilled.ranking import thresholds
 from neardup.pipeline.spilled.signing import Signed, quoted_lines_in, rejected_in, without_text_in
-from neardup.sources.collection import QuotedLines
 from neardup.sources.formats import display
-from neardup.sources.missing_fields import WithoutText
+from neardup.sources.record_faults import QuotedLines, WithoutText
 from neardup.text.columns import gathered
 from neardup.text.host_templates import HostTemplates
 
