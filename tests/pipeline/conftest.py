@@ -9,6 +9,7 @@ from neardup.engines.journal import Journal
 from neardup.model.policy import Policy
 from neardup.pipeline.spilled import files
 from neardup.pipeline.spilled.job import Job
+from neardup.sources.inputs import inputs_of
 from neardup.sources.request import Request
 from neardup.sources.shards import Shards
 
@@ -98,7 +99,7 @@ def job_of(tmp_path):
         journal = Journal.open(tmp_path / f"work{len(opened)}", {})
         opened.append(journal)
         salt = np.array([1, 2], np.uint64)
-        shards = Shards.opened(paths, request).cut(size)
+        shards = Shards.opened(inputs_of(paths, request), request).cut(size)
         return Job(journal, shards, scheme or MinHash(), Policy(**policy), salt, block)
 
     yield begin

@@ -8,6 +8,7 @@ import pytest
 
 from neardup.model.errors import DataError, OutputError, ParameterError
 from neardup.sources import folder
+from neardup.sources.inputs import inputs_of
 from neardup.sources.read import read
 from neardup.sources.request import Request
 from neardup.sources.shards import Shards
@@ -375,7 +376,8 @@ def test_hidden_files_are_read_only_if_a_pattern_has_their_dot(tmp_path):
     for globs, expected in patterns.items():
         for place, ending in (("texts", "txt"), ("tables", "jsonl")):
             given = {"glob": [pattern.format(ending) for pattern in globs]}
-            shards = Shards.opened([tmp_path / place], Request(**given)).cut(1 << 20)
+            request = Request(**given)
+            shards = Shards.opened(inputs_of([tmp_path / place], request), request).cut(1 << 20)
             found = [piece for shard in shards.shards for piece in shards.pieces(shard)]
             names = [name for piece in found for name in piece.ids.to_pylist()]
             names = [name.removeprefix(f"{tmp_path}/tables/").removesuffix(":1") for name in names]

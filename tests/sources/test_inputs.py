@@ -9,7 +9,7 @@ from archives_made import packed, page
 
 from neardup import Checksum, Field, dedup_files
 from neardup.model.errors import DataError, FieldMissing, InputRefused, OutputRefused, ParameterError
-from neardup.sources.inputs import has_archives, has_pages, inputs_of
+from neardup.sources.inputs import inputs_of
 from neardup.sources.read import read
 from neardup.sources.request import Request
 
@@ -39,8 +39,16 @@ def test_a_folder_without_documents_is_its_tables(data):
     assert found.paths == ("data/a/x.jsonl", "data/b.csv", "data/c.parquet", "texts")
     assert [one.format for one in found.kinds] == ["jsonl", "csv", "parquet", "folder"]
     assert found.formats == {"jsonl", "csv", "parquet", "folder"}
+    assert found.folders == ["texts"]
+    assert found.given == ("data", "texts")
     assert found.ignored == read(["data"]).ignored == 4  # notes, y.json and the hidden tables
     assert inputs_of(["data"], Request(glob=["*.csv"])).paths == ("data/b.csv",)
+
+
+def test_standard_input_is_only_on_one_side(data):
+    assert inputs_of(["-"], Request(), ["data"]).given == ("-",)
+    with pytest.raises(ParameterError, match="must name standard input only once"):
+        inputs_of(["-"], Request(), ["-"])
 
 
 def test_tables_that_are_inputs_twice_are_refused(data):
@@ -52,9 +60,6 @@ def test_options_must_fit_an_input(data):
     with pytest.raises(ParameterError, match="can only be used with CSV and TSV"):
         inputs_of(["data/c.parquet"], Request(quoting="none"))
     assert inputs_of(["data/c.parquet"], Request(quoting="none"), ["data/b.csv"]).paths == ("data/c.parquet",)
-    assert not has_archives(["data", "texts"], Request())
-    assert has_pages(["data", "texts"], Request())
-    assert not has_pages(["data"], Request())
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup.model.errors import DataError, NothingRead, ParameterError
+from neardup.sources.inputs import inputs_of
 from neardup.sources.read import read
 from neardup.sources.record_faults import WithoutText
 from neardup.sources.request import Request
@@ -17,6 +18,10 @@ from neardup.sources.shards import SHARD, Shards
 from neardup.text.extraction import Extraction
 
 TEXTS = ["one", "two", "", "vier \u202e\U0001f600", "five\nlines"]
+
+
+def opened(inputs, request):
+    return Shards.opened(inputs_of(inputs, request), request)
 
 
 def jsonl(path):
@@ -199,7 +204,7 @@ def test_a_field_of_pages_becomes_text(pages, view, monkeypatch):
     assert got.has_pages
     assert got.text == "page"
     assert not read([pages]).has_pages
-    shards = Shards.opened([pages], Request(html="page", extraction=extraction)).cut(SHARD)
+    shards = opened([pages], Request(html="page", extraction=extraction)).cut(SHARD)
     shards = Shards.from_dict(json.loads(json.dumps(shards.to_dict())))
     assert shards.extraction == extraction.identity
     assert [
@@ -223,7 +228,7 @@ def test_a_field_of_pages_is_refused_where_inputs_have_no_fields(tmp_path, field
     with pytest.raises(ParameterError, match=rule):
         read([tmp_path / "pages"], html=field)
     with pytest.raises(ParameterError, match=rule):
-        Shards.opened([str(tmp_path / name) for name in ("pages", "more.jsonl")], Request(html=field))
+        opened([str(tmp_path / name) for name in ("pages", "more.jsonl")], Request(html=field))
 
 
 def test_a_field_of_the_text_is_refused_where_no_input_has_fields(tmp_path):
@@ -232,7 +237,7 @@ def test_a_field_of_the_text_is_refused_where_no_input_has_fields(tmp_path):
     (tmp_path / "more.jsonl").write_text('{"body": "c"}\n')
     with pytest.raises(ParameterError, match=r"text='size' can only be used with tables: .*; the inputs are folder"):
         read([tmp_path / "pages"], text="size")
-    Shards.opened([str(tmp_path / name) for name in ("pages", "more.jsonl")], Request(text="body"))
+    opened([str(tmp_path / name) for name in ("pages", "more.jsonl")], Request(text="body"))
 
 
 def table_of_pages(path, rows):
@@ -252,7 +257,7 @@ def columns(path, name, **reading):
     """Return a field of the pages of a file as all ways of reading return it; they must agree."""
     reading |= {"html": "page", "extraction": Extraction(view="visible")}
     late, early = (read([path], columns=some, **reading) for some in ([], [name]))
-    shards = Shards.opened([path], Request(columns=[name], **reading)).cut(SHARD)
+    shards = opened([path], Request(columns=[name], **reading)).cut(SHARD)
     pieces = [piece for one in shards.shards for piece in shards.pieces(one)]
     found = shards.column(name, [piece.raw_column(name) for piece in pieces])
     assert late.column(name).to_pylist() == early.column(name).to_pylist() == found.to_pylist()
@@ -281,7 +286,7 @@ def test_pages_that_are_all_rejected_are_no_pages(tmp_path):
         path.write_text(json.dumps({"page": page}) + "\n")
     with pytest.raises(NothingRead, match=r"its only record, .*a.jsonl:1, was rejected: its 'page' must be a string"):
         read(paths[:1], html="page")
-    shards = Shards.opened(paths, Request(html="page")).cut(SHARD)
+    shards = opened(paths, Request(html="page")).cut(SHARD)
     pieces = [piece for one in shards.shards for piece in shards.pieces(one)]
     assert [piece.texts.to_pylist() for piece in pieces] == [[], ["B"]]
 

@@ -11,10 +11,8 @@ from neardup import dedup_files
 from neardup.model.errors import InputRefused, OutputError, ParameterError
 from neardup.sources import remote
 from neardup.sources.formats import display
-from neardup.sources.inputs import has_archives
 from neardup.sources.output import write_table
 from neardup.sources.read import read
-from neardup.sources.request import Request
 
 LINES = b'{"text": "one two three", "n": 1}\n{"text": "one two three", "n": 2}\nbroken\n{"text": "four", "n": 3}\n'
 
@@ -47,12 +45,6 @@ def test_hidden_files_at_urls_need_a_pattern_with_their_mark(memory):
     assert remote.found("memory://ds/_temporary/*") == remote.found("memory://ds/_temporary")
     assert remote.found("memory://ds/.*") == ["memory:///ds/.c.jsonl"]
     assert remote.found("memory://ds/*.txt") == ["memory:///ds/_e.txt"]
-
-
-def test_urls_with_an_ending_are_not_looked_up_for_their_format(monkeypatch):
-    monkeypatch.setattr(remote, "found", pytest.fail)
-    for url, archive in (("in/*.warc.gz", True), ("in/a.warc", True), ("in/*.wet", True), ("in/a.jsonl", False)):
-        assert has_archives([f"memory://{url}"], Request()) == archive
 
 
 def test_an_identity_changes_with_the_file(memory):

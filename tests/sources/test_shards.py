@@ -20,6 +20,7 @@ from neardup import dedup_files
 from neardup.model.errors import DataError, InputRefused, ParameterError
 from neardup.sources import delimited
 from neardup.sources.compression import stream
+from neardup.sources.inputs import inputs_of
 from neardup.sources.read import read, reader
 from neardup.sources.request import Request
 from neardup.sources.shards import Shards, local_shards
@@ -71,6 +72,10 @@ CASES = [
 ]
 
 
+def opened(inputs, request):
+    return Shards.opened(inputs_of(inputs, request), request)
+
+
 def put(path, data):
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path
@@ -78,7 +83,7 @@ def put(path, data):
 
 def split(inputs, size, **options):
     """The shards of some inputs, as another process gets them."""
-    made = Shards.opened(inputs, Request(**options)).cut(size)
+    made = opened(inputs, Request(**options)).cut(size)
     return Shards.from_dict(json.loads(json.dumps(made.to_dict())))
 
 
@@ -382,10 +387,10 @@ def test_a_table_of_a_folder_is_an_input_once(tmp_path):
         with pytest.raises(InputRefused, match=r"is the same as .*; name each input once"):
             dedup_files(given, **ways)
     with pytest.raises(InputRefused, match=r"other/x\.jsonl is the same as .*folder/x\.jsonl"):
-        Shards.opened([folder, other], Request())
+        opened([folder, other], Request())
     (folder / "y.jsonl").symlink_to("x.jsonl")  # as in a cache that stores equal files once
-    assert len(Shards.opened([folder], Request()).inputs) == 2
-    assert len(Shards.opened([other], Request()).inputs) == 1
+    assert len(opened([folder], Request()).inputs) == 2
+    assert len(opened([other], Request()).inputs) == 1
 
 
 def test_a_file_at_a_url_is_an_input_once():
@@ -396,7 +401,7 @@ def test_a_file_at_a_url_is_an_input_once():
         with pytest.raises(InputRefused, match="is the same as"):
             read(given)
         with pytest.raises(InputRefused, match="is the same as"):
-            Shards.opened(given, Request())
+            opened(given, Request())
     with pytest.raises(InputRefused, match="is the same as"):
         dedup_files([name], against="memory:///once/a.jsonl")
 
@@ -410,7 +415,7 @@ def test_pipes_are_refused(tmp_path):
 def test_standard_input_is_read_from_its_copy(tmp_path):
     copy = put(tmp_path / ".neardup-stdin.jsonl", JSONL["dirty"])
     other = put(tmp_path / "x.jsonl", JSONL["plain"])
-    made = Shards.opened([other, "-"], Request()).copied({"-": copy}).cut(1)
+    made = opened([other, "-"], Request()).copied({"-": copy}).cut(1)
     assert made.inputs == (str(other), str(copy))
     assert [str(one).partition(": ")[0] for piece in pieces_of(made) for one in piece.rejected] == [
         f"<stdin>:{line}" for line in (2, 4, 5, 6, 7, 9)
@@ -627,7 +632,7 @@ def test_standard_input_and_files_at_urls_are_copied_and_the_copies_removed(monk
     fsspec.filesystem("memory").pipe("/copied/a.jsonl", lines)
     for given in ("-", "memory://copied/a.jsonl"):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
-        with local_shards([given], Request(), size=64) as shards:
+        with local_shards(inputs_of([given], Request()), Request(), size=64) as shards:
             for _ in range(2):  # they can be read again
                 texts = [text for shard in shards.shards for piece in shards.pieces(shard) for text in piece.texts]
                 assert [text.as_py() for text in texts] == ["one", "two", None, None]

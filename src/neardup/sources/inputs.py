@@ -1,41 +1,49 @@
 """The files among some inputs: patterns and folders of tables represent the files in them."""
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
 from neardup.sources.folder import is_special_file, unreadable
 from neardup.sources.formats import (
+    FOLDER,
     STDIN,
-    WARC,
     AnyPath,
     Kind,
     expand,
     input_kind,
     is_document,
     is_hidden,
-    is_url,
     kind,
-    local,
     matches,
     require_once,
+    require_one_standard_input,
 )
 from neardup.sources.request import Request
 
 
 class Inputs(NamedTuple):
-    """The *paths* of files and of folders of documents, their *kinds*, and how many other files were *ignored*."""
+    """The *paths* of files and of folders of documents, their *kinds*, and how many other files were *ignored*.
+
+    *given* are the inputs as they were named, without patterns: folders of tables are there instead of the tables.
+    """
 
     paths: tuple[str, ...]
     kinds: tuple[Kind, ...]
     ignored: int
+    given: tuple[str, ...]
 
     @property
     def formats(self) -> set[str]:
         """The formats of the inputs."""
         return {one.format for one in self.kinds}
+
+    @property
+    def folders(self) -> list[str]:
+        """The folders of documents."""
+        return [path for path, one in zip(self.paths, self.kinds, strict=True) if one.format == FOLDER]
 
 
 def inputs_of(inputs: Sequence[AnyPath], request: Request, others: Sequence[AnyPath] = ()) -> Inputs:
@@ -43,7 +51,7 @@ def inputs_of(inputs: Sequence[AnyPath], request: Request, others: Sequence[AnyP
 
     A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors of
     ``expand``, ``require_once`` (also for tables of several folders) and ``input_kind``, and ``ParameterError`` for
-    options that do not fit any input.
+    options that do not fit any input, and for standard input on both sides.
     """
     given = require_once(expand(inputs), request.glob)
     there = [_tables(path, request) for path in given]
@@ -51,8 +59,10 @@ def inputs_of(inputs: Sequence[AnyPath], request: Request, others: Sequence[AnyP
     if paths != given:  # folders have become their tables
         different = ({os.path.realpath(table): table for table in tables}.values() for tables, _ in there)
         require_once(tuple(chain.from_iterable(different)), request.glob)
+    ignored = sum(number for _, number in there)
+    found = Inputs(paths, tuple(kind_of_input(path, request) for path in paths), ignored, given)
     beside = expand(others) if others else ()
-    found = Inputs(paths, tuple(kind_of_input(path, request) for path in paths), sum(ignored for _, ignored in there))
+    require_one_standard_input((*given, *beside))
     tables = (table for path in beside for table in _tables(path, request)[0])
     forms = found.formats | {kind_of_input(path, request).format for path in tables}
     request.require_used(forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
@@ -61,34 +71,7 @@ def inputs_of(inputs: Sequence[AnyPath], request: Request, others: Sequence[AnyP
 
 def kind_of_input(path: str, request: Request) -> Kind:
     """Return the format of an input: the requested one of files; see ``input_kind``."""
-    return input_kind(path, _given(path, request))
-
-
-def has_archives(inputs: Sequence[AnyPath], request: Request) -> bool:
-    """Return whether there are archives of web pages among files and folders; raises the errors of ``expand``."""
-    paths = _every_table(inputs, request)
-    return any((_given(path, request) or getattr(kind(path), "format", None)) == WARC for path in paths)
-
-
-def has_pages(inputs: Sequence[AnyPath], request: Request) -> bool:
-    """Return whether there are web pages among files and folders: in archives, folders of documents, or a field."""
-    return request.reads_pages(kind_of_input(path, request).format for path in _every_table(inputs, request))
-
-
-def _given(path: str, request: Request) -> str | None:
-    """Return the format that was given for files; folders have none."""
-    return None if Path(path).is_dir() else request.format
-
-
-def _every_table(inputs: Sequence[AnyPath], request: Request) -> Iterator[str]:
-    """Yield the tables, archives and folders of documents among files, patterns and folders.
-
-    URLs and patterns with the ending of a format are not looked up here.
-    """
-    for given in map(local, inputs):
-        known = is_url(given) and kind(given) is not None
-        for path in [given] if known else expand([given]):
-            yield from _tables(path, request)[0]
+    return input_kind(path, None if Path(path).is_dir() else request.format)
 
 
 def _tables(path: str, request: Request) -> tuple[list[str], int]:

@@ -91,14 +91,13 @@ def read_requested(
 
 def _of_local(inputs: Inputs, paths: Sequence[str], request: Request, advance: Advance) -> WholeInputs:
     """Read inputs at these paths, which are copies of those at URLs."""
-    folders = [path for path, one in zip(paths, inputs.kinds, strict=True) if one.format == FOLDER]
-    require_other_names(folders)
+    require_other_names(inputs.folders)
     pieces: list[InputPiece] = []
     ignored = inputs.ignored
     for index, (path, one) in enumerate(zip(paths, inputs.kinds, strict=True)):
         if one.format == FOLDER:
             files, others = documents_in(path, request.glob)
-            pieces.append(Folder(path, request, files, partial(advance, index), prefixed=len(folders) > 1))
+            pieces.append(Folder(path, request, files, partial(advance, index), prefixed=len(inputs.folders) > 1))
             ignored += others
         else:
             with within_memory(path):

@@ -35,14 +35,11 @@ from neardup.sources.formats import (
     FOLDER,
     STDIN,
     WARC,
-    AnyPath,
     Kind,
     display,
-    expand,
     is_url,
-    require_one_standard_input,
 )
-from neardup.sources.inputs import inputs_of, kind_of_input
+from neardup.sources.inputs import Inputs, kind_of_input
 from neardup.sources.lines import blocks_of_lines
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.pages import extracting
@@ -96,35 +93,24 @@ class Shards:
         self.kinds = [kind_of_input(path, self.request) for path in self.inputs]
 
     @classmethod
-    def opened(
-        cls,
-        inputs: Sequence[AnyPath],
-        request: Request,
-        *,
-        others: Sequence[AnyPath] = (),
-        pipes: bool = False,
-    ) -> Self:
-        """Return the inputs with their identities, not cut yet; the same request is made of *others*.
+    def opened(cls, inputs: Inputs, request: Request, *, pipes: bool = False) -> Self:
+        """Return inputs with their identities, not cut yet.
 
-        Raises the errors of ``inputs_of``, ``ParameterError`` for a pipe unless *pipes* are expected and for standard
-        input on both sides, and ``DataError`` for a file that cannot be read. Standard input, pipes and files at URLs
-        must be ``copied`` before the inputs are cut.
+        Raises ``ParameterError`` for a pipe unless *pipes* are expected, and ``DataError`` for a file that cannot be
+        read. Standard input, pipes and files at URLs must be ``copied`` before the inputs are cut.
         """
-        paths, _, ignored = inputs_of(inputs, request, others)
-        for path in paths:
+        for path in inputs.paths:
             why = "because a run in pieces reads its inputs more than once; use - and standard input"
             require(pipes or not is_pipe(path), "inputs", display(path), f"cannot be a pipe or a device, {why}")
-        require_other_names([path for path in paths if Path(path).is_dir()])
-        found = cls(paths, request, ignored=ignored)
+        require_other_names(inputs.folders)
         identities: list[Any] = []
-        for path, one in zip(paths, found.kinds, strict=True):
+        for path, one in zip(inputs.paths, inputs.kinds, strict=True):
             if one.format == FOLDER:
                 identities.append([state_of(path, documents_in(path, request.glob)[0])[1]])
             else:
                 once = path == STDIN or is_pipe(path)
                 identities.append(None if once else remote.identity(path) if is_url(path) else identity(path))
-        require_one_standard_input((*paths, *(expand(others) if others else ())))
-        return replace(found, identities=identities)
+        return cls(inputs.paths, request, identities=identities, ignored=inputs.ignored)
 
     def behind(self, others: Mapping[str, Any]) -> Self:
         """Return the same inputs after texts, given by name and identity, which must be ``copied`` before the cut.
@@ -492,18 +478,12 @@ def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Sha
 
 
 @contextmanager
-def local_shards(
-    inputs: Sequence[AnyPath],
-    request: Request,
-    *,
-    others: Sequence[AnyPath] = (),
-    size: int | None = SHARD,
-) -> Iterator[Shards]:
-    """Yield the shards of some inputs; ``None``: not cut yet. The same request is made of *others*.
+def local_shards(inputs: Inputs, request: Request, *, size: int | None = SHARD) -> Iterator[Shards]:
+    """Yield the shards of some inputs; ``None``: not cut yet.
 
     Standard input, other pipes and files at URLs are first copied to a temporary folder.
     """
-    opened = Shards.opened(inputs, request, others=others, pipes=True)
+    opened = Shards.opened(inputs, request, pipes=True)
     with TemporaryDirectory(prefix="neardup-") as folder:
         formats = {path: one.format for path, one in zip(opened.inputs, opened.kinds, strict=True)}
         opened = opened.copied(copied(formats, folder))
@@ -512,7 +492,7 @@ def local_shards(
 
 @contextmanager
 def extracted_shards(
-    inputs: Sequence[AnyPath], request: Request, threads: int | None = None, *, size: int = SHARD
+    inputs: Inputs, request: Request, threads: int | None = None, *, size: int = SHARD
 ) -> Iterator[Shards]:
     """Yield the shards of some inputs, whose web pages are extracted by other processes, too.
 

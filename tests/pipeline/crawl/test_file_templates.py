@@ -18,6 +18,7 @@ from neardup.pipeline.crawl.file_templates import learn_from_files, templates_of
 from neardup.pipeline.crawl.templates import learn_templates, learned_again, rule_of
 from neardup.sources import archives
 from neardup.sources.hosts import host
+from neardup.sources.inputs import inputs_of
 from neardup.sources.request import Request
 from neardup.text import extraction as extraction_module
 from neardup.text.host_templates import HostTemplates
@@ -40,9 +41,10 @@ def written(path, pages):
 def test_a_file_gets_the_templates_of_new_hosts_and_keeps_its_own(tmp_path):
     path, pages = tmp_path / "t.arrow", [written(tmp_path / "new.jsonl", renamed(PAGES))]
     learn_templates(PAGES[:48]).save(path)
-    file = templates_of(path, pages, Request())
+    inputs = inputs_of(pages, Request())
+    file = templates_of(path, inputs, Request())
     request, stages = Request(html="html", extraction=file.extraction), []
-    found = file.extended(pages, request, lambda *stage: stages.append(stage)).templates
+    found = file.extended(inputs, request, lambda *stage: stages.append(stage)).templates
     assert stages == [("learn", pages[0].stat().st_size, pages[0].stat().st_size)]
     own = [one.host for one in file.known.templates]
     assert [found.get(host).id for host in own] == [one.id for one in file.known.templates]
@@ -50,7 +52,7 @@ def test_a_file_gets_the_templates_of_new_hosts_and_keeps_its_own(tmp_path):
     assert found.earlier == (*file.known.earlier, file.known.identity)
     assert HostTemplates.load(path) == found
     before = path.stat()
-    again = templates_of(path, pages, Request()).extended(pages, request, lambda *_: None)
+    again = templates_of(path, inputs, Request()).extended(inputs, request, lambda *_: None)
     assert again.templates == found
     assert path.stat() == before  # nothing was written
 
@@ -76,8 +78,9 @@ def test_pages_that_templates_were_learned_from_are_not_extracted_again(tmp_path
     assert one.equals(other)
     assert one.equals(pq.read_table(plain).sort_by("position"))
 
-    file = templates_of(tmp_path / "more.arrow", files, Request(extraction=Extraction(view=view)))
-    extended = file.extended(files, Request(html="html", extraction=file.extraction), lambda *_: None)
+    inputs = inputs_of(files, Request())
+    file = templates_of(tmp_path / "more.arrow", inputs, Request(extraction=Extraction(view=view)))
+    extended = file.extended(inputs, Request(html="html", extraction=file.extraction), lambda *_: None)
     addresses, markup = zip(*(pages + few), strict=True)
     expected = known.pages(markup, hosts=[*map(host, addresses)])
     read_again = []
@@ -112,12 +115,13 @@ def test_archives_and_folders_together_have_the_same_templates(tmp_path, monkeyp
 
 def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
     path, pages = tmp_path / "t.arrow", [written(tmp_path / "few.jsonl", PAGES[:5])]
-    file = templates_of(path, pages, Request(extraction=Extraction(view="main")))
-    found = file.extended(pages, Request(html="html", extraction=file.extraction), lambda *_: None)
+    inputs = inputs_of(pages, Request())
+    file = templates_of(path, inputs, Request(extraction=Extraction(view="main")))
+    found = file.extended(inputs, Request(html="html", extraction=file.extraction), lambda *_: None)
     assert len(HostTemplates.load(path)) == len(found.templates) == 0
     assert learn_templates(PAGES, extraction=Extraction(view="main"), known=found.templates).earlier
     with pytest.raises(ParameterError, match="it is for pages in the text view main, and"):
-        templates_of(path, pages, Request(extraction=Extraction(view="visible")))
+        templates_of(path, inputs, Request(extraction=Extraction(view="visible")))
 
 
 @pytest.mark.parametrize(
@@ -136,7 +140,7 @@ def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
 def test_what_no_templates_can_be_added_to(tmp_path, inputs, path, extraction, message):
     inputs = inputs or [written(tmp_path / "a.jsonl", PAGES[:1])]
     with pytest.raises((ParameterError, OutputError), match=message):
-        templates_of(tmp_path / path, inputs, Request(extraction=extraction))
+        templates_of(tmp_path / path, inputs_of(inputs, Request()), Request(extraction=extraction))
 
 
 def test_fields_are_those_of_tables(tmp_path):
@@ -168,7 +172,8 @@ def test_archives_and_folders_are_learned_from_together(tmp_path):
     again, _ = learn_from_files(inputs, learn=partial(learned_again, known, host))
     assert again.get(host).lines.tolist() == found.get(host).lines.tolist()
     stages = []
-    templates_of(None, inputs, Request()).extended(inputs, Request(), lambda *stage: stages.append(stage))
+    given = inputs_of(inputs, Request())
+    templates_of(None, given, Request()).extended(given, Request(), lambda *stage: stages.append(stage))
     total = sum(path.stat().st_size for path in (inputs[0], *inputs[1].iterdir()))
     assert {(name, whole) for name, _, whole in stages} == {("learn", total)}
     done = [number for _, number, _ in stages]

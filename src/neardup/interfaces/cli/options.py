@@ -452,12 +452,14 @@ def reading_as_dedup(
 ) -> dict[str, Any]:
     """Return the options for reading, with the templates of hosts that dedup of the same inputs would learn."""
     from neardup.pipeline.crawl.file_templates import learned_extraction
+    from neardup.sources.inputs import inputs_of
     from neardup.sources.request import Request
 
     reading = reading_of(arguments)
     learn = reading.pop("learn_templates", None)
     threads = vars(arguments).get("threads")
-    return {**reading, "extraction": learned_extraction(learn, inputs, Request(**reading), progress, threads)}
+    request = Request(**reading)
+    return {**reading, "extraction": learned_extraction(learn, inputs_of(inputs, request), request, progress, threads)}
 
 
 def read_inputs(arguments: argparse.Namespace, progress: "Progress | None") -> "Collection":

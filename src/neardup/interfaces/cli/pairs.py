@@ -89,16 +89,14 @@ def _in_memory(arguments: argparse.Namespace, names: list[str], ways: dict[str, 
 
     from neardup.pipeline.files.pairs import PairedFiles
     from neardup.pipeline.partners.pairs import pairs
-    from neardup.sources.formats import expand, require_once
     from neardup.sources.output import check_table, write_table
     from neardup.sources.read import read
     from neardup.sources.record_faults import in_total
 
     check_table(arguments.out, names, force=arguments.force)
-    require_once(expand(names), vars(arguments).get("glob", ()))  # otherwise documents would be pairs with themselves
     with progress_bars() as bars:
         reading = options.reading_as_dedup(arguments, names, bars)
-        collections = [read([name], others=names, **reading, progress=bars) for name in names]
+        collections = [read([name], others=[*{*names} - {name}], **reading, progress=bars) for name in names]
         found = pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in collections), progress=bars, **ways)
     write_table(arguments.out, found, force=arguments.force)
     rejected = [one for collection in collections for one in collection.rejected]

@@ -13,8 +13,8 @@ from neardup.model.errors import ParameterError, require
 from neardup.pipeline.crawl.templates import Page, Records, learned, require_rule, rule_of, updated
 from neardup.pipeline.progress import Progress
 from neardup.sources.copies import needs_copy
-from neardup.sources.formats import PAGE_FORMATS, WARC, AnyPath, display, expand, local
-from neardup.sources.inputs import has_archives, has_pages
+from neardup.sources.formats import PAGE_FORMATS, WARC, AnyPath, display
+from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.output import check_file, write_file
 from neardup.sources.record_faults import Rejected
 from neardup.sources.request import Request
@@ -43,16 +43,15 @@ def learn_from_files(
     address. Pages without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing
     field, and ``ParameterError`` for fields if no input is a table.
     """
-    opened = Shards.opened(inputs, Request(format=format))
-    forms = {one.format for one in opened.kinds}
-    tables = not forms <= PAGE_FORMATS
+    found = inputs_of(inputs, Request(format=format))
+    tables = not found.formats <= PAGE_FORMATS
     rule = "must be only tables, or only folders and archives; learn from one kind, then add those of the other kind"
-    require(not tables or forms.isdisjoint(PAGE_FORMATS), "inputs", [*map(display, opened.inputs)], rule)
+    require(not tables or found.formats.isdisjoint(PAGE_FORMATS), "inputs", [*map(display, found.paths)], rule)
     for name, field in (("html", html), ("url", url)):
         require(tables or field is None, name, field, "can only be used with tables, which have fields")
     html = html or DEFAULT_HTML if tables else None
     rejected: list[Rejected] = []
-    with local_shards(inputs, _asked(Request(format=format, html=html, url=url)), size=None) as shards:
+    with local_shards(found, _asked(Request(format=format, html=html, url=url)), size=None) as shards:
         return learn(*_pages(shards, rejected)), rejected
 
 
@@ -75,9 +74,7 @@ class RunTemplates:
         """How pages are read with the known templates."""
         return replace(self.plain, templates=self.known)
 
-    def extended(
-        self, inputs: Sequence[AnyPath], request: Request, progress: Progress, threads: int | None = None
-    ) -> Extraction:
+    def extended(self, inputs: Inputs, request: Request, progress: Progress, threads: int | None = None) -> Extraction:
         """Return how pages are read with the templates of hosts without known ones, too, learned from the inputs.
 
         *request* is that of the run, whose processes stay open. The file, if there is one, is replaced if it changes.
@@ -86,6 +83,7 @@ class RunTemplates:
         """
         if not self.learns:
             return self.extraction
+        replace(request, extraction=self.extraction).require_used(inputs.formats, folders=True)
         pages, records = _pages(Shards.opened(inputs, _asked(request)), [], progress)
         extraction = replace(self.plain, known=PageContents.temporary())
         own = {one.host for one in self.known.templates}
@@ -108,7 +106,7 @@ class RunTemplates:
 
 def templates_of(
     learn: AnyPath | Literal[False] | None,
-    inputs: Sequence[AnyPath],
+    inputs: Inputs,
     request: Request,
     stored: Callable[[], Sequence[Extraction] | None] = lambda: None,
 ) -> RunTemplates | None:
@@ -129,17 +127,17 @@ def templates_of(
     if learn is False or (learn is None and plain.templates is not None):
         return None
     if learn is None:
-        pages, addressed = stored() or (), request.has_urls or has_archives(inputs, request)
+        pages, addressed = stored() or (), request.has_urls or WARC in inputs.formats
         known = _latest(pages, plain)
-        if (known is None and (pages or not addressed)) or not (addressed or has_pages(inputs, request)):
+        if (known is None and (pages or not addressed)) or not (addressed or request.reads_pages(inputs.formats)):
             return None
-        learns = addressed and not any(needs_copy(local(path)) for path in inputs)
+        learns = addressed and not any(map(needs_copy, inputs.paths))
     else:
         rule = "must not have templates if a file of templates is named in learn_templates"
         require(plain.templates is None, "extraction", plain, rule)
-        paths, learns = expand(inputs), True
-        check_file(learn, ARROW, paths, force=True)
-        for one in filter(needs_copy, paths):
+        learns = True
+        check_file(learn, ARROW, inputs.given, force=True)
+        for one in filter(needs_copy, inputs.paths):
             rule = "can be read only once, but learning templates reads the inputs twice; save it to a file first"
             raise ParameterError("inputs", one, rule)
         known = HostTemplates.load(learn) if Path(learn).exists() else _latest(stored() or (), plain)
@@ -150,7 +148,7 @@ def templates_of(
 
 def learned_extraction(
     learn: Literal[False] | None,
-    inputs: Sequence[AnyPath],
+    inputs: Inputs,
     request: Request,
     progress: Progress | None = None,
     threads: int | None = None,

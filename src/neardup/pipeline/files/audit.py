@@ -43,6 +43,7 @@ from neardup.schemes.recorded_scheme import UNRECORDED, as_recorded, differing
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.fields import joined
 from neardup.sources.formats import AnyPath, display
+from neardup.sources.inputs import inputs_of
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.read import nothing_left, read
 from neardup.sources.record_faults import Rejected
@@ -104,14 +105,14 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
             found = schemes.read(state.header.scheme, key, where=of) if scheme is None else scheme
             require_texts(found)
             stored = StateDecisions(state, found, keep)
-            stored.require(Shards.opened(inputs, request).inputs)
+            stored.require(inputs_of(inputs, request).paths)
             run, number, without = _of_state(stored, found)
             return replace(audit_run(run, found, **ways), rejected=number, without_text=without)
     if of is not None and is_work(Path(of)):
         request = Request(text=text, id=id, **reading)
         with work_decisions(Path(of), scheme, key, keep) as done:
             require_texts(done.scheme)
-            done.require(Shards.opened(inputs, request).inputs)
+            done.require(inputs_of(inputs, request).paths)
             result, documents = done.result, done.result.documents
             run = Audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
             without = 0 if documents.without_text is None else documents.without_text.records
@@ -134,10 +135,11 @@ def _of_files(
     policy = Policy() if keep is None else Policy(keep=keep)
     reading = {name: value for name, value in given.items() if name not in {"scheme", "keep", "learn_templates"}}
     request = Request(columns=policy.fields, **reading)
+    own = inputs_of(inputs, request)
     with followed(ways["progress"]) as follow:
-        reading["extraction"] = learned_extraction(learn, inputs, request, follow, threads)
+        reading["extraction"] = learned_extraction(learn, own, request, follow, threads)
     request = replace(request, extraction=reading["extraction"])
-    with local_shards(inputs, request) as shards:
+    with local_shards(own, request) as shards:
         done = None
         if of is None:
             more: dict[str, Any] = {"scheme": scheme, "keep": policy.keep, "learn_templates": False}  # they are learned

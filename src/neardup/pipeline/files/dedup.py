@@ -246,7 +246,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         if memory is None and not _needs_pieces(found, settings):
             unasked = _unasked_memory(found, settings)
             if unasked is None:
-                return _in_memory(inputs, found, settings, page, threads, progress)
+                return _in_memory(found, settings, page, threads, progress)
             settings = replace(settings, memory=unasked)
     work = _work_of(settings) if work is None else work
     # Without a work folder there is nothing to continue a run for.
@@ -268,26 +268,25 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         return _in_pieces(inputs, settings, engine, follow)
 
 
-def _in_memory(  # noqa: PLR0913, PLR0917 - as dedup_files takes them
-    inputs: Sequence[AnyPath],
-    found: Inputs,
+def _in_memory(
+    inputs: Inputs,
     settings: RunSettings,
     page: Page | None,
     threads: int,
     progress: bool | Progress | None,  # noqa: FBT001 - the same
 ) -> FilesResult:
-    """Do a run in memory, whose templates are learned first; *found* are the files among its inputs."""
+    """Do a run in memory, whose templates are learned first."""
     own = templates_of(settings.learn_templates, inputs, settings.request)
     if own is not None:
         settings = _reading(settings, own.extraction)
-    check_outputs(found, settings, or_page=page is not None)
+    check_outputs(inputs, settings, or_page=page is not None)
     with followed(progress) as follow, LocalEngine(threads) as engine:
         with Processes(threads) as processes:
             settings = replace(settings, request=replace(settings.request, processes=processes))
             if own is not None:
                 settings = _reading(settings, own.extended(inputs, settings.request, follow))
-            request = replace(settings.request, whole_texts=writes_texts(found, settings))
-            documents = read_requested(found, request, progress=follow)
+            request = replace(settings.request, whole_texts=writes_texts(inputs, settings))
+            documents = read_requested(inputs, request, progress=follow)
         check_documents(documents, settings.outputs)
         result, originals = decided_documents(documents, settings, engine, follow)
     extraction = settings.request.extraction
@@ -310,16 +309,18 @@ def _in_pieces(
         rule = "cannot be used with a state: all its runs need the same list of shingles, so make that first"
         raise ParameterError("ignore_common", settings.ignore_common, rule, "share with state")
     with opened_state(settings) as state:
-        everything = [*settings.earlier.inputs, *inputs]
+        earlier = settings.earlier.inputs
+        compared = len(inputs_of(earlier, settings.request, inputs).paths) if earlier else 0
+        found = inputs_of([*earlier, *inputs], settings.request)
         stored = partial(_stored_pages, settings.earlier, state)
-        own = templates_of(settings.learn_templates, everything, settings.request, stored)
+        own = templates_of(settings.learn_templates, found, settings.request, stored)
         if own is not None:
             settings = replace(_reading(settings, own.extraction), templates=own.known.identity)
-            check_run(inputs, settings, state)
-            settings = _reading(settings, _learned(own, settings, everything, progress))
+            check_run(found, compared, settings, state)
+            settings = _reading(settings, _learned(own, settings, found, progress))
             indexes = tuple(type(index)(index.path) for index in settings.earlier.indexes)  # they may have grown
             settings = replace(settings, earlier=replace(settings.earlier, indexes=indexes))
-        done = _stored(dedup_in_pieces(inputs, settings, state, engine, progress))
+        done = _stored(dedup_in_pieces(found, compared, settings, state, engine, progress))
         if state is not None and settings.earlier.adds:
             _warn_if_added_before(done, state)
     return replace(done, hosts_learned=0 if own is None else own.learned(settings.request.extraction))
@@ -348,7 +349,7 @@ def _reading(settings: RunSettings, extraction: Extraction) -> RunSettings:
     return replace(settings, request=replace(settings.request, extraction=extraction))
 
 
-def _learned(own: RunTemplates, settings: RunSettings, inputs: Sequence[AnyPath], progress: Progress) -> Extraction:
+def _learned(own: RunTemplates, settings: RunSettings, inputs: Inputs, progress: Progress) -> Extraction:
     """Return how pages are read with the templates of the inputs: of the run that is continued, or new ones."""
     from neardup.pipeline.spilled.workers import begun_extraction
 

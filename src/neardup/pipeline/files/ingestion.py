@@ -46,8 +46,8 @@ from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.formats import AnyPath, display
-from neardup.sources.inputs import has_archives
+from neardup.sources.formats import WARC, AnyPath, display
+from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.output_places import require_outside
 from neardup.sources.read import nothing_left
 from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
@@ -160,7 +160,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     require_paths("inputs", inputs)
     memory = require_whole("memory", memory, LEAST_OF_INDEX, unit="bytes")
     request = Request(**reading, text=text, id=id, strict=strict, extraction=extraction, full_names=True)
-    archives = has_archives(inputs, request)
+    found = inputs_of(inputs, request)
+    archives = WARC in found.formats
     url = _url_field(url, addresses, default=archives and id == DEFAULT_ID)
     asked = dict(field_kinds(fields))
     kinds = {**dict.fromkeys((TITLE, URL), STRING), **asked} if search else asked
@@ -176,9 +177,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             _require_room(folder)
         signed = scheme.columns if scheme else ()
         request = replace(request, url=url, columns=(*signed, *kinds, *([url] if url else [])))
-        extraction, learned = _with_templates(learn_templates, index, inputs, request, progress)
+        extraction, learned = _with_templates(learn_templates, index, found, request, progress)
         size = min(SHARD, memory // 4)
-        shards = stack.enter_context(extracted_shards(inputs, replace(request, extraction=extraction), size=size))
+        shards = stack.enter_context(extracted_shards(found, replace(request, extraction=extraction), size=size))
         documents = NamedDocuments(shards, kinds, signed, url, addresses or Addresses())
         required = {*signed} - {BODY} | (_required(asked, url=url, search=search) if index is None else set())
         optional = {*kinds} - {*asked, *signed} if index is None else set()
@@ -246,7 +247,7 @@ def _require_accepted(documents: NamedDocuments, *, new: bool) -> None:
 def _with_templates(
     learn_templates: AnyPath | Literal[False] | None,
     index: Index | None,
-    inputs: Sequence[AnyPath],
+    inputs: Inputs,
     request: Request,
     progress: Progress | None,
 ) -> tuple[Extraction, int]:

@@ -33,6 +33,7 @@ from neardup.pipeline.spilled.run import Stages, require_documents
 from neardup.pipeline.spilled.signing import quoted_lines_in, rejected_in, without_text_in
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import AnyPath, display
+from neardup.sources.inputs import inputs_of
 from neardup.sources.output import check_table, write_table
 from neardup.sources.pages import extracting
 from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText
@@ -109,8 +110,8 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     ):
         processes.turn_to(extracting(request.extraction))
         request = replace(request, processes=processes)
-        compared = len(Shards.opened(inputs, request, others=others or ()).inputs) if rule.between else 0
-        shards = Shards.opened(names, request)
+        compared = len(inputs_of(inputs, request, others or ()).paths) if rule.between else 0
+        shards = Shards.opened(inputs_of(names, request), request)
         for path in filter(needs_copy, shards.inputs):
             raise ParameterError("inputs", path, "cannot be used with a work folder; save it first")
         searched = {"measure": rule.measure, "threshold": rule.threshold, "memory": memory}

@@ -27,7 +27,7 @@ from neardup.sources.collection import InputPiece, extract
 from neardup.sources.compression import Contents
 from neardup.sources.formats import STDIN, AnyPath, display
 from neardup.sources.ids import id_of
-from neardup.sources.inputs import has_pages
+from neardup.sources.inputs import inputs_of
 from neardup.sources.jsonl import JsonLines
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.record_faults import QuotedLines, Rejected, in_total
@@ -96,9 +96,10 @@ class FileAnswers:
 
         Web pages are extracted by up to as many processes as there are *threads* (``None``: every core).
         """
-        if has_pages(inputs, self._request):
+        found = inputs_of(inputs, self._request)
+        if self._request.reads_pages(found.formats):
             self._read_pages()
-        with extracted_shards(inputs, self._request, threads) as cut:
+        with extracted_shards(found, self._request, threads) as cut:
             self.ignored = cut.ignored
             shards, begun = replace(cut, size=TOGETHER), False
             for piece in shards.every_piece(progress=partial(progress or (lambda *_: None), "read")):

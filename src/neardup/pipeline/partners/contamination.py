@@ -16,6 +16,7 @@ from neardup.model.errors import require_kind, require_paths, require_share, req
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.formats import AnyPath
+from neardup.sources.inputs import inputs_of
 from neardup.sources.read import nothing_left
 from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
 from neardup.sources.request import Request
@@ -136,7 +137,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     quoted: list[QuotedLines | None] = []
     request = Request(text=text, id=id, **reading)
     columns = pa.schema(dict.fromkeys(("text", "id"), pa.large_string()))
-    with local_shards(items, request, others=training) as shards:
+    with local_shards(inputs_of(items, request, training), request) as shards:
         tables = []
         for one in shards.every_piece(rejected_items):
             tables.append(pa.table({"text": one.texts, "id": one.ids}).cast(columns))
@@ -149,7 +150,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     with (
         followed(progress) as follow,
         LocalEngine(threads) as engine,
-        local_shards(training, request, others=items) as shards,
+        local_shards(inputs_of(training, request, items), request) as shards,
     ):
         for piece in filter(len, shards.every_piece(rejected, partial(follow, "read"))):
             found.scan(piece.texts, piece.ids, engine)

@@ -67,6 +67,7 @@ from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import SPOOLED, STDIN, Kind, is_url, kind
+from neardup.sources.inputs import Inputs
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
 from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import extracting
@@ -82,18 +83,19 @@ _DECISION: Final = 150  # bytes of a decision in JSON lines, without ids
 _LEAST: Final = 1 << 20  # bytes of a shard or block
 
 
-def dedup_in_pieces(
-    inputs: Any, settings: RunSettings, state: State | None, engine: LocalEngine, progress: Progress
+def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are compared
+    inputs: Inputs, compared: int, settings: RunSettings, state: State | None, engine: LocalEngine, progress: Progress
 ) -> StoredResult:
     """Deduplicate files in a work folder, and remove that at the end unless it is kept.
 
-    *state* is that of ``opened_state``. A run of the same inputs and settings continues an earlier one. Raises the
-    errors of ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its
-    removal was left, ``StorageBusy`` if another process uses it, and ``StorageDamaged`` if its first record is lost.
+    The first *compared* inputs are earlier documents, which the others are only compared with. *state* is that of
+    ``opened_state``. A run of the same inputs and settings continues an earlier one. Raises the errors of
+    ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its removal
+    was left, ``StorageBusy`` if another process uses it, and ``StorageDamaged`` if its first record is lost.
     """
     if settings.request.processes is not None:
         settings.request.processes.turn_to(extracting(settings.request.extraction))
-    shards, outputs, terms = _opened(inputs, settings, state)
+    shards, outputs, terms = _opened(inputs, compared, settings, state)
     size = _share(settings.memory, engine.threads if settings.executors is None else 1)
     terms["changeable"][BLOCK] = size
     with journal_of(settings.folder, terms, restart=settings.restart) as journal:
@@ -147,9 +149,9 @@ def dedup_in_pieces(
         return result
 
 
-def check_run(inputs: Any, settings: RunSettings, state: State | None) -> None:
+def check_run(inputs: Inputs, compared: int, settings: RunSettings, state: State | None) -> None:
     """Raise what ``dedup_in_pieces`` raises before it reads; a run that continues has checked its outputs."""
-    shards, outputs, terms = _opened(inputs, settings, state)
+    shards, outputs, terms = _opened(inputs, compared, settings, state)
     if settings.restart or not settings.folder.is_dir() or not any(settings.folder.iterdir()):
         _check(shards, outputs, settings)
     else:
@@ -202,13 +204,12 @@ def opened_state(settings: RunSettings) -> Iterator[State | None]:
         yield state
 
 
-def _opened(inputs: Any, settings: RunSettings, state: State | None) -> tuple[Shards, list[Output], dict[str, Any]]:
+def _opened(
+    inputs: Inputs, compared: int, settings: RunSettings, state: State | None
+) -> tuple[Shards, list[Output], dict[str, Any]]:
     """Return the inputs, the outputs and the terms of a run."""
     earlier = settings.earlier
-    compared = len(earlier.indexes)
-    if earlier.inputs:
-        compared += len(Shards.opened(earlier.inputs, settings.request, others=inputs).inputs)
-    shards = Shards.opened([*earlier.inputs, *inputs], settings.request)
+    shards = Shards.opened(inputs, settings.request)
     pages = shards.extraction
     own = None if pages is None else settings.request.extraction
     if state is not None:
@@ -219,6 +220,7 @@ def _opened(inputs: Any, settings: RunSettings, state: State | None) -> tuple[Sh
     for index in earlier.indexes:
         index.require(settings.request, settings.scheme.columns, own, earlier.indexes)
     shards = shards.behind({index.path: index.identity for index in earlier.indexes})
+    compared += len(earlier.indexes)
     named = settings.outputs  # the kept documents are written last
     targets: dict[str, str] = {name: named[name] for name in ("dropped", "mark", "out") if name in named}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
