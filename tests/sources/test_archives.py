@@ -12,7 +12,8 @@ from neardup.errors import DataError, OutputError, ParameterError
 from neardup.interfaces.cli import main
 from neardup.interfaces.pages.report import report_page
 from neardup.sources import archives, http_response, members, warc
-from neardup.sources.archives import pages_in, pieces_of, ranges_of, undecoded
+from neardup.sources.archives import Archives, pages_in, undecoded
+from neardup.sources.collection import Needs
 from neardup.sources.read import read
 from neardup.sources.request import Request
 from neardup.text import html
@@ -20,6 +21,12 @@ from neardup.web_pages import Extraction
 
 SAME = "This article is on two pages of the crawl, word for word, and is long enough to be one."
 INFO = record("warcinfo", uri=None, number=90, block=b"software: tests")
+
+
+def whole_of(path):
+    """The shard that a whole archive is."""
+    (shard,) = Archives.cut(0, str(path), Request(), 1 << 30)
+    return shard
 
 
 def other(kind, number, of, field="WARC-Concurrent-To"):
@@ -139,10 +146,10 @@ def test_an_output_without_records_is_an_archive_of_no_pages(tmp_path, compressi
 def test_shards_of_captures_give_the_same_answer(tmp_path, monkeypatch, compression):
     path, pack = tmp_path / f"crawl{ENDINGS[compression]}", PACK[compression]
     path.write_bytes(b"".join(map(pack, RECORDS)))
-    ranges = ranges_of(str(path), 400)
-    assert len(ranges) > 2
-    assert ranges[0][0] == 0
-    assert ranges[-1][1] == path.stat().st_size
+    shards = Archives.cut(0, str(path), Request(), 400)
+    assert len(shards) > 2
+    assert shards[0].begin == 0
+    assert shards[-1].end == path.stat().st_size
     monkeypatch.setattr("neardup.pipeline.spilled.files._share", lambda *_: 400)
     done = dedup_files([path], tmp_path / "kept.warc.gz", work=tmp_path / "work")
     assert (tmp_path / "kept.warc.gz").read_bytes() == packed([RECORDS[number] for number in KEPT])
@@ -202,14 +209,10 @@ def test_an_archive_inside_a_record_is_never_cut(tmp_path):
     stored = gzip.compress(outer, compresslevel=0, mtime=0)
     assert inner in stored
     (tmp_path / "x.warc.gz").write_bytes(packed([page(1)]) + stored + packed([page(2), page(3)]))
-    ranges = ranges_of(str(tmp_path / "x.warc.gz"), 200)
-    assert len(ranges) > 2
-    request = Request(max_bytes=1)
-    pieces = [
-        piece
-        for begin, end in ranges
-        for piece in pieces_of(str(tmp_path / "x.warc.gz"), request, begin, end, 1, markup=False)
-    ]
+    path, request = str(tmp_path / "x.warc.gz"), Request(max_bytes=1)
+    shards = Archives.cut(0, path, request, 200)
+    assert len(shards) > 2
+    pieces = [piece for shard in shards for piece in Archives.pieces(path, request, shard, 1, Needs())]
     assert [name for piece in pieces for name in piece.ids.to_pylist()] == [f"http://a.example/{n}" for n in (1, 2, 3)]
     assert not any(piece.rejected for piece in pieces)
 
@@ -222,7 +225,7 @@ def test_records_that_accompany_pages_are_not_all_held_together(tmp_path, monkey
     path = tmp_path / "x.warc.gz"
     path.write_bytes(packed([INFO, *made, other("request", 91, 1), page(1), other("metadata", 92, 1)]))
     request = Request()
-    pieces = [*pieces_of(str(path), request, 0, path.stat().st_size, 1 << 20, markup=False)]
+    pieces = [*Archives.pieces(str(path), request, whole_of(path), 1 << 20, Needs())]
     assert max(len(piece._pages.accessories) for piece in pieces) <= 8
     assert sum(map(len, pieces)) == 1
 
@@ -439,8 +442,7 @@ def test_undecoded_records_have_the_pages_of_pieces(archive, monkeypatch, batch)
     archive.write_bytes(whole[: len(whole) // 2] + b"damage" + whole[len(whole) // 2 :])
     rejected = []
     parts = [*undecoded(str(archive), rejected)]
-    size = archive.stat().st_size
-    pieces = [*pieces_of(str(archive), Request(), 0, size, size, markup=True)]
+    pieces = [*Archives.pieces(str(archive), Request(), whole_of(archive), 1 << 30, Needs(markup=True))]
     assert rejected == [record for piece in pieces for record in piece.rejected] != []
     columns = ([*piece.column("url").to_pylist()] for piece in pieces)
     expected = [
@@ -452,7 +454,7 @@ def test_undecoded_records_have_the_pages_of_pieces(archive, monkeypatch, batch)
     assert [page for table, _ in parts for page in pages_in(table, Extraction()) if page is not None] == expected
     assert {address for address, *_ in expected} >= {"http://a.example/1", "http://b.example/", None}
     assert [page for _, page, _ in expected[-2:]] == ["<p>K\xe4se", "<p>nowhere"]
-    assert (parts[-1][1], len(parts) > 2) == (size, batch < 1 << 20)
+    assert (parts[-1][1], len(parts) > 2) == (archive.stat().st_size, batch < 1 << 20)
 
 
 def test_xhtml_is_read_and_learned_from_with_its_empty_elements(tmp_path):

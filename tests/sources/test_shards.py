@@ -579,7 +579,7 @@ def test_a_quotation_mark_that_is_not_closed_is_found_without_reading_the_rest(t
                 read_bytes += len(block)
                 yield block
 
-        monkeypatch.setattr("neardup.sources.shards.stream", counted)
+        monkeypatch.setattr("neardup.sources.jsonl.stream", counted)
         shards = split([path], size)
         with pytest.raises(DataError, match=r"x\.csv(\.gz)?:102: the quotation mark .* is not closed"):
             pieces_of(shards)

@@ -12,7 +12,8 @@ from archives_made import ENDINGS, PACK, http, packed, page, record
 
 from neardup.model.errors import DataError
 from neardup.sources import members, warc
-from neardup.sources.archives import ranges_of
+from neardup.sources.archives import Archives
+from neardup.sources.request import Request
 from neardup.sources.warc import Gap, Record, read_record, records
 
 PAGES = [page(number) for number in range(3)]
@@ -445,9 +446,9 @@ def test_records_after_nested_damage_are_those_of_any_range(tmp_path):
     path = tmp_path / "x.warc"
     path.write_bytes(b"".join([*PAGES, NESTED[None][:300_000], *PAGES * 50]))
     whole = [*records(str(path))]
-    ranges = ranges_of(str(path), 1 << 12)
-    assert len(ranges) > 2
-    assert [one for edges in ranges for one in records(str(path), *edges)] == whole
+    shards = Archives.cut(0, str(path), Request(), 1 << 12)
+    assert len(shards) > 2
+    assert [one for shard in shards for one in records(str(path), shard.begin, shard.end)] == whole
 
 
 def test_many_records_of_a_member_are_not_all_in_memory(tmp_path):

@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -22,7 +23,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
-from neardup.sources.collection import Advance, Append, InputPiece, silent
+from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, silent
 from neardup.sources.compression import changed
 from neardup.sources.formats import WARC, compression_of, display
 from neardup.sources.http_response import Response, media_type, response
@@ -217,6 +218,35 @@ class Archives(InputPiece):
         return self.source, self._pages.captures[row].offset
 
     @classmethod
+    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Shard]:
+        """Cut a file into ranges of whole captures; one member or damage is not divided."""
+        del request
+        whole = Path(path).stat().st_size
+        edges, address, reach = [0], "", 0
+        for one in records(path) if whole > size else ():
+            own = _address(one, address)
+            if isinstance(one, Gap):
+                reach = max(reach, one.reach)
+            elif one.length and one.offset - edges[-1] >= size and one.offset >= reach and own != address:
+                edges.append(one.offset)
+            address = own
+        return [Shard(source=source, begin=b, end=e, first=1, size=e - b) for b, e in pairwise([*edges, whole])]
+
+    @classmethod
+    def pieces(cls, path: str, request: Request, shard: Shard, size: int, needs: Needs) -> Iterator["Archives"]:
+        """Yield the pages of the records that begin in a shard, about *size* bytes of text at a time.
+
+        A capture is not divided, so that its records stay together, unless it has thousands.
+        """
+        pages = _Pages(path)
+        for more, found in _read(path, request, shard.begin, shard.end, markup=needs.markup):
+            if pages.found and (pages.has_many or sum(table["texts"].nbytes for table in pages.found) >= size):
+                yield cls(path, request, pages)
+                pages = _Pages(path)
+            pages.append(more, found)
+        yield cls(path, request, pages)
+
+    @classmethod
     @contextmanager
     def writer(cls, path: str) -> Iterator[Append]:
         """Copy records to a new archive, which is never empty.
@@ -244,23 +274,6 @@ def originals(paths: Sequence[str | None], offsets: Sequence[int | None]) -> pa.
     """Return a table of the places of records that other pages repeat; nulls for pages without one."""
     names = [None if path is None else os.fsencode(path) for path in paths]
     return pa.table([pa.array(names, pa.binary()), pa.array(offsets, pa.int64())], schema=pa.schema(ORIGINALS))
-
-
-def pieces_of(  # noqa: PLR0913 - a part of a file, and how to read it
-    path: str, request: Request, begin: int, end: int, size: int, *, markup: bool
-) -> Iterator[Archives]:
-    """Yield the pages of the records that begin in a range of a file, about *size* bytes of text at a time.
-
-    A capture is not divided, so that its records stay together, unless it has thousands. With
-    *markup*, the texts of pages remain HTML.
-    """
-    pages = _Pages(path)
-    for more, found in _read(path, request, begin, end, markup=markup):
-        if pages.found and (pages.has_many or sum(table["texts"].nbytes for table in pages.found) >= size):
-            yield Archives(path, request, pages)
-            pages = _Pages(path)
-        pages.append(more, found)
-    yield Archives(path, request, pages)
 
 
 def undecoded(path: str, rejected: list[Rejected]) -> Iterator[tuple[pa.Table, int]]:
@@ -304,21 +317,6 @@ def pages_in(records_: pa.Table, extraction: Extraction) -> Iterator[tuple[str |
         _, page, is_html = found
         content = extraction.decoded(page.body, page.charset, markup=is_html)
         yield _bare(headers.get("warc-target-uri", "")) or None, content, not is_html
-
-
-def ranges_of(path: str, size: int) -> list[tuple[int, int]]:
-    """Cut a file into ranges of whole captures of about *size* bytes; one member or damage is not divided."""
-    whole = Path(path).stat().st_size
-    edges, address, reach = [0], "", 0
-    if whole > size:
-        for one in records(path):
-            own = _address(one, address)
-            if isinstance(one, Gap):
-                reach = max(reach, one.reach)
-            elif one.length and one.offset - edges[-1] >= size and one.offset >= reach and own != address:
-                edges.append(one.offset)
-            address = own
-    return [*zip(edges, [*edges[1:], whole], strict=True)]
 
 
 def _address(one: Record | Gap, before: str) -> str:

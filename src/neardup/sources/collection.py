@@ -8,9 +8,11 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Annotated, Any, Final, NamedTuple
 
+import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -38,9 +40,38 @@ from neardup.text.html import LARGEST_PAGE, TOO_LONG
 
 Append = Callable[[Any, Flags, pa.Table | None], None]
 """Appends the chosen records of a collection, with the fields of their rows of a table of marks, if it is given."""
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
 Advance = Callable[[float], None]  # how much of an input has been read, from 0 to 1
 
 SITE: Final = "neardup_site"  # the field of texts of pages that were stored, with their sites as signed integers
+
+
+class Shard(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """A part of one input. *source* is the number of the input; *begin* and *end* are bytes, row groups or files.
+
+    *first* is the number of its first line or row, from 1. *size* is the number of bytes on disk. The bytes of a *torn*
+    shard, expanded, begin in the middle of a line, which belongs to the shard before.
+    """
+
+    source: Count
+    begin: Count
+    end: Count
+    first: Count
+    size: Count
+    torn: bool = False
+
+
+class Needs(NamedTuple):
+    """The needs of a reader of a shard.
+
+    A *whole* record can be written, too. With *markup*, the texts of pages remain HTML, which is enough for copies of
+    them. *documents* is their number if they were read before and only their texts and fields are wanted: what need not
+    be read again is left out.
+    """
+
+    whole: bool = False
+    markup: bool = False
+    documents: int | None = None
 
 
 def silent(_done: float) -> None:
@@ -151,7 +182,9 @@ class Collection(ABC):
 
 
 class InputPiece(Collection):
-    """Documents of one input: all of them, or some neighbours."""
+    """Documents of one input: all of them, or some neighbours. *columns* are those of a table."""
+
+    columns: Any = None
 
     @property
     def path(self) -> str:
@@ -207,8 +240,31 @@ class InputPiece(Collection):
         pages = len(self) - self.found[PAGE_FIELDS["noindex"]].null_count  # each page has this field
         return field_of(self.found, name) if pages or not len(self) else None
 
-    def require_columns_of(self, first: "InputPiece") -> None:
-        """Raise ``DataError`` unless a table has the columns of the *first* input; other records may differ."""
+    @classmethod
+    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Shard]:
+        """Cut an input into shards of about *size* bytes; one that must be read from its beginning is one shard."""
+        del request, size
+        whole = Path(path).stat().st_size
+        return [Shard(source=source, begin=0, end=whole, first=1, size=whole)]
+
+    @classmethod
+    def pieces(cls, path: str, request: Request, shard: Shard, size: int, needs: Needs) -> Iterator["InputPiece"]:
+        """Yield the records of a shard of a file, about *size* bytes at a time; see ``Shards.pieces``."""
+        raise NotImplementedError
+
+    @classmethod
+    def columns_in(cls, path: str, request: Request) -> Any:
+        """Return the columns of a table that is not read; ``None`` for records that have none in common."""
+
+    @classmethod
+    def require_columns(cls, source: str, columns: Any, wanted: Any, first: str) -> None:
+        """Raise ``DataError`` for columns that differ from the *wanted* ones, which are those of the *first* input."""
+
+    @classmethod
+    def first_fields(cls, path: str, request: Request) -> list[str]:
+        """Return the columns of a table, or the fields of its first records that are written with each."""
+        del path, request
+        return []
 
     def html_pages(self, url: str | None) -> Iterator[tuple[str | None, bytes | str]]:
         """Yield the address, from the field *url*, and the HTML of each record; nulls are left out.
@@ -502,3 +558,14 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
 def named(source: str, positions: Positions) -> pa.Array:
     """Return the names of records without an id: ``SOURCE:POSITION``."""
     return pc.binary_join_element_wise(f"{source}:", pa.array(positions).cast(pa.string()), "")
+
+
+def ranges(sizes: Sequence[int], limit: int) -> list[tuple[int, int]]:
+    """Cut neighbours into ranges of at most *limit* bytes, or one that is larger; nothing is one range."""
+    edges, held = [0], 0
+    for place, size in enumerate(sizes):
+        if held and held + size > limit:
+            edges.append(place)
+            held = 0
+        held += size
+    return list(pairwise([*edges, len(sizes)]))

@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import numpy as np
@@ -34,10 +35,10 @@ import pyarrow.csv
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
-from neardup.sources.collection import Advance, Append, InputPiece, named, require_new, silent
+from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, named, require_new, silent
 from neardup.sources.compression import Contents, Writable, compressed, load, stream
 from neardup.sources.formats import Kind, display, input_kind
-from neardup.sources.lines import BOM, Spans, invalid_utf8, runs, start_of_text
+from neardup.sources.lines import BOM, Spans, invalid_utf8, line_count, line_ranges, runs, start_of_text
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
@@ -64,7 +65,7 @@ class DelimitedText(InputPiece):
         kind = input_kind(path, request.format)
         file, data = _open(kind, request, contents or load(path, kind.compression, request.max_bytes))
         self._file, rejected, self._columns = _parse(file, data, _wanted(file, request))
-        self.header = self._file.names
+        self.columns = self._file.names
         request.check(rejected)
         texts, ids = self._columns[request.text], _ids(self._file, self._columns.get(request.id), request.name_of(path))
         super().__init__([path], kind.format, texts, ids, rejected)
@@ -74,7 +75,7 @@ class DelimitedText(InputPiece):
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field as strings; an empty one is null. Fields of the pages have their own type."""
-        if name not in self.header and (pages := self.of_pages(name)) is not None:
+        if name not in self.columns and (pages := self.of_pages(name)) is not None:
             return pages.cast(pa.large_string()) if literal else pages
         if name not in self._columns:
             _check_names(self._file, (name,))
@@ -84,8 +85,8 @@ class DelimitedText(InputPiece):
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the records with all fields as strings."""
-        _check_names(self._file, self.header)
-        yield from slices(pa.table(self._parsed(self.header)))
+        _check_names(self._file, self.columns)
+        yield from slices(pa.table(self._parsed(self.columns)))
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a record."""
@@ -96,14 +97,9 @@ class DelimitedText(InputPiece):
         """The bytes in memory of the texts, the ids and the lines."""
         return super().held_bytes + len(self._file.spans.contents)
 
-    def require_columns_of(self, first: InputPiece) -> None:
-        """Raise ``DataError`` for another header than that of the *first* file."""
-        if isinstance(first, DelimitedText):
-            _require_equal(self.source, self.header, first.header, first.source)
-
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
-        return None if name in self.header or self.of_pages(name) is not None else self.header
+        return None if name in self.columns or self.of_pages(name) is not None else self.columns
 
     @classmethod
     @contextmanager
@@ -114,19 +110,59 @@ class DelimitedText(InputPiece):
 
             def append(piece: DelimitedText, mask: Flags, marks: pa.Table | None) -> None:
                 if not header:
-                    header.extend(piece.header)
+                    header.extend(piece.columns)
                     packed.write(piece._written_header(marks))
-                _require_equal(piece.source, piece.header, header, "the inputs before it")
+                piece.require_columns(piece.source, piece.columns, header, "the inputs before it")
                 piece._append(packed, mask, marks)
 
             yield append
+
+    @classmethod
+    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Shard]:
+        """Cut a plain file without quotation marks after lines, and count them; the header is in the first shard."""
+        compression = input_kind(path, request.format).compression
+        if compression is None and (header := _header_of_lines(path, request)):
+            found = line_ranges(load(path, None, 1), size, len(header))
+            return [Shard(source=source, begin=b, end=e, first=first, size=e - b) for b, e, first in found]
+        return super().cut(source, path, request, size)
+
+    @classmethod
+    def pieces(cls, path: str, request: Request, shard: Shard, size: int, needs: Needs) -> Iterator["DelimitedText"]:
+        """Yield the records of a shard, each time with the header."""
+        del needs  # lines are always whole
+        kind, shift = input_kind(path, request.format), 0
+        blocks = stream(path, kind.compression, request.max_bytes, size)
+        if shard.begin or shard.size < Path(path).stat().st_size:
+            header = _header_of_lines(path, request) if shard.begin else b""
+            blocks, shift = _range(path, header, shard, size), shard.first - 1 - line_count(header)
+        for contents in pieces_of_records(display(path), kind.format, request, blocks):
+            contents.first += shift
+            yield cls(path, request, contents)
+
+    @classmethod
+    def columns_in(cls, path: str, request: Request) -> list[str]:
+        """Return the columns of a file; ``DataError`` if it has no valid header."""
+        kind = input_kind(path, request.format)
+        blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
+        return _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].names
+
+    @classmethod
+    def require_columns(cls, source: str, columns: list[str], wanted: list[str], first: str) -> None:
+        """Raise ``DataError`` for another header than the *wanted* one, which is that of the *first* input."""
+        if columns != wanted:
+            raise DataError(source, f"its header differs from that of {first}", "other columns")
+
+    @classmethod
+    def first_fields(cls, path: str, request: Request) -> list[str]:
+        """Return the columns of a file; ``DataError`` if it has no valid header."""
+        return cls.columns_in(path, request)
 
     def _parsed(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         return _parse(self._file, self._file.spans.contents.data, names)[2]
 
     def _written_header(self, marks: pa.Table | None) -> bytes:
         names = [] if marks is None else marks.column_names
-        require_new(self.source, names, self.header)
+        require_new(self.source, names, self.columns)
         return self._file.extended(bytes(self._file.spans.contents.read(0, self._file.header_stop)), names)
 
     def _append(self, output: Writable, mask: Flags, marks: pa.Table | None) -> None:
@@ -211,33 +247,22 @@ def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable
         yield Contents(source, memoryview(header + rest), first=first)
 
 
-def header_of_lines(head: memoryview, form: str, request: Request) -> bytes:
-    """Return the *head* of a file up to its first record; nothing if records may span lines, or none begins there."""
+def _range(path: str, header: bytes, shard: Shard, size: int) -> Iterator[bytes]:
+    """Yield the lines of a shard, after the header, some bytes at a time."""
+    contents = load(path, None, 1)
+    for begin in range(shard.begin, shard.end, size):
+        yield header + bytes(contents.read(begin, min(begin + size, shard.end)))
+        header = b""
+
+
+def _header_of_lines(path: str, request: Request) -> bytes:
+    """Return all of a plain file up to its first record if its records are lines, otherwise nothing."""
+    contents, form = load(path, None, 1), input_kind(path, request.format).format
+    head = contents.read(0, min(_HEAD, len(contents)))
     if _is_quoted(form, request, head):
         return b""
     found = records(head, _DELIMITERS[form], quoting=False)
     return bytes(head[: found.start[1]]) if found.start.size > 1 else b""
-
-
-def check_headers(paths: Sequence[str], request: Request) -> None:
-    """Raise ``DataError`` for the first file whose header differs from that of the first one."""
-    first: list[str] | None = None
-    for path in paths:
-        names = header_in(path, request)
-        first = first or names
-        _require_equal(display(path), names, first, display(paths[0]))
-
-
-def header_in(path: str, request: Request) -> list[str]:
-    """Return the columns of a file; ``DataError`` if it has no valid header."""
-    kind = input_kind(path, request.format)
-    blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
-    return _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].names
-
-
-def _require_equal(source: str, header: list[str], wanted: list[str], first: str) -> None:
-    if header != wanted:
-        raise DataError(source, f"its header differs from that of {first}", "other columns")
 
 
 def _is_quoted(form: str, request: Request, data: memoryview) -> bool:

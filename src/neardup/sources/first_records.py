@@ -4,13 +4,13 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from neardup.sources.collection import InputPiece
+from neardup.sources.collection import InputPiece, Shard
 from neardup.sources.compression import expansion_rate, identity, load, stream
 from neardup.sources.folder import Folder, documents_in
 from neardup.sources.formats import WARC, Kind, input_kind
 from neardup.sources.lines import blocks_of_lines
 from neardup.sources.request import Request
-from neardup.sources.shards import Shard, Shards
+from neardup.sources.shards import Shards
 
 _FIRST: Final = 1 << 20  # bytes that are read
 

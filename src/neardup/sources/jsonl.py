@@ -20,9 +20,10 @@ by name.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from itertools import islice, starmap
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
@@ -31,12 +32,21 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, require_other_fields
-from neardup.sources.collection import Advance, Append, InputPiece, require_new, silent
-from neardup.sources.compression import Contents, Writable, check_plain, compressed, load, stream
+from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, ranges, require_new, silent
+from neardup.sources.compression import (
+    Contents,
+    Writable,
+    check_plain,
+    check_size,
+    compressed,
+    frame_edges,
+    load,
+    stream,
+)
 from neardup.sources.fields import are_true, typed
 from neardup.sources.formats import STDIN, display, input_kind
 from neardup.sources.ids import id_of
-from neardup.sources.lines import BOM, Spans, blocks_of_lines, invalid_utf8, start_of_text
+from neardup.sources.lines import BOM, Spans, blocks_of_lines, invalid_utf8, line_ranges, start_of_text
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.record_faults import Rejected
@@ -44,6 +54,8 @@ from neardup.sources.records import decoder, field_names, literal_of, reason_of
 from neardup.sources.request import Request
 from neardup.sources.tables import ONLY_LINES, table_of
 
+_READ: Final = 1 << 24  # bytes read at a time to count lines
+_NEWLINE: Final = b"\n"
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
 HEAD: Final = 1 << 16  # bytes searched for the first line
 _MARKED: Final = 1 << 14  # rows created at a time
@@ -127,6 +139,34 @@ class JsonLines(InputPiece):
         with atomic(path) as file, compressed(file, output_kind(path, "jsonl").compression) as packed:
             yield lambda piece, mask, marks: piece.append_to(packed, mask, marks)
 
+    @classmethod
+    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Shard]:
+        """Cut a plain file after lines, and a file of several frames of zstd after frames; count the lines."""
+        compression = input_kind(path, request.format).compression
+        if compression is None:
+            ranges = line_ranges(load(path, None, 1), size)
+            return [Shard(source=source, begin=b, end=e, first=first, size=e - b) for b, e, first in ranges]
+        if compression == "zstd" and len(edges := frame_edges(path)) > 2:  # noqa: PLR2004 - of a frame
+            return _frame_shards(source, path, edges, size, request.max_bytes)
+        return super().cut(source, path, request, size)
+
+    @classmethod
+    def pieces(cls, path: str, request: Request, shard: Shard, size: int, needs: Needs) -> Iterator["JsonLines"]:
+        """Yield the records of the lines that begin in a shard."""
+        del needs  # lines are always whole
+        for contents in _blocks(path, request, shard, size):
+            yield cls(path, request, contents)
+
+    @classmethod
+    def first_fields(cls, path: str, request: Request) -> list[str]:
+        """Return the fields of the first lines that are valid; ``DataError`` if the file cannot be read."""
+        names: dict[str, None] = {}
+        blocks = stream(path, input_kind(path, request.format).compression, request.max_bytes, HEAD)
+        for line in next(blocks, b"").splitlines()[:_SAMPLE]:
+            with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                names.update(dict.fromkeys(msgspec.json.decode(line, type=dict[str, msgspec.Raw])))
+        return [*names]
+
     def append_to(self, file: Writable, mask: Flags, marks: pa.Table | None) -> None:
         """Write chosen lines to an open file; see ``writer``."""
         lines = self._spans.where(mask)
@@ -173,13 +213,60 @@ class JsonLines(InputPiece):
         return "{}:{}".format(*self.place(row))
 
 
-def first_fields(path: str, compression: str | None, max_bytes: int) -> list[str]:
-    """Return the fields of the first lines of a file that are valid; raises ``DataError`` if it cannot be read."""
-    names: dict[str, None] = {}
-    for line in next(stream(path, compression, max_bytes, HEAD), b"").splitlines()[:_SAMPLE]:
-        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            names.update(dict.fromkeys(msgspec.json.decode(line, type=dict[str, msgspec.Raw])))
-    return [*names]
+def _blocks(path: str, request: Request, shard: Shard, size: int) -> Iterator[Contents]:
+    """Yield the lines that begin in a shard, in bounded memory."""
+    source, compression = display(path), input_kind(path, request.format).compression
+    if compression is None:
+        yield Contents(source, load(path, None, 1).read(shard.begin, shard.end), first=shard.first)
+        return
+    first, held = shard.first, [b""]
+    for block in _expanded(path, compression, request.max_bytes, shard, size):
+        cut = block.rfind(_NEWLINE) + 1
+        if cut:
+            yield Contents(source, memoryview(b"".join([*held, block[:cut]])), first=first)
+            first += block.count(_NEWLINE)
+            held = []
+        held.append(block[cut:])
+    rest = b"".join(held)
+    if rest or first == 1:  # even an empty file is a piece
+        yield Contents(source, memoryview(rest), first=first)
+
+
+def _expanded(path: str, compression: str, most: int, shard: Shard, size: int) -> Iterator[bytes]:
+    """Yield the lines that begin in a shard of a compressed file, some bytes at a time."""
+    skipping, ended = shard.torn, True
+    for block in stream(path, compression, most, size, shard.begin, shard.end):
+        begin = block.find(_NEWLINE) + 1 if skipping else 0
+        if begin or not skipping:
+            skipping = False
+            yield block[begin:]
+        ended = block.endswith(_NEWLINE)
+    if not ended and shard.end < Path(path).stat().st_size:
+        for block in stream(path, compression, most, HEAD, shard.end):
+            end = block.find(_NEWLINE) + 1
+            yield block[: end or None]
+            if end:
+                return
+
+
+def _frame_shards(source: int, path: str, edges: Sequence[int], size: int, most: int) -> list[Shard]:
+    """Cut a zstd file after frames, at these *edges*, and count its lines; *most* bytes may be expanded."""
+    found: list[Shard] = []
+    total, first, torn = 0, 1, False
+    for begin, end in ((edges[b], edges[e]) for b, e in ranges(np.diff(edges).tolist(), size)):
+        lines, was_torn = 0, torn
+        for block in stream(path, "zstd", most, _READ, begin, end):
+            total += len(block)
+            check_size(display(path), total, most)
+            lines += block.count(_NEWLINE)
+            torn = not block.endswith(_NEWLINE)
+        if found and not lines:  # no line begins here, unless it is the last one
+            found[-1] = msgspec.structs.replace(found[-1], end=end, size=end - found[-1].begin)
+        else:
+            own = Shard(source=source, begin=begin, end=end, first=first + was_torn, size=end - begin, torn=was_torn)
+            found.append(own)
+        first += lines
+    return found
 
 
 class _Reader:

@@ -13,6 +13,7 @@ from neardup.sources.compression import Contents, Writable
 BOM: Final = b"\xef\xbb\xbf"
 _SCAN: Final = 1 << 22  # a block that stays in the cache while it is compared
 _WINDOW: Final = 1 << 22  # bytes read at a time to be copied
+_READ: Final = 1 << 24  # bytes read at a time to count lines
 _NEWLINE: Final = ord("\n")
 _RETURN: Final = ord("\r")
 
@@ -85,6 +86,26 @@ def blocks_of_lines(contents: Contents, size: int) -> Iterator[tuple[int, memory
             first, wanted = first + int(ends[-1]), size
         else:
             wanted *= 2
+
+
+def line_ranges(contents: Contents, size: int, header: int = 0) -> Iterator[tuple[int, int, int]]:
+    """Yield ranges of whole lines, about *size* bytes long: the begin, the end, and the number of the first line.
+
+    The *header* of delimited text, where a lone return ends a line, too, is in the first range.
+    """
+    begin, first, lines, end = 0, 1, 0, 0
+    for at, data, ends in blocks_of_lines(contents, min(_READ, size)):
+        end, lines = at + len(data), lines + (line_count(bytes(data)) if header else len(ends))
+        if end == len(contents) or (end - begin >= size and end >= header):
+            yield begin, end, first
+            begin, first, lines = end, first + lines, 0
+    if not end:
+        yield 0, 0, 1
+
+
+def line_count(data: bytes) -> int:
+    """Return the number of lines of delimited text, where a lone return ends a line, too."""
+    return data.count(b"\n") + data.count(b"\r") - data.count(b"\r\n")
 
 
 @dataclass(frozen=True, slots=True)

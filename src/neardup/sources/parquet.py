@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from neardup.model.arrays import Flags, not_utf8
 from neardup.model.arrow_types import BINARY, STRINGS, is_one_of
 from neardup.model.errors import DataError, OutputError
-from neardup.sources.collection import Advance, Append, InputPiece, named, require_new, silent
+from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, named, ranges, require_new, silent
 from neardup.sources.compression import changed, check_size, joined, sniff
 from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
@@ -131,11 +131,6 @@ class ParquetTable(InputPiece):
         """The bytes in memory of the table and the ids."""
         return int(self._table.nbytes + self.ids.nbytes)
 
-    def require_columns_of(self, first: InputPiece) -> None:
-        """Raise ``DataError`` for other columns than those of the *first* file."""
-        if isinstance(first, ParquetTable):
-            _require_equal(self.source, self.columns, first.columns, first.source)
-
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
         there = _path(self.columns, name) is not None or self.of_pages(name) is not None
@@ -156,7 +151,7 @@ class ParquetTable(InputPiece):
                     made = pq.ParquetWriter(buffer or file, table.schema, compression=compression)
                     writers.append(_Groups(opened.enter_context(made), size))
                 else:
-                    _require_equal(piece.source, table.schema, writers[0].schema, "the inputs before it")
+                    piece.require_columns(piece.source, table.schema, writers[0].schema, "the inputs before it")
                 writers[0].append(_parts(table, mask) if piece._chosen is None else piece._chosen)
 
             try:
@@ -168,6 +163,71 @@ class ParquetTable(InputPiece):
                 raise OutputError(path, f"it cannot be written as Parquet: {error}") from error
             if buffer is not None:
                 file.write(buffer.getbuffer())
+
+    @classmethod
+    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Shard]:
+        """Cut a file after groups of rows."""
+        del request
+        rows, sizes = group_sizes(path)
+        firsts = [1, *(1 + np.cumsum(rows)).tolist()]
+        return [
+            Shard(source=source, begin=b, end=e, first=firsts[b], size=sum(sizes[b:e])) for b, e in ranges(sizes, size)
+        ]
+
+    @classmethod
+    def pieces(cls, path: str, request: Request, shard: Shard, size: int, needs: Needs) -> Iterator["ParquetTable"]:
+        """Yield the rows of some row groups; only the requested columns unless whole rows are needed.
+
+        If as many documents were found before as there are rows, they are not checked again, and have no ids.
+        """
+        parts: list[pa.RecordBatch] = []
+        number, read, first = 0, 0, shard.first
+        with _opened(path) as file:
+            metadata, schema = file.metadata, file.schema_arrow
+            rows, held = (sum(sizes[shard.begin : shard.end]) for sizes in _sizes(metadata))
+            ids = needs.documents != rows or request.html is not None
+            fields = dict.fromkeys((request.text, *([request.id] * ids), *request.columns))
+            paths = (_path(schema, name) for name in fields)
+            wanted = None if needs.whole else [".".join(path) for path in paths if path is not None]
+            size = min(size, _PIECE)
+            together = max(1, min(_BATCH, rows * size // max(1, 2 * held)))
+            ways = {"batch_size": together, "columns": wanted, "use_threads": False}  # shards are read in parallel
+            for batch in file.iter_batches(row_groups=range(shard.begin, shard.end), **ways):
+                parts.append(batch)
+                number += batch.nbytes
+                read += len(batch)
+                if number >= size:
+                    table = pa.Table.from_batches(parts)
+                    yield cls(path, request, _Part(table, first, schema, metadata, ids))
+                    first, number, parts = first + len(table), 0, []
+            _require_rows(read, rows)
+            if parts or first == shard.first:  # there are columns even without rows
+                table = pa.Table.from_batches(parts) if parts else without_rows(schema)
+                yield cls(path, request, _Part(table, first, schema, metadata, ids))
+
+    @classmethod
+    def columns_in(cls, path: str, request: Request | None = None) -> pa.Schema:
+        """Return the columns of a file; ``DataError`` if it cannot be read."""
+        del request
+        with _opened(path) as file:
+            return file.schema_arrow
+
+    @classmethod
+    def require_columns(cls, source: str, columns: pa.Schema, wanted: pa.Schema, first: str) -> None:
+        """Raise ``DataError`` for columns that differ from the *wanted* ones, which are those of the *first* input."""
+        if columns.equals(wanted):
+            return
+        difference = f"it has {len(columns)} columns, that has {len(wanted)}"
+        for field, other in zip(columns, wanted, strict=False):
+            if not field.equals(other):
+                difference = f"it has {field.name!r} ({field.type}) where that has {other.name!r} ({other.type})"
+                break
+        raise DataError(source, f"its columns differ from those of {first}; {difference}", "other columns")
+
+    @classmethod
+    def first_fields(cls, path: str, request: Request) -> list[str]:
+        """Return the columns of a file; ``DataError`` if it cannot be read."""
+        return list(cls.columns_in(path, request).names)
 
     def choose(self, mask: Flags, marks: pa.Table | None) -> None:
         """Filter the rows that are appended to an output next."""
@@ -200,62 +260,6 @@ def group_sizes(path: str) -> tuple[list[int], list[int]]:
     """Return the number of rows, and of bytes, of each row group of a file."""
     with _opened(path) as file:
         return _sizes(file.metadata)
-
-
-def check_schemas(paths: Sequence[str]) -> None:
-    """Raise ``DataError`` for the first file whose columns differ from those of the first one."""
-    first: pa.Schema | None = None
-    for path in paths:
-        schema = schema_in(path)
-        first = first or schema
-        _require_equal(display(path), schema, first, display(paths[0]))
-
-
-def schema_in(path: str) -> pa.Schema:
-    """Return the columns of a file; ``DataError`` if it cannot be read."""
-    with _opened(path) as file:
-        return file.schema_arrow
-
-
-def pieces_of(  # noqa: PLR0913, PLR0917 - a part of a file, and how to read it
-    path: str,
-    request: Request,
-    begin: int,
-    end: int,
-    first: int,
-    size: int,
-    *,
-    whole: bool,
-    documents: int | None = None,
-) -> Iterator[ParquetTable]:
-    """Yield the rows of some row groups, about *size* bytes at a time; only the requested columns unless *whole*.
-
-    *documents* is how many were found before; if they are all rows, they are not checked again, and have no ids.
-    """
-    parts: list[pa.RecordBatch] = []
-    number, read, start = 0, 0, first
-    with _opened(path) as file:
-        metadata, schema = file.metadata, file.schema_arrow
-        rows, held = (sum(sizes[begin:end]) for sizes in _sizes(metadata))
-        ids = documents != rows
-        fields = dict.fromkeys((request.text, *([request.id] * ids), *request.columns))
-        paths = (_path(schema, name) for name in fields)
-        wanted = None if whole else [".".join(path) for path in paths if path is not None]
-        size = min(size, _PIECE)
-        together = max(1, min(_BATCH, rows * size // max(1, 2 * held)))
-        ways = {"batch_size": together, "columns": wanted, "use_threads": False}  # shards are read in parallel already
-        for batch in file.iter_batches(row_groups=range(begin, end), **ways):
-            parts.append(batch)
-            number += batch.nbytes
-            read += len(batch)
-            if number >= size:
-                table = pa.Table.from_batches(parts)
-                yield ParquetTable(path, request, _Part(table, first, schema, metadata, ids))
-                first, number, parts = first + len(table), 0, []
-        _require_rows(read, rows)
-        if parts or first == start:  # there are columns even without rows
-            table = pa.Table.from_batches(parts) if parts else without_rows(schema)
-            yield ParquetTable(path, request, _Part(table, first, schema, metadata, ids))
 
 
 @contextmanager
@@ -494,15 +498,3 @@ def _invalid(column: pa.ChunkedArray) -> list[int]:
             rows += [row + first for row in not_utf8(chunk.cast(pa.large_binary()).to_pylist())]
         first += len(chunk)
     return rows
-
-
-def _require_equal(source: str, schema: pa.Schema, wanted: pa.Schema, first: str) -> None:
-    """Raise ``DataError`` for columns that differ from the *wanted* ones, which are those of the *first* input."""
-    if schema.equals(wanted):
-        return
-    difference = f"it has {len(schema)} columns, that has {len(wanted)}"
-    for field, other in zip(schema, wanted, strict=False):
-        if not field.equals(other):
-            difference = f"it has {field.name!r} ({field.type}) where that has {other.name!r} ({other.type})"
-            break
-    raise DataError(source, f"its columns differ from those of {first}; {difference}", "other columns")

@@ -102,7 +102,7 @@ def _of_local(inputs: Inputs, paths: Sequence[str], request: Request, advance: A
         else:
             with within_memory(path):
                 pieces.append(reader(one.format)(path, request, advance=partial(advance, index)))
-    if request.html:
+    if request.html is not None:
         extract(pieces, request)
     return WholeInputs(pieces, request, ignored)
 

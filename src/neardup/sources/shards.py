@@ -12,62 +12,40 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
-from itertools import pairwise
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, Final, Self
+from typing import Any, Final, Self
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 
 from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes
 from neardup.model.errors import NO_FILE, DataError, InputRefused, require
 from neardup.sources import remote
-from neardup.sources.collection import InputPiece, extract
-from neardup.sources.compression import Contents, check_size, frame_edges, identity, load, stream
+from neardup.sources.collection import InputPiece, Needs, Shard, extract, ranges
+from neardup.sources.compression import identity
 from neardup.sources.copies import copied, is_pipe, needs_copy
 from neardup.sources.fields import joined
 from neardup.sources.folder import Folder, documents_in, require_other_names, state_of
 from neardup.sources.formats import (
     FOLDER,
     STDIN,
-    WARC,
     Kind,
     display,
     is_url,
 )
 from neardup.sources.inputs import Inputs, kind_of_input
-from neardup.sources.lines import blocks_of_lines
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.pages import extracting
+from neardup.sources.read import reader
 from neardup.sources.record_faults import Rejected
 from neardup.sources.request import Request
 from neardup.text.extraction import Extraction
 
-Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
 SHARD: Final = 1 << 26  # bytes
-_READ: Final = 1 << 24  # bytes read at a time to count lines
-_HEAD: Final = 1 << 16  # bytes that are searched for a header
-_NEWLINE: Final = b"\n"
 _SOURCE: Final = attrgetter("source")
-
-
-class Shard(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
-    """A part of one input. *source* is the number of the input; *begin* and *end* are bytes, row groups or files.
-
-    *first* is the number of its first line or row, from 1. *size* is the number of bytes on disk. The bytes of a *torn*
-    shard, expanded, begin in the middle of a line, which belongs to the shard before.
-    """
-
-    source: Count
-    begin: Count
-    end: Count
-    first: Count
-    size: Count
-    torn: bool = False
 
 
 @dataclass(slots=True, eq=False)
@@ -137,31 +115,11 @@ class Shards:
                 files, others = documents_in(path, self.request.glob)
                 ignored += others
                 sizes = state_of(path, files)[0]
-                ranges = _ranges(sizes, size)
-                identities[source] = [len(files), *(state_of(path, files[b:e])[1] for b, e in ranges)]
-                shards += [Shard(source=source, begin=b, end=e, first=1, size=sum(sizes[b:e])) for b, e in ranges]
-            elif found.format == "parquet":
-                from neardup.sources.parquet import group_sizes
-
-                rows, sizes = group_sizes(path)
-                firsts = [1, *(1 + np.cumsum(rows)).tolist()]
-                shards += [
-                    Shard(source=source, begin=b, end=e, first=firsts[b], size=sum(sizes[b:e]))
-                    for b, e in _ranges(sizes, size)
-                ]
-            elif found.format == WARC:
-                from neardup.sources.archives import ranges_of
-
-                shards += [Shard(source=source, begin=b, end=e, first=1, size=e - b) for b, e in ranges_of(path, size)]
-            elif found == Kind("jsonl"):
-                shards += _line_shards(source, path, size)
-            elif found == Kind("jsonl", "zstd") and len(edges := frame_edges(path)) > 2:  # noqa: PLR2004 - of a frame
-                shards += _frame_shards(source, path, edges, size, self.request.max_bytes)
-            elif found.compression is None and (header := self._header(path, found)):
-                shards += _line_shards(source, path, size, len(header))
+                edges = ranges(sizes, size)
+                identities[source] = [len(files), *(state_of(path, files[b:e])[1] for b, e in edges)]
+                shards += [Shard(source=source, begin=b, end=e, first=1, size=sum(sizes[b:e])) for b, e in edges]
             else:
-                whole = Path(path).stat().st_size
-                shards.append(Shard(source=source, begin=0, end=whole, first=1, size=whole))
+                shards += reader(found.format).cut(source, path, self.request, size)
         return replace(self, shards=shards, identities=identities, ignored=ignored, size=size)
 
     def without(self, inputs: Sequence[str]) -> Self:
@@ -176,15 +134,10 @@ class Shards:
         Standard input and files at URLs are not checked before they are copied.
         """
         paths = [self.inputs[source] for source in sources if not needs_copy(self.inputs[source])]
-        match self.kinds[sources[0]].format:
-            case "parquet":
-                from neardup.sources.parquet import check_schemas
-
-                check_schemas(paths)
-            case "csv" | "tsv":
-                from neardup.sources.delimited import check_headers
-
-                check_headers(paths, self.request)
+        form = reader(self.kinds[sources[0]].format)
+        found = [form.columns_in(path, self.request) for path in paths]
+        for path, columns in zip(paths, found, strict=True):
+            form.require_columns(display(path), columns, found[0], display(paths[0]))
 
     def first_fields(self, source: int) -> list[str]:
         """Return the columns of a table, or the fields of its first lines of JSON.
@@ -193,22 +146,7 @@ class Shards:
         be read.
         """
         path = self.inputs[source]
-        if needs_copy(path):
-            return []
-        match self.kinds[source].format:
-            case "parquet":
-                from neardup.sources.parquet import schema_in
-
-                return list(schema_in(path).names)
-            case "csv" | "tsv":
-                from neardup.sources.delimited import header_in
-
-                return header_in(path, self.request)
-            case "jsonl":
-                from neardup.sources.jsonl import first_fields
-
-                return first_fields(path, self.kinds[source].compression, self.request.max_bytes)
-        return []
+        return [] if needs_copy(path) else reader(self.kinds[source].format).first_fields(path, self.request)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shards as plain values."""
@@ -320,137 +258,27 @@ class Shards:
     def pieces(
         self, shard: Shard, *, whole: bool = False, markup: bool = False, documents: int | None = None
     ) -> Iterator[InputPiece]:
-        """Yield the records of a shard as collections; those of a *whole* record can be written, too.
+        """Yield the records of a shard as collections; ``Needs`` explains the parameters.
 
-        With *markup*, the texts of pages remain HTML, which is enough for copies of them. *documents* is their number
-        if they were read before and only their texts and fields are wanted: what need not be read again is left out.
         Names, places and rejected records are numbered as in the whole input. Raises ``DataError`` for an input that
         has changed or was removed, and for one that cannot be read.
         """
-        with _remaining(self.inputs[shard.source]):
-            for piece in self._pieces(shard, whole=whole, markup=markup, documents=documents):
-                if shard.source < self.texts:
-                    piece.take_sites()
-                elif self.request.html and not markup:
-                    extract([piece], self.request)
-                yield piece
-
-    def _pieces(self, shard: Shard, *, whole: bool, markup: bool, documents: int | None) -> Iterator[InputPiece]:
-        path, found = self.inputs[shard.source], self.kinds[shard.source]
-        self.check_unchanged(shard)
+        path, form = self.inputs[shard.source], self.kinds[shard.source].format
         request = self.request if shard.source < self.texts else self.request.with_address()
-        match found.format:
-            case "parquet":
-                from neardup.sources.parquet import pieces_of
-
-                ways: Any = {"whole": whole, "documents": None if self.request.html else documents}
-                yield from pieces_of(path, request, shard.begin, shard.end, shard.first, self.size, **ways)
-            case "warc":
-                from neardup.sources import archives
-
-                yield from archives.pieces_of(path, self.request, shard.begin, shard.end, self.size, markup=markup)
-            case "folder":
+        with _remaining(path):
+            self.check_unchanged(shard)
+            if form == FOLDER:
                 files = self._files(shard.source)[shard.begin : shard.end]
                 folders = sum(one.format == FOLDER for one in self.kinds)
-                yield Folder(path, self.request, files, prefixed=folders > 1, markup=markup)
-            case "jsonl":
-                from neardup.sources.jsonl import JsonLines
-
-                for contents in self._blocks(path, found, shard):
-                    yield JsonLines(path, request, contents)
-            case _:
-                from neardup.sources.delimited import DelimitedText, pieces_of_records
-
-                blocks, shift = stream(path, found.compression, self.request.max_bytes, self.size), 0
-                if shard.begin or shard.size < Path(path).stat().st_size:
-                    header = self._header(path, found) if shard.begin else b""
-                    blocks, shift = self._range(path, header, shard), shard.first - 1 - _line_count(header)
-                for contents in pieces_of_records(display(path), found.format, self.request, blocks):
-                    contents.first += shift
-                    yield DelimitedText(path, self.request, contents)
-
-    def _header(self, path: str, found: Kind) -> bytes:
-        """Return all of a plain file up to its first record if its records are lines, otherwise nothing."""
-        from neardup.sources.delimited import header_of_lines
-
-        contents = load(path, None, 1)
-        return header_of_lines(contents.read(0, min(_HEAD, len(contents))), found.format, self.request)
-
-    def _range(self, path: str, header: bytes, shard: Shard) -> Iterator[bytes]:
-        contents = load(path, None, 1)
-        for begin in range(shard.begin, shard.end, self.size):
-            yield header + bytes(contents.read(begin, min(begin + self.size, shard.end)))
-            header = b""
-
-    def _blocks(self, path: str, found: Kind, shard: Shard) -> Iterator[Contents]:
-        source = display(path)
-        if found.compression is None:
-            lines = load(path, None, self.request.max_bytes).read(shard.begin, shard.end)
-            yield Contents(source, lines, first=shard.first)
-            return
-        first, held = shard.first, [b""]
-        for block in self._expanded(path, found.compression, shard):
-            cut = block.rfind(_NEWLINE) + 1
-            if cut:
-                yield Contents(source, memoryview(b"".join([*held, block[:cut]])), first=first)
-                first += block.count(_NEWLINE)
-                held = []
-            held.append(block[cut:])
-        rest = b"".join(held)
-        if rest or first == 1:  # even an empty file is a piece
-            yield Contents(source, memoryview(rest), first=first)
-
-    def _expanded(self, path: str, compression: str, shard: Shard) -> Iterator[bytes]:
-        """Yield the lines that begin in a shard of a compressed file, some bytes at a time."""
-        most, skipping, ended = self.request.max_bytes, shard.torn, True
-        for block in stream(path, compression, most, self.size, shard.begin, shard.end):
-            begin = block.find(_NEWLINE) + 1 if skipping else 0
-            if begin or not skipping:
-                skipping = False
-                yield block[begin:]
-            ended = block.endswith(_NEWLINE)
-        if not ended and shard.end < Path(path).stat().st_size:
-            for block in stream(path, compression, most, _HEAD, shard.end):
-                end = block.find(_NEWLINE) + 1
-                yield block[: end or None]
-                if end:
-                    return
-
-
-def _ranges(sizes: Sequence[int], limit: int) -> list[tuple[int, int]]:
-    """Cut neighbours into ranges of at most *limit* bytes, or one that is larger; nothing is one range."""
-    edges, held = [0], 0
-    for place, size in enumerate(sizes):
-        if held and held + size > limit:
-            edges.append(place)
-            held = 0
-        held += size
-    return list(pairwise([*edges, len(sizes)]))
-
-
-def _line_count(data: bytes) -> int:
-    """Return the number of lines of delimited text, where a lone return ends a line, too."""
-    return data.count(_NEWLINE) + data.count(b"\r") - data.count(b"\r\n")
-
-
-def _frame_shards(source: int, path: str, edges: Sequence[int], size: int, most: int) -> list[Shard]:
-    """Cut a zstd file after frames, at these *edges*, and count its lines; *most* bytes may be expanded."""
-    found: list[Shard] = []
-    total, first, torn = 0, 1, False
-    for begin, end in ((edges[b], edges[e]) for b, e in _ranges(np.diff(edges).tolist(), size)):
-        lines, was_torn = 0, torn
-        for block in stream(path, "zstd", most, _READ, begin, end):
-            total += len(block)
-            check_size(display(path), total, most)
-            lines += block.count(_NEWLINE)
-            torn = not block.endswith(_NEWLINE)
-        if found and not lines:  # no line begins here, unless it is the last one
-            found[-1] = msgspec.structs.replace(found[-1], end=end, size=end - found[-1].begin)
-        else:
-            own = Shard(source=source, begin=begin, end=end, first=first + was_torn, size=end - begin, torn=was_torn)
-            found.append(own)
-        first += lines
-    return found
+                found = iter([Folder(path, request, files, prefixed=folders > 1, markup=markup)])
+            else:
+                found = reader(form).pieces(path, request, shard, self.size, Needs(whole, markup, documents))
+            for piece in found:
+                if shard.source < self.texts:
+                    piece.take_sites()
+                elif request.html is not None and not markup:
+                    extract([piece], request)
+                yield piece
 
 
 @contextmanager
@@ -462,19 +290,6 @@ def _remaining(path: str) -> Iterator[None]:
         if error.code != NO_FILE:
             raise
         raise DataError(display(path), "it was moved or removed after the run had begun", "changed") from error
-
-
-def _line_shards(source: int, path: str, size: int, header: int = 0) -> list[Shard]:
-    """Cut a plain file after line ends, and count its lines; the *header* of delimited text is in the first shard."""
-    contents = load(path, None, 1)
-    found: list[Shard] = []
-    begin, first, lines = 0, 1, 0
-    for at, data, ends in blocks_of_lines(contents, min(_READ, size)):
-        end, lines = at + len(data), lines + (_line_count(bytes(data)) if header else len(ends))
-        if end == len(contents) or (end - begin >= size and end >= header):
-            found.append(Shard(source=source, begin=begin, end=end, first=first, size=end - begin))
-            begin, first, lines = end, first + lines, 0
-    return found or [Shard(source=source, begin=0, end=0, first=1, size=0)]
 
 
 @contextmanager

@@ -174,7 +174,7 @@ def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | 
 def _asked(request: Request) -> Request:
     """Return a request for pages with their addresses; it rejects the same records as a run with templates."""
     request = replace(request, processes=None)  # pages are not extracted
-    if not request.html:
+    if request.html is None:
         return replace(request, columns=())
     extraction = request.extraction
     templates = HostTemplates((), rule_of(extraction)) if extraction.templates is None else extraction.templates
@@ -198,7 +198,7 @@ def _pages(
         progress("learn", done, before + of_records)
 
     def pages() -> Iterator[Page]:
-        url = shards.request.url_field if shards.request.html else None
+        url = shards.request.url_field if shards.request.html is not None else None
         for piece in filter(len, others.every_piece(rejected, report, markup=lambda: True)):
             yield from piece.html_pages(url)
 

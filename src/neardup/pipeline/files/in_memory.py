@@ -49,8 +49,9 @@ def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:
     """Raise ``DataError`` for documents that an output cannot have, before any output is written."""
     forms = _forms(outputs, documents.format)
     own = documents.formats & forms if len(documents.formats) == 1 else set()
+    first = documents.pieces[0]
     for piece in documents.pieces if own else ():
-        piece.require_columns_of(documents.pieces[0])
+        piece.require_columns(piece.source, piece.columns, first.columns, first.source)
     for form in sorted(forms - own):
         check_representable(", ".join(documents.names), documents.schema, form)
     for piece in documents.pieces:

@@ -118,7 +118,7 @@ class FileAnswers:
 
         A line that was too long is ``None``. Each line must have a URL or an id of its own.
         """
-        if self._request.html:
+        if self._request.html is not None:
             self._read_pages()
         self._answered_lines(1, [])  # wrong options are refused before the first line arrives
         for first, lines in batches:
@@ -133,7 +133,7 @@ class FileAnswers:
         ids = {one.position: self._id_of(lines[one.position - first]) for one in piece.rejected if one.code == "type"}
         too_long = (number for number, line in enumerate(lines, first) if line is None)
         piece.rejected += [Rejected(piece.source, number, _TOO_LONG, "too long") for number in too_long]
-        if self._request.html:
+        if self._request.html is not None:
             extract([piece], self._request)
         answers = [{"line": number} | answer for (_, number), answer in self._answered(piece, alone=True)[0]]
         for answer in answers:

@@ -224,9 +224,7 @@ def fields(shards: Shards, task: int) -> dict[str, Any]:
     source = display(path)
     checked = False
     if form == "parquet":
-        from neardup.sources.parquet import schema_in
-
-        checked = has_limits(schema_in(path))
+        checked = has_limits(reader(form).columns_in(path))
     pieces = shards.pieces(shard, whole=True, markup=True)
     schemas: list[pa.Schema] = []
     misfit: str | None = None

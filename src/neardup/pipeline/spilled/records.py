@@ -5,9 +5,9 @@ from typing import Annotated, Any, Final, get_type_hints
 import msgspec
 
 from neardup.engines.journal import WorkFolder
+from neardup.sources.collection import Count, Shard
 from neardup.sources.record_faults import QuotedLines, WithoutText
 from neardup.sources.request import Request
-from neardup.sources.shards import Count, Shard
 
 Files = dict[str, Count]
 _AS_WRITTEN: Final = {
