@@ -1,8 +1,11 @@
 """Local copies of inputs that can be read only once, or are elsewhere: standard input, other pipes, files at URLs."""
 
 import os
-from collections.abc import Mapping
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import mkdtemp
 
 from neardup.sources import remote
 from neardup.sources.formats import PIPED, SPOOLED, STDIN, is_url
@@ -20,21 +23,41 @@ def needs_copy(path: str) -> bool:
     return path == STDIN or is_url(path) or is_pipe(path)
 
 
+def name_of_copy(path: str, form: str) -> str:
+    """Return the relative path of the copy of an input of this format; it shows what the copy is of."""
+    if path == STDIN:
+        return f"{SPOOLED}.{form}"
+    return remote.place(path) if is_url(path) else f"{PIPED}{os.path.abspath(path)}"  # noqa: PTH100 - links stay
+
+
 def copied(formats: Mapping[str, str], folder: str) -> dict[str, Path]:
     """Copy those inputs that need it into a folder; return their copies. Each input is given with its format.
 
     Raises ``DataError`` for an input that cannot be read, and ``StorageFailed`` if the folder cannot be written.
     """
-    copies = remote.copied([*formats], folder)
-    for path, form in formats.items():
-        if path == STDIN:
-            copies[path] = Path(folder, f"{SPOOLED}.{form}")
-        elif is_pipe(path):
-            copies[path] = Path(f"{folder}{os.sep}{PIPED}{os.path.abspath(path)}")  # noqa: PTH100 - links stay
-        else:
-            continue
+    copies = {path: Path(folder, name_of_copy(path, form)) for path, form in formats.items() if needs_copy(path)}
+    for path, copy in copies.items():
         with temporary_files(folder):
-            copies[path].parent.mkdir(parents=True, exist_ok=True)
-            with copies[path].open("wb") as file:
-                file.writelines(piped(path))
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            with copy.open("wb") as file:
+                if is_url(path):
+                    remote.fetch(path, file)
+                else:
+                    file.writelines(piped(path))
     return copies
+
+
+@contextmanager
+def fetched(paths: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | None]]:
+    """Copy the files at URLs into a temporary folder; yield the local paths of all files, and that folder.
+
+    The folder is removed only after an exception.
+    """
+    folder = mkdtemp(prefix="neardup-") if any(map(is_url, paths)) else None
+    try:
+        copies = copied(dict.fromkeys(filter(is_url, paths), ""), folder or "")
+        yield tuple(str(copies.get(path, path)) for path in paths), folder
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise

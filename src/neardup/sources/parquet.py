@@ -140,7 +140,7 @@ class ParquetTable(InputPiece):
     @contextmanager
     def writer(cls, path: str) -> Iterator[Append]:
         """Write rows with the schema, codecs and group size of the first ones, and the marks as more columns."""
-        writers: list[_Groups] = []
+        writers: list[RowGroups] = []
         with atomic(path) as file, ExitStack() as opened:
             buffer = io.BytesIO() if is_special(path) else None  # a pipe has no position
 
@@ -149,7 +149,7 @@ class ParquetTable(InputPiece):
                 if not writers:
                     compression, size = _storage(piece._metadata)
                     made = pq.ParquetWriter(buffer or file, table.schema, compression=compression)
-                    writers.append(_Groups(opened.enter_context(made), size))
+                    writers.append(RowGroups(opened.enter_context(made), size, _WAITING))
                 else:
                     piece.require_columns(piece.source, table.schema, writers[0].schema, "the inputs before it")
                 writers[0].append(_parts(table, mask) if piece._chosen is None else piece._chosen)
@@ -358,22 +358,22 @@ def _storage(metadata: pq.FileMetaData) -> tuple[dict[str, str] | str, int]:
     return codecs, max(1, *(group.num_rows for group in groups)) if groups[0].num_rows else _GROUP
 
 
-class _Groups:
-    """Rows that are written in whole groups of *size* rows; of small inputs, several are one group."""
+class RowGroups:
+    """Rows that are written in whole groups of *size* rows; at most *most* bytes wait for those of the next input."""
 
-    def __init__(self, writer: pq.ParquetWriter, size: int) -> None:
+    def __init__(self, writer: pq.ParquetWriter, size: int, most: int) -> None:
         self.schema: pa.Schema = writer.schema
-        self._writer, self._size = writer, size
+        self._writer, self._size, self._most = writer, size, most
         self._waiting: list[pa.Table] = []
         self._rows = self._bytes = 0
 
     def append(self, tables: Iterable[pa.Table]) -> None:
-        """Add rows; few enough bytes wait for those that are added next."""
+        """Add rows; few enough bytes wait for those of the next call."""
         for rows in tables:
             self._wait(rows)
             if self._rows >= self._size:
                 self._write(self._rows // self._size * self._size)
-        if self._bytes > _WAITING:
+        if self._bytes > self._most:
             self.end()
 
     def end(self) -> None:

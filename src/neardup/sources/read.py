@@ -19,12 +19,12 @@ from neardup.model.errors import (
 )
 from neardup.sources.collection import InputPiece, WholeInputs, extract
 from neardup.sources.compression import within_memory
+from neardup.sources.copies import fetched
 from neardup.sources.folder import Folder, documents_in, require_other_names
 from neardup.sources.formats import FOLDER, WARC, AnyPath, display
 from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.pages import extracting
 from neardup.sources.record_faults import Rejected
-from neardup.sources.remote import fetched
 from neardup.sources.request import Request
 
 Progress = Callable[[str, int, int], None]

@@ -6,14 +6,12 @@ contains its URL, which is what messages and ids show.
 
 import glob
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from tempfile import mkdtemp
 from typing import Any, BinaryIO, Final
 
 from neardup.model.errors import InputRefused, NeardupError, OutputError
-from neardup.sources.formats import FETCHED, is_hidden_match, is_url, kind
+from neardup.sources.formats import FETCHED, is_hidden_match, kind
 
 _STEP: Final = 1 << 24
 _LONGEST: Final = 300  # characters of the error of a file system: some list every place where they look for a library
@@ -62,32 +60,6 @@ def place(url: str) -> str:
     if ".." in parts:
         raise InputRefused(url, "its path must not contain '..'")
     return "/".join([FETCHED, scheme, *parts])
-
-
-def copied(paths: Sequence[str], folder: str) -> dict[str, Path]:
-    """Copy the files at URLs among some paths into a folder; return their copies."""
-    copies = {url: Path(folder, place(url)) for url in paths if is_url(url)}
-    for url, copy in copies.items():
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        with copy.open("wb") as file:
-            fetch(url, file)
-    return copies
-
-
-@contextmanager
-def fetched(paths: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | None]]:
-    """Copy the files at URLs into a temporary folder; yield the local paths of all files, and that folder.
-
-    The folder is removed only after an exception.
-    """
-    folder = mkdtemp(prefix="neardup-") if any(map(is_url, paths)) else None
-    try:
-        copies = copied(paths, folder or "")
-        yield tuple(str(copies.get(path, path)) for path in paths), folder
-    except BaseException:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
 
 
 def exists(url: str) -> bool:

@@ -153,17 +153,12 @@ def table_writer(file: BinaryIO, how: Kind, schema: pa.Schema) -> Iterator[tuple
     if how.format == "parquet":
         import pyarrow.parquet as pq  # slow to load
 
-        held: list[pa.Table] = []
+        from neardup.sources.parquet import RowGroups
+
         with pq.ParquetWriter(file, schema, compression="zstd") as parquet:
-
-            def hold(table: pa.Table, rows: int = _GROUP_ROWS, size: int = _GROUP_BYTES) -> None:
-                held.append(table)
-                if sum(map(len, held)) >= rows or sum(one.nbytes for one in held) >= size:
-                    parquet.write_table(pa.concat_tables(held), row_group_size=_GROUP_ROWS)
-                    held.clear()
-
-            yield hold, file
-            hold(without_rows(schema), 0)
+            groups = RowGroups(parquet, _GROUP_ROWS, _GROUP_BYTES)
+            yield lambda table: groups.append([table]), file
+            groups.end()
         return
     with compressed(file, how.compression) as packed:
         if how.format == "jsonl":

@@ -65,13 +65,13 @@ from neardup.pipeline.spilled.run import Map, Stages, decided, listed
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
-from neardup.sources.copies import needs_copy
-from neardup.sources.formats import SPOOLED, STDIN, Kind, is_url, kind
+from neardup.sources.copies import name_of_copy, needs_copy
+from neardup.sources.formats import STDIN, Kind, is_url, kind
 from neardup.sources.inputs import Inputs
 from neardup.sources.output import PAGES, check_table, is_page, is_special, write_file
 from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import extracting
-from neardup.sources.remote import fetch, place
+from neardup.sources.remote import fetch
 from neardup.sources.shards import SHARD, Shards
 from neardup.sources.standard_input import check_same, repeated_input, standard_input
 
@@ -260,7 +260,7 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
     """
     indexes = {index.path: index for index in settings.earlier.indexes}
     names = {path: f"index-{number}.jsonl" for number, path in enumerate(indexes)} | {
-        path: f"{SPOOLED}.{shards.kinds[source].format}" if path == STDIN else place(path)
+        path: name_of_copy(path, shards.kinds[source].format)
         for source, path in enumerate(shards.inputs)
         if needs_copy(path)
     }
