@@ -1,3 +1,4 @@
+import json
 import re
 from dataclasses import replace
 
@@ -6,6 +7,7 @@ import pytest
 from neardup.model.errors import DataError, ParameterError
 from neardup.sources.record_faults import Rejected
 from neardup.sources.request import Request
+from neardup.text.extraction import Extraction
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,11 @@ def test_a_field_of_pages_replaces_the_text():
     request = Request(html="page", glob=["*.py"], columns=["size"])
     assert (request.text, request.glob, request.columns) == ("page", ("*.py",), ("size",))
     assert replace(request, strict=True) == Request(html="page", glob=["*.py"], columns=["size"], strict=True)
+
+
+def test_a_request_is_read_as_it_was_recorded():
+    request = Request(html="page", glob=["*.py"], columns=["size"], extraction=Extraction(view="main"), max_bytes=7)
+    assert Request.from_dict(json.loads(json.dumps(request.to_dict()))) == request
 
 
 def test_addresses_are_read_where_they_are_used():

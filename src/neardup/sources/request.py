@@ -1,9 +1,9 @@
 """The request of a run: which fields of the inputs it needs, and how to read them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
-from typing import Final, Literal, Self, get_args
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Final, Literal, Self, get_args
 
 from neardup.engines.processes import Processes
 from neardup.model.errors import (
@@ -110,6 +110,16 @@ class Request:
         if self.html is None or not self.reads_addresses:
             return self
         return replace(self, columns=tuple(dict.fromkeys([*self.columns, self.url_field])))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the request as plain values, without processes."""
+        plain = replace(self, extraction=AUTO, processes=None)
+        return {**asdict(plain), "extraction": self.extraction.to_dict()}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Self:
+        """Return the request that ``to_dict`` described."""
+        return cls(**{**given, "extraction": Extraction.from_dict(given["extraction"])})
 
     def reads_pages(self, formats: Iterable[str]) -> bool:
         """Return whether inputs of these formats have web pages: archives, folders of documents, or a field of HTML."""

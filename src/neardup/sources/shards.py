@@ -11,7 +11,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -42,7 +42,6 @@ from neardup.sources.pages import extracting
 from neardup.sources.read import reader
 from neardup.sources.record_faults import Rejected
 from neardup.sources.request import Request
-from neardup.text.extraction import Extraction
 
 SHARD: Final = 1 << 26  # bytes
 _SOURCE: Final = attrgetter("source")
@@ -152,10 +151,7 @@ class Shards:
         """Return the shards as plain values."""
         return {
             "inputs": self.inputs,
-            "request": {
-                **asdict(replace(self.request, extraction=Extraction(), processes=None)),
-                "extraction": self.request.extraction.to_dict(),
-            },
+            "request": self.request.to_dict(),
             "shards": msgspec.to_builtins(self.shards),
             "identities": self.identities,
             "ignored": self.ignored,
@@ -166,9 +162,7 @@ class Shards:
     @classmethod
     def from_dict(cls, given: dict[str, Any], request: Request | None = None) -> Self:
         """Return the shards that ``to_dict`` made, with their own request or another one of the same records."""
-        if request is None:
-            own = given["request"]
-            request = Request(**own | {"extraction": Extraction.from_dict(own["extraction"])})
+        request = request or Request.from_dict(given["request"])
         shards = msgspec.convert(given["shards"], list[Shard])
         ways = {name: given[name] for name in ("ignored", "size", "texts")}
         return cls(tuple(given["inputs"]), request, shards, given["identities"], **ways)

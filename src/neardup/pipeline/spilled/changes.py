@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
@@ -79,7 +79,7 @@ def terms_of(
 
     Terms that are *changeable*, and *more* that are not, are added.
     """
-    reading = asdict(replace(shards.request, processes=None))
+    reading = shards.request.to_dict()
     del reading["whole_texts"]  # which the outputs decide
     return {
         "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
