@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from neardup.errors import DataError, StorageFailed
-from neardup.sources.copies import copied, is_pipe, needs_copy
-from neardup.sources.formats import display, is_read_once
+from neardup.sources.copies import copied, needs_copy
+from neardup.sources.formats import display, is_pipe, is_read_once
 
 LINES = b'{"text": "one"}\n' * 10_000
 

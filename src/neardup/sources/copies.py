@@ -8,14 +8,9 @@ from pathlib import Path
 from tempfile import mkdtemp
 
 from neardup.sources import remote
-from neardup.sources.formats import PIPED, SPOOLED, STDIN, is_url
+from neardup.sources.formats import PIPED, SPOOLED, STDIN, is_pipe, is_url
 from neardup.sources.output import temporary_files
 from neardup.sources.standard_input import piped
-
-
-def is_pipe(path: str) -> bool:
-    """Return whether there is neither a file nor a folder at a path, but something else, which can be read once."""
-    return path != STDIN and Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir())
 
 
 def needs_copy(path: str) -> bool:

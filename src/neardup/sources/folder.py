@@ -15,7 +15,6 @@ these names must differ. If ``full_names`` are requested, the id of a document i
 
 import os
 import shutil
-import stat
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -31,7 +30,7 @@ from neardup.model.errors import DataError, counted, reason, require
 from neardup.sources.collection import Advance, Append, InputPiece, silent
 from neardup.sources.compression import HEAD, MARKED, changed, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
-from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, kind, matches
+from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, is_pipe, kind, matches
 from neardup.sources.lines import BOM
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import new_folder, replaced, writable
@@ -200,7 +199,7 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
             known = not hidden and (matches(relative, globs) if globs else is_document(path.name))
             if known and not PurePath(os.path.realpath(path)).is_relative_to(inside):
                 links += 1
-            elif known and not is_special_file(path):
+            elif known and not is_pipe(str(path)):
                 found.append(relative)
             else:
                 others += 1
@@ -237,14 +236,6 @@ def _name(folder: str) -> str:
 
 def _is_page(name: str) -> bool:
     return PurePath(name).suffix.lower() in HTML
-
-
-def is_special_file(path: Path) -> bool:
-    """Return whether opening the file might wait forever. A broken link is left to the reader."""
-    try:
-        return not stat.S_ISREG(path.stat().st_mode)
-    except OSError:
-        return False
 
 
 def _read(

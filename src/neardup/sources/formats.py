@@ -3,6 +3,7 @@
 import glob
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,7 +20,6 @@ from neardup.model.errors import (
     StorageRefused,
     reason,
     require,
-    require_choice,
     require_path,
 )
 from neardup.model.folders import BESIDE
@@ -203,6 +203,18 @@ def is_document(name: str) -> bool:
     return PurePath(name).suffix.lower() in DOCUMENTS
 
 
+def is_pipe(path: str) -> bool:
+    """Return whether there is neither a file nor a folder at a path, but something else, which can be read once.
+
+    Opening it might wait forever. A path that cannot be looked up is left to the reader.
+    """
+    try:
+        mode = os.stat(path).st_mode  # noqa: PTH116 - a string
+    except (OSError, ValueError):
+        return False
+    return path != STDIN and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode)
+
+
 def is_url(path: str) -> bool:
     """Return whether a path is a URL."""
     return _URL.match(path) is not None
@@ -268,22 +280,13 @@ def _absent(path: str) -> DataError:
     return InputRefused(path, "it was created during the check; run again")
 
 
-def require_format(format: object) -> None:  # noqa: A002 - what users call it
-    """Raise ``ParameterError`` unless the value is the name of a format of files, or ``None``."""
-    if format is not None:
-        require_choice("format", format, NAMED, f"must be {', '.join(NAMED[:-1])} or {NAMED[-1]}")
-
-
 def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - what users call it
     """Return the format of an existing input: by name for files, JSONL for standard input, ``FOLDER`` for folders.
 
     *format* overrides the name of a file, and the default of standard input. Raises ``InputRefused`` for an unknown
-    ending, ``ParameterError`` for an unknown *format*, and for a folder with one.
+    ending.
     """
-    require_format(format)
     if Path(path).is_dir() and path != STDIN:
-        rule = f"can only be used with files and standard input; {display(path)} is a folder"
-        require(format is None, "format", format, rule)
         return Kind(FOLDER)
     if format is not None:
         compression = None if format == "parquet" else COMPRESSIONS.get(PurePath(path.lower()).suffix)

@@ -7,6 +7,7 @@ text, the body is empty.
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from email.message import Message
 from functools import lru_cache, partial
 from io import BytesIO
@@ -33,7 +34,6 @@ _LISTED_TYPE: Final = re.compile(r'(?:[^,"]|"[^"]*(?:"|\Z))+')
 _ANCHOR: Final = re.compile(r";\s*anchor\s*=", re.IGNORECASE)  # the link is that of another page
 _GZIP: Final = re.compile(rb"\x1f\x8b")
 _GZIP_STEP: Final = 1 << 14  # each byte may expand to 1 KiB; most bodies are shorter: one piece, which is not copied
-_SHORTER: Final = 1 << 7  # times shorter steps, to find damage in a step
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
 _BROTLI_STEP: Final = 1 << 16  # expanded bytes
 _CAREFUL: Final = 1 << 6  # bytes of brotli that are read at a time, to find damage
@@ -261,16 +261,10 @@ def _expanded(body: bytes, new: Callable[[], Expander], step: int, follows: re.P
 
 
 def _before_damage(body: bytes, at: int, step: int, new: Callable[[], Expander]) -> Iterator[bytes]:
-    """Yield what the *step* of bytes from *at* holds before its damage: in shorter steps, the last ones of a byte."""
+    """Yield what the *step* of bytes from *at* holds before its damage, byte by byte."""
     expander = new()
     for begin in range(0, at, _ZSTD_STEP):
         expander.decompress(body[begin : min(begin + _ZSTD_STEP, at)])
-    shorter = max(1, step // _SHORTER)
-    for place in range(at, at + step, shorter):
-        try:
-            piece = expander.decompress(body[place : place + shorter])
-        except _DAMAGED:
-            if shorter > 1:
-                yield from _before_damage(body, place, shorter, new)
-            return
-        yield piece
+    with suppress(*_DAMAGED):
+        for place in range(at, at + step):
+            yield expander.decompress(body[place : place + 1])

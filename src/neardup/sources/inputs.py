@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup.sources.folder import is_special_file, unreadable
+from neardup.sources.folder import unreadable
 from neardup.sources.formats import (
     FOLDER,
     STDIN,
@@ -16,6 +16,7 @@ from neardup.sources.formats import (
     input_kind,
     is_document,
     is_hidden,
+    is_pipe,
     kind,
     matches,
     require_once,
@@ -60,18 +61,13 @@ def inputs_of(inputs: Sequence[AnyPath], request: Request, others: Sequence[AnyP
         different = ({os.path.realpath(table): table for table in tables}.values() for tables, _ in there)
         require_once(tuple(chain.from_iterable(different)), request.glob)
     ignored = sum(number for _, number in there)
-    found = Inputs(paths, tuple(kind_of_input(path, request) for path in paths), ignored, given)
+    found = Inputs(paths, tuple(input_kind(path, request.format) for path in paths), ignored, given)
     beside = expand(others) if others else ()
     require_one_standard_input((*given, *beside))
     tables = (table for path in beside for table in _tables(path, request)[0])
-    forms = found.formats | {kind_of_input(path, request).format for path in tables}
+    forms = found.formats | {input_kind(path, request.format).format for path in tables}
     request.require_used(forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
     return found
-
-
-def kind_of_input(path: str, request: Request) -> Kind:
-    """Return the format of an input: the requested one of files; see ``input_kind``."""
-    return input_kind(path, None if Path(path).is_dir() else request.format)
 
 
 def _tables(path: str, request: Request) -> tuple[list[str], int]:
@@ -93,7 +89,7 @@ def _tables(path: str, request: Request) -> tuple[list[str], int]:
                 return [path], 0
             if is_hidden(relative, request.glob, "._"):
                 others += is_table
-            elif is_table and (known or not request.glob) and not is_special_file(Path(path, relative)):
+            elif is_table and (known or not request.glob) and not is_pipe(str(Path(path, relative))):
                 found.append(str(Path(path, relative)))
             else:
                 others += 1

@@ -15,7 +15,7 @@ from neardup.model.errors import (
     require_sequence,
     require_whole,
 )
-from neardup.sources.formats import FOLDER, PAGE_FORMATS, WARC, display, full_name, require_format
+from neardup.sources.formats import FOLDER, NAMED, PAGE_FORMATS, WARC, display, full_name
 from neardup.sources.record_faults import Rejected
 from neardup.text.extraction import Extraction
 
@@ -68,7 +68,8 @@ class Request:
                 require_name(name, field)
         require_name("id", self.id)
         require_kind("extraction", self.extraction, Extraction)
-        require_format(self.format)
+        if self.format is not None:
+            require_choice("format", self.format, NAMED, f"must be {', '.join(NAMED[:-1])} or {NAMED[-1]}")
         require_choice("quoting", self.quoting, get_args(Quoting), "must be auto, minimal or none")
         for pattern in require_sequence("glob", self.glob, "patterns"):
             require_name("glob", pattern)

@@ -26,7 +26,7 @@ from neardup.model.errors import NO_FILE, DataError, InputRefused, require
 from neardup.sources import remote
 from neardup.sources.collection import InputPiece, Needs, Shard, extract, ranges
 from neardup.sources.compression import identity
-from neardup.sources.copies import copied, is_pipe, needs_copy
+from neardup.sources.copies import copied, needs_copy
 from neardup.sources.fields import joined
 from neardup.sources.folder import Folder, documents_in, require_other_names, state_of
 from neardup.sources.formats import (
@@ -34,9 +34,11 @@ from neardup.sources.formats import (
     STDIN,
     Kind,
     display,
+    input_kind,
+    is_pipe,
     is_url,
 )
-from neardup.sources.inputs import Inputs, kind_of_input
+from neardup.sources.inputs import Inputs
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.pages import extracting
 from neardup.sources.read import reader
@@ -67,7 +69,7 @@ class Shards:
     _listed: dict[int, list[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.kinds = [kind_of_input(path, self.request) for path in self.inputs]
+        self.kinds = [input_kind(path, self.request.format) for path in self.inputs]
 
     @classmethod
     def opened(cls, inputs: Inputs, request: Request, *, pipes: bool = False) -> Self:

@@ -44,7 +44,6 @@ from neardup.pipeline.files.in_memory import (
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.schemes.thresholds import require_policy
-from neardup.sources.copies import is_pipe
 from neardup.sources.first_records import first_records
 from neardup.sources.formats import (
     FOLDER,
@@ -52,6 +51,7 @@ from neardup.sources.formats import (
     WARC,
     AnyPath,
     Kind,
+    is_pipe,
     is_url,
     kind,
     local,
