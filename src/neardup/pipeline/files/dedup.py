@@ -238,6 +238,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         executors=executors,
         earlier=earlier or EarlierDocuments(),
     )
+    found: Inputs | None = None
     unasked: int | None = None
     if work is None and earlier is None:
         require(not keep_work, "keep_work", keep_work, "can only be used with a work folder")
@@ -265,7 +266,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
             announce=forecast or (_warn if unasked else settings.announce),
             continued=continued or (_warn if unasked else settings.continued),
         )
-        return _in_pieces(inputs, settings, engine, follow)
+        return _in_pieces(inputs, settings, engine, follow, found)
 
 
 def _in_memory(
@@ -299,9 +300,13 @@ def _in_memory(
 
 
 def _in_pieces(
-    inputs: Sequence[AnyPath], settings: RunSettings, engine: LocalEngine, progress: Progress
+    inputs: Sequence[AnyPath],
+    settings: RunSettings,
+    engine: LocalEngine,
+    progress: Progress,
+    found: Inputs | None = None,
 ) -> FilesResult:
-    """Learn the templates of a run in pieces, and do it, while its state is locked."""
+    """Learn the templates of a run in pieces, and do it, while its state is locked; *found* are its known inputs."""
     from neardup.pipeline.spilled.files import check_run, dedup_in_pieces, opened_state
 
     require_once(tuple(index.path for index in settings.earlier.indexes))
@@ -311,7 +316,7 @@ def _in_pieces(
     with opened_state(settings) as state:
         earlier = settings.earlier.inputs
         compared = len(inputs_of(earlier, settings.request, inputs).paths) if earlier else 0
-        found = inputs_of([*earlier, *inputs], settings.request)
+        found = found or inputs_of([*earlier, *inputs], settings.request)
         stored = partial(_stored_pages, settings.earlier, state)
         own = templates_of(settings.learn_templates, found, settings.request, stored)
         if own is not None:
