@@ -152,10 +152,7 @@ class DelimitedText(InputPiece):
         if columns != wanted:
             raise DataError(source, f"its header differs from that of {first}", "other columns")
 
-    @classmethod
-    def first_fields(cls, path: str, request: Request) -> list[str]:
-        """Return the columns of a file; ``DataError`` if it has no valid header."""
-        return cls.columns_in(path, request)
+    first_fields = columns_in
 
     def _parsed(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         return _parse(self._file, self._file.spans.contents.data, names)[2]
