@@ -38,6 +38,7 @@ Places = Positions
 _REPORTS: Final = ("ordinal", "representative", "reported")
 _TOGETHER: Final = 1 << 20  # documents that are looked at together
 _POSITION_BITS: Final = 32
+_PLACE_BITS: Final = 48
 _POSITION: Final = (1 << _POSITION_BITS) - 1
 
 
@@ -397,22 +398,17 @@ class Reader:
 
     def _found(self, query: Query, hits: list[KeyHits]) -> PlacedCandidates:
         """Return the documents found in all parts, row by row, and in the divisions of oversized keys."""
-        rows = np.concatenate([found.rows for found in hits])
-        places = np.concatenate([_places_in(number, found.documents) for number, found in enumerate(hits)])
+        pairs = [_pair(found.rows, number, found.documents) for number, found in enumerate(hits)]
         oversized = sum(found.oversized for found in hits)
         self.oversized_buckets += oversized
-        if not oversized or not is_divided(query.keys.shape[1], position_independent=self._lookup.position_independent):
-            order = np.lexsort((places, rows))
-            return PlacedCandidates(rows[order], places[order])
-        division = query.division()
-        finer = [part.divide(division) for part in self.parts]
-        rows = np.concatenate([rows, *(division.rows[found.rows] for found in finer)])
-        own = [_places_in(number, found.documents) for number, found in enumerate(finer)]
-        places = np.concatenate([places, *own])
-        order = np.lexsort((places, rows))
-        rows, places = rows[order], places[order]
-        new = run_starts(rows) | run_starts(places)
-        return PlacedCandidates(rows[new], places[new])
+        if oversized and is_divided(query.keys.shape[1], position_independent=self._lookup.position_independent):
+            division = query.division()
+            finer = (part.divide(division) for part in self.parts)
+            pairs += [_pair(division.rows[found.rows], number, found.documents) for number, found in enumerate(finer)]
+        ordered = np.concatenate(pairs)
+        ordered.sort()  # numbers are sorted several times as fast as pairs of them
+        ordered = ordered[run_starts(ordered)]
+        return PlacedCandidates(ordered >> _PLACE_BITS, ordered & ((1 << _PLACE_BITS) - 1))
 
     def _first(self, by_part: list[Positions]) -> Places:
         """Return the place in the first part that has one, or -1."""
@@ -470,6 +466,11 @@ def _ordinals(array: npt.NDArray[Any]) -> Positions:
     """Check and return a column of ordinals from a file; for use in ``understood``."""
     expect((array.dtype.str, array.ndim) == ("<i8", 1), "invalid ordinals")
     return array
+
+
+def _pair(rows: Positions, part: int, positions: npt.NDArray[np.integer[Any]]) -> Positions:
+    """Return rows of a query, and places that they have found, as one number each: rows first."""
+    return (rows << _PLACE_BITS) | _places_in(part, positions)
 
 
 def _places_in(part: int, positions: npt.NDArray[np.integer[Any]]) -> Places:
