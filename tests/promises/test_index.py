@@ -261,8 +261,7 @@ class Oracle:
         return verdicts
 
     def anybody_has(self, representative):
-        documents = [other for other in self.alive.values() if other.representative == representative]
-        return self.alive[representative].covered or any(other.reported for other in documents)
+        return self.alive[representative].covered or self.alive[representative].reported
 
     def see_again(self, ids, rows, time):
         """Do what is done with known documents of the same content: fields get the values that came with them."""
@@ -327,6 +326,9 @@ class Oracle:
                 _, representative = self.decide(own.which, own.content, [*self.alive.values()])
                 own.representative = own.ordinal if representative is None else representative
                 self.alive[own.ordinal] = own
+        for own in self.alive.values():
+            if own.reported and own.representative not in {own.ordinal, before[own.ordinal]}:
+                self.alive[own.representative].covered = True
         kept = [own for own in self.alive.values() if own.representative == own.ordinal]
         return [own.id for own in kept if before[own.ordinal] != own.ordinal]
 

@@ -26,7 +26,8 @@ class ExactDuplicate:
     """The same text, byte by byte, as document *of*, the first that was admitted with it.
 
     *representative* is that of *of*. If that was removed, it is chosen among the kept documents that this document
-    itself matches, or ``None``.
+    itself matches, or ``None``. A verdict of ``Index.visit`` has ``None``, too, if no document of the cluster was
+    passed on.
     """
 
     name: ClassVar[str] = "exact duplicate"

@@ -133,6 +133,19 @@ def test_a_new_page_is_passed_on_if_no_page_of_its_cluster_was(index, pages, ask
     assert later == ([None, second] if ask == "judge" else [second, second])
 
 
+def test_a_page_that_matches_one_that_was_passed_on_is_not_passed_on_again(index, pages):
+    a, b, c = (f"http://{name}.example/" for name in "abc")
+    first = [
+        verdict.representative for verdict in pages.judge_and_admit([(a, version(0)), (b, version(4)), (c, version(8))])
+    ]
+    assert first == [None, a, None]
+    pages.admit(a, "Calm.")
+    assert index.group(c) == [b, c]  # since the first page has changed
+    assert pages.admit(b, version(4)).representative == b
+    pages.admit(c, "Storm.")
+    assert pages.admit(b, version(4)).representative == b
+
+
 def test_addresses_that_change_do_not_stop_the_news(index, pages):
     """Each version has an address of its own, and the versions before the last one expire."""
     passed = []

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import GrowingStrings, taken
-from neardup.index.disk.columns import COVERED, NEVER, Batch, Columns, Lookup, decoded, encoded, strings_of, unflattened
+from neardup.index.disk.columns import COVERED, NEVER, Columns, Lookup, decoded, encoded, strings_of, unflattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
@@ -146,11 +146,7 @@ class Reader:
         That may be so after their representative was removed.
         """
         ordinals, representatives, reported = self.take_all(_REPORTS, places)
-        flags = np.asarray((places >= 0) & (representatives == ordinals) & (reported == NEVER))
-        if flags.any():
-            of, reported = self.take_all(("representative", "reported"), self.kept_by(ordinals[flags]))
-            flags &= ~np.isin(ordinals, of[reported > NEVER])
-        return flags
+        return np.asarray((places >= 0) & (representatives == ordinals) & (reported == NEVER))
 
     def alive(self, places: Places) -> Flags:
         """Return which documents exist: those that have a place and were not removed."""
@@ -249,14 +245,14 @@ class Reader:
         """Make documents the leaders of their equals, in memory; ``log_change`` records it."""
         self.set("leads", places, np.ones(len(places), np.bool_))
 
-    def cover(self, batch: Batch) -> None:
-        """Count as reported, in memory, the representatives of new versions that are passed on."""
-        ordinals, representatives, reported = (cast("Positions", batch[name]) for name in _REPORTS)
-        rows = np.flatnonzero((reported > NEVER) & (representatives != ordinals))
-        if len(rows):
-            places = self.with_ordinals(representatives[rows])
-            news = self.take("reported", places) == NEVER
-            self.set("reported", places[news], np.full(int(news.sum()), COVERED))
+    def cover(self, places: Places) -> None:
+        """Record, in memory, which representatives of these documents are covered by them, as they were passed on."""
+        ordinals, representatives, reported = self.take_all(_REPORTS, places)
+        covering = (reported > NEVER) & (representatives != ordinals)
+        if covering.any():
+            covered = self.with_ordinals(np.unique(representatives[covering]))
+            covered = covered[self.take("reported", covered) == NEVER]
+            self.set("reported", covered, np.full(len(covered), COVERED))
 
     def set(self, name: str, places: Places, values: Array | TextBatch) -> None:
         """Set the values of different documents in one of the ``changing`` columns, in memory."""
@@ -374,12 +370,13 @@ class Reader:
             places = self.with_ordinals(moved)
             self.set("representative", places, representatives)
             self.set("decided", places, np.repeat(clock, len(places)))
+            self.cover(places)
             if batch is not None:
                 ordinals = cast("Positions", batch["ordinal"])
                 before = [*(segment.last for segment in self.segments[-1:]), *self.recent.ordinals[-1:].tolist()]
                 expect(int(ordinals[0]) > max(before, default=-1), "its documents are not in the order of admission")
                 self.recent.append(batch)
-                self.cover(batch)
+                self.cover(self.with_ordinals(ordinals))
                 self.removals.discard(batch["id"])
                 self.next_ordinal = max(self.next_ordinal, int(ordinals[-1]) + 1)
         elif record.kind == "see":

@@ -64,7 +64,8 @@ class KeyedVisits:
     the first time: the same ones while they are among the last ``MOST_VERDICTS``. Older verdicts, and those of a batch
     that a kill interrupted, are computed again for the pages that the first batch admitted, against what was admitted
     before them. So a page whose representative was ``None`` gets that again, unless the index has been changed
-    otherwise in between; the values of a comparison with an earlier version are not repeated.
+    otherwise in between; the values of a comparison with an earlier version are not repeated. Then a batch in which an
+    address has several contents is admitted again, and may get other verdicts.
 
     Only the process that writes the index may use it.
     """

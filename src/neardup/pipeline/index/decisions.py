@@ -147,7 +147,7 @@ class Judge:
                 for name, column in decided.items():
                     store.set(name, places, column)
                 batch |= decided
-                store.cover(batch)
+                store.cover(places)
                 copies = self._copies(given, equal, places, before=True)
                 verdicts = self._verdicts(given, kept, equal, copies, matches, standings.closest)
             store.log_change(old, leaders, moved, batch)

@@ -73,7 +73,9 @@ class Revision:
             size = min(max(FIRST, 4 * done), TOGETHER)
             if step.given.texts is not None:
                 size = max(1, min(size, BYTES_TOGETHER * len(step.places) // max(len(step.given.texts.data), 1)))
-        return np.unique(np.concatenate(moved))
+        again = np.unique(np.concatenate(moved))
+        store.cover(again)
+        return again
 
     def _decided(self, places: Places) -> "_Step":
         """Judge the documents of a step by earlier ones; documents before the step have their final representatives."""
