@@ -314,7 +314,7 @@ def test_two_columns_of_one_name_are_an_error(collection):
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "it is not a Parquet file: it starts with no bytes at all"),
+        (b"", "it is empty, and so not a Parquet file"),
         (b'{"text": "a"}', "it is not a Parquet file, but looks like JSON"),
         (b"id,text\n", "it is not a Parquet file: it starts with something else"),
         (gzip.compress(b"a", mtime=0), "it is not a Parquet file: it starts with gzip"),

@@ -275,7 +275,9 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
             if not head.startswith(_MAGIC):
                 if head[:1] in {b"{", b"["}:
                     raise DataError(display(path), "it is not a Parquet file, but looks like JSON", "json as table")
-                other = sniff(head) or ("no bytes at all" if not head else "something else")
+                if not head:
+                    raise DataError(display(path), "it is empty, and so not a Parquet file")
+                other = sniff(head) or "something else"
                 raise DataError(display(path), f"it is not a Parquet file: it starts with {other}")
             source.seek(max(0, source.size() - len(_MAGIC)))
             if source.read() not in _ENDS:
