@@ -95,6 +95,29 @@ class Reader:
         query = Query.of(self._lookup.keyed(rows, asking), asking, wider * ROOM)
         return self._found(query, [part.propose(rows, query) for part in self.parts])
 
+    def keys(self, rows: Array, asking: Flags) -> Words:
+        """Return the keys of the asking rows."""
+        return self._lookup.keyed(rows, asking)
+
+    def finding_keys(self, place: int) -> Flags:
+        """Return by which of its keys every later document finds a document: as one of the first ``ROOM`` in a bucket.
+
+        By none, if documents are found in tables or by position-independent keys, or if the document became a leader
+        after later ones were admitted.
+        """
+        rows, present = self.take_all(("rows", "present"), np.array([place]))
+        keys = self.keys(rows, present)
+        number = keys.shape[1]
+        if self._lookup.design is not None or self._lookup.position_independent:
+            return np.zeros(number, np.bool_)
+        query = Query.of(np.repeat(keys, number + 1, axis=0), np.repeat(present, number + 1), ROOM)
+        query.listed[:] = ROOM + 1  # each row asks for one bucket, the last one for none
+        np.fill_diagonal(query.listed, 0)
+        flags = np.zeros(number + 1, np.bool_)
+        for part, hits in enumerate([part.propose(rows, query) for part in self.parts]):
+            flags[hits.rows[_places_in(part, hits.documents) == place]] = True
+        return flags[:number] & ~flags[number]
+
     def with_ids(self, ids: Sequence[str]) -> Places:
         """Return the document of each id, or -1."""
         self.require_open()
