@@ -66,6 +66,31 @@ def test_without_any_folder_a_kernel_works(temporary, monkeypatch):
     assert is_kept(added) is None
 
 
+def test_no_folder_for_temporary_files(monkeypatch):
+    def refused():
+        raise FileNotFoundError("No usable temporary directory found")
+
+    monkeypatch.setattr(tempfile, "gettempdir", refused)
+    assert [*machine_code._parents()] == ["/dev/shm"]  # noqa: S108
+
+
+@pytest.mark.parametrize("content", [b"", b"\0" * 100, b"no pickle"])
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])
+def test_a_damaged_file_is_recognized(tmp_path, monkeypatch, kind, content):
+    def add(left, right):
+        return left + right
+
+    monkeypatch.setattr(machine_code.config, "CACHE_DIR", str(tmp_path))
+    assert kernel(add)(1, 2) == 3
+    (damaged,) = tmp_path.rglob(f"*.{kind}")
+    damaged.write_bytes(content)
+    again = kernel(add)
+    with pytest.raises(Exception) as raised:  # noqa: PT011 - whatever unpickling raises
+        again(1, 2)
+    assert machine_code.folder_that_failed(raised.value, again) == damaged.parent
+    assert machine_code.folder_that_failed(OSError(), again) is None
+
+
 def test_code_is_copied_once_and_never_over_other_code(tmp_path):
     place, source = tmp_path / "place", tmp_path / "source"
     for folder in (place, source):

@@ -214,17 +214,17 @@ class Oracle:
             for which, content, name in zip(given, contents, ids, strict=True)
         ]
 
-    def admit(self, ids, given, contents, rows, time):
+    def admit(self, ids, given, contents, rows, time, *, crawl=False):
         verdicts = []
         begin = 0
         for end in range(1, len(ids) + 1):
             if end == len(ids) or ids[end] in ids[begin:end]:
                 part = slice(begin, end)
-                verdicts += self.admit_different(ids[part], given[part], contents[part], rows[part], time)
+                verdicts += self.admit_different(ids[part], given[part], contents[part], rows[part], time, crawl=crawl)
                 begin = end
         return verdicts
 
-    def admit_different(self, ids, given, contents, rows, time):
+    def admit_different(self, ids, given, contents, rows, time, *, crawl):
         same = self.pool.signatures.rows[given]
         unchanged = [
             name in self.by_id
@@ -239,7 +239,7 @@ class Oracle:
         for place, name in enumerate(ids):
             if not unchanged[place]:
                 verdicts[place], representative = self.decide(given[place], contents[place], [*self.alive.values()])
-                passed_on = self.passed_on(name in before, representative)
+                passed_on = representative is None or (crawl and not self.anybody_has(representative))
                 if passed_on and representative is not None:
                     verdicts[place] = replace(verdicts[place], representative=None)
                 first, seen = before.get(name, (time, time))
@@ -260,13 +260,8 @@ class Oracle:
         self.see_again([ids[place] for place in again], [rows[place] for place in again], time)
         return verdicts
 
-    def passed_on(self, replaces, representative):
-        """Say whether a document is to be kept; a new version is if nobody has any document of its cluster."""
-        return representative is None or (replaces and not self.anybody_has(representative))
-
     def anybody_has(self, representative):
-        documents = [other for other in self.alive.values() if other.representative == representative]
-        return self.alive[representative].covered or any(other.reported for other in documents)
+        return self.alive[representative].covered or self.alive[representative].reported
 
     def see_again(self, ids, rows, time):
         """Do what is done with known documents of the same content: fields get the values that came with them."""
@@ -301,7 +296,7 @@ class Oracle:
         new = [place for place in range(len(ids)) if not same[place]]
         changes = {place: self.compared(given[place], there[place].which) for place in new if there[place]}
         chosen = [[column[place] for place in new] for column in (ids, given, contents, rows)]
-        for place, verdict in zip(new, self.admit(*chosen, time), strict=True):
+        for place, verdict in zip(new, self.admit(*chosen, time, crawl=True), strict=True):
             verdicts[place] = (
                 verdict if there[place] is None else Known(ids[place], True, verdict.representative, *changes[place])
             )
@@ -331,6 +326,9 @@ class Oracle:
                 _, representative = self.decide(own.which, own.content, [*self.alive.values()])
                 own.representative = own.ordinal if representative is None else representative
                 self.alive[own.ordinal] = own
+        for own in self.alive.values():
+            if own.reported and own.representative not in {own.ordinal, before[own.ordinal]}:
+                self.alive[own.representative].covered = True
         kept = [own for own in self.alive.values() if own.representative == own.ordinal]
         return [own.id for own in kept if before[own.ordinal] != own.ordinal]
 

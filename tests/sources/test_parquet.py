@@ -239,6 +239,32 @@ def test_groups_are_whole_and_in_order_and_small_inputs_share_one(tmp_path, monk
         assert sizes.count(min(size, 25)) >= 4 * (16 // min(size, 25))
 
 
+@pytest.mark.parametrize("size", [2, 3, 100])
+def test_dictionaries_have_the_values_of_the_written_rows_only(tmp_path, size):
+    texts = [f"text {row % 7}" if row % 5 else None for row in range(20)]
+    column = pa.array(texts).dictionary_encode().cast(pa.dictionary(pa.int8(), pa.string()))
+    others = pa.DictionaryArray.from_arrays(pa.array([0, 1, 1], pa.int8()), ["a", "text 1", "unused"])
+    table = pa.table({"text": pa.chunked_array([column, others])})
+    rows = [1, 2, 9, 13, 16, 20, 22]
+    with pq.ParquetWriter(tmp_path / "out.parquet", table.schema) as writer:
+        groups = parquet._Groups(writer, size)
+        groups.append([table.take(rows[:4]), table.take(rows[4:])])
+        groups.end()
+    out = pq.ParquetFile(tmp_path / "out.parquet")
+    assert out.schema_arrow == table.schema
+    assert out.read()["text"].to_pylist() == table.take(rows)["text"].to_pylist()
+    for group in range(out.num_row_groups):
+        (chunk,) = out.read_row_group(group)["text"].chunks
+        assert sorted(chunk.dictionary.to_pylist()) == sorted({*chunk.to_pylist()} - {None})
+
+
+def test_values_that_are_too_many_for_one_dictionary_stay_in_several(tmp_path):
+    numbers = pa.array(range(100), pa.int8())
+    arrays = [pa.DictionaryArray.from_arrays(numbers, [f"{part}{row}" for row in range(100)]) for part in "ab"]
+    column = pa.chunked_array(arrays)
+    assert parquet._with_used_values(column).equals(column)
+
+
 @pytest.mark.parametrize("rows", [[], [0, 3], [0, 1, 2, 3, 4]])
 def test_rows_may_be_chosen_before_they_are_appended(collection, tmp_path, monkeypatch, rows):
     monkeypatch.setattr(parquet, "_FILTERED", 2)
@@ -288,7 +314,7 @@ def test_two_columns_of_one_name_are_an_error(collection):
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (b"", "it is not a Parquet file: it starts with no bytes at all"),
+        (b"", "it is empty, and so not a Parquet file"),
         (b'{"text": "a"}', "it is not a Parquet file, but looks like JSON"),
         (b"id,text\n", "it is not a Parquet file: it starts with something else"),
         (gzip.compress(b"a", mtime=0), "it is not a Parquet file: it starts with gzip"),

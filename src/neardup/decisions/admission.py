@@ -5,7 +5,7 @@ Any other is dropped if it matches a kept document, and the first of these (or t
 Otherwise it is kept, and is its own representative. No document is dropped through a chain.
 """
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,9 @@ class Matches(NamedTuple):
     rows: Positions
     documents: Positions
     values: npt.NDArray[np.float64]
+
+
+NO_MATCHES: Final = Matches(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
 class Standing(NamedTuple):

@@ -268,7 +268,7 @@ class Crawl:
             self.count("changed" if verdict.changed else "known")
         else:
             self.count(verdict.name.replace(" ", "_"))
-        if again and isinstance(verdict, Known) and not verdict.changed and verdict.representative is not None:
+        if again and isinstance(verdict, Known) and verdict.representative is not None:
             self.count("passed_on_again")
             return verdict, True
         return verdict, verdict.representative is None

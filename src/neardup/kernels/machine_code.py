@@ -7,15 +7,17 @@ when a container was built. Its files are then copied once to a folder that this
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import cache
 from hashlib import blake2b
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any, Final
 
 import numba
 from numba import config
-from numba.core import event
+from numba.core import caching, event
 
 Kernel = Callable[..., Any]
 
@@ -63,6 +65,16 @@ def is_kept(function: Kernel) -> bool | None:
         return None
     module = Path(function.__code__.co_filename).stem  # type: ignore[attr-defined]
     return any(Path(place).glob(f"{module}.{function.__name__}-*.nbi"))
+
+
+def folder_that_failed(error: BaseException, function: Kernel) -> Path | None:
+    """Return the folder of a kernel's machine code if Numba could not read or write it; ``None`` for other errors.
+
+    Numba raises the errors of the system, and those of damaged files, as they are.
+    """
+    place = function.stats.cache_path  # type: ignore[attr-defined]
+    of_cache = any(frame.f_globals["__name__"] == caching.__name__ for frame, _ in walk_tb(error.__traceback__))
+    return Path(place) if place is not None and of_cache else None
 
 
 def on_first_compilation(call: Callable[[], None]) -> None:
@@ -114,7 +126,7 @@ def _own_folder(instead: str) -> str | None:
     Its files are executed, so a folder that belongs to another user, or that others can write to, is not used.
     """
     user = os.getuid() if hasattr(os, "getuid") else os.getlogin()
-    for parent in (tempfile.gettempdir(), *_PARENTS):
+    for parent in _parents():
         folder = Path(parent, f"neardup-kernels-{user}")
         try:
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -124,6 +136,12 @@ def _own_folder(instead: str) -> str | None:
         if os.name == "nt" or (found.st_uid == user and found.st_mode & 0o170_777 == 0o040_700):
             return str(folder / blake2b(instead.encode(), digest_size=8).hexdigest())
     return None
+
+
+def _parents() -> Iterator[str]:
+    with suppress(FileNotFoundError):  # there is no folder for temporary files
+        yield tempfile.gettempdir()
+    yield from _PARENTS
 
 
 @cache

@@ -26,7 +26,8 @@ class ExactDuplicate:
     """The same text, byte by byte, as document *of*, the first that was admitted with it.
 
     *representative* is that of *of*. If that was removed, it is chosen among the kept documents that this document
-    itself matches, or ``None``.
+    itself matches, or ``None``. A verdict of ``Index.visit`` has ``None``, too, if no document of the cluster was
+    passed on.
     """
 
     name: ClassVar[str] = "exact duplicate"
@@ -44,8 +45,8 @@ class NearDuplicate:
     *value* is the *measure* of the two documents: computed from the features of both texts if *verified*, otherwise the
     scheme's estimate. *representative* is the first admitted of the kept documents that this document itself matches,
     or the closest of them if the index was created with ``representative="closest"``. It is ``None`` if this document
-    matches dropped documents only, because a chain of matches is not a reason to drop it; or, as for ``Known``, if it
-    is a new version and no document of the cluster was passed on.
+    matches dropped documents only, because a chain of matches is not a reason to drop it. A verdict of ``Index.visit``
+    has ``None``, too, if no document of the cluster was passed on.
     """
 
     name: ClassVar[str] = "near duplicate"
@@ -64,8 +65,7 @@ class Known:
 
     *representative* is that of *of*, which is *of* itself if it is kept. If the content has changed, it is the kept
     document that the new content repeats. It is ``None`` if there is no such document, or if no document of the cluster
-    was passed on, which is what a verdict with ``None`` does: neither one with its present content, nor a new version
-    of another one that repeats the representative.
+    was passed on (see ``Index.visit``).
 
     *resemblance* compares changed content with the version that was admitted last, and *contained* is the share of that
     version's features that the new content has, too: 1 if text was only added. Without texts in the index,

@@ -12,7 +12,7 @@ import io
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -281,7 +281,9 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
             if not head.startswith(_MAGIC):
                 if head[:1] in {b"{", b"["}:
                     raise DataError(display(path), "it is not a Parquet file, but looks like JSON", "json as table")
-                other = sniff(head) or ("no bytes at all" if not head else "something else")
+                if not head:
+                    raise DataError(display(path), "it is empty, and so not a Parquet file")
+                other = sniff(head) or "something else"
                 raise DataError(display(path), f"it is not a Parquet file: it starts with {other}")
             source.seek(max(0, source.size() - len(_MAGIC)))
             if source.read() not in _ENDS:
@@ -389,9 +391,29 @@ class RowGroups:
 
     def _write(self, number: int) -> None:
         rows = pa.concat_tables(self._waiting)
-        self._writer.write_table(rows.slice(0, number), row_group_size=self._size)
+        for begin in range(0, number, self._size):
+            self._writer.write_table(_compacted(rows.slice(begin, min(self._size, number - begin))))
         self._waiting, self._rows, self._bytes = [], 0, 0
         self._wait(rows.slice(number))
+
+
+def _compacted(rows: pa.Table) -> pa.Table:
+    """Return rows whose dictionaries have only values that are used: not the texts of documents that are left out."""
+    for place, field in enumerate(rows.schema):
+        if pa.types.is_dictionary(field.type) and not field.type.ordered:
+            rows = rows.set_column(place, field, _with_used_values(rows.column(place)))
+    return rows
+
+
+def _with_used_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    with suppress(pa.ArrowException):  # all values together are too many for the type of their numbers
+        column = column.unify_dictionaries().combine_chunks()
+    arrays = []
+    for chunk in pa.chunked_array(column).chunks:
+        used = pc.unique(chunk.indices).drop_null().sort()
+        indices = pc.index_in(chunk.indices, value_set=used).cast(chunk.indices.type)
+        arrays.append(pa.DictionaryArray.from_arrays(indices, chunk.dictionary.take(used)))
+    return pa.chunked_array(arrays, column.type)
 
 
 def _parts(table: pa.Table, mask: Flags) -> Iterator[pa.Table]:

@@ -22,7 +22,7 @@ def seen(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ([], "must name the folder"),
+        ([], "is needed: the folder"),
         (["nothing"], "there is nothing at this path"),
         (["seen", "--port", "65536"], "--port"),
         (["seen", "--workers", "0"], "--workers"),

@@ -136,3 +136,13 @@ def test_the_summary_is_not_in_an_output_on_standard_output(neardup, tmp_path, c
     assert isinstance(json.loads(shown.err), dict)
     lines = [shown.out] if command.startswith("rules") else shown.out.splitlines()
     assert all(isinstance(json.loads(line), dict) for line in lines)
+
+
+@pytest.mark.parametrize("option", ["out", "report"])
+def test_an_output_that_would_end_with_the_command_is_refused(neardup, tmp_path, option):
+    (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
+    ways = {"out": "kept.jsonl"} | {option: "memory://x.jsonl"}
+    shown = neardup(
+        "dedup", "in.jsonl", *(part for name, value in ways.items() for part in (f"--{name}", value)), code=2
+    )
+    assert shown.err == "neardup: memory://x.jsonl: it would end with this command; name a file\n"

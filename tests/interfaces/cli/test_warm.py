@@ -1,4 +1,5 @@
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -68,3 +69,31 @@ def test_it_takes_no_arguments(capsys):
         main(["warm", "more"])
     assert stopped.value.code == 2
     assert "unexpected arguments: more; see" in capsys.readouterr().err  # there are no inputs to be written together
+
+
+@pytest.mark.parametrize(
+    ("error", "rule"),
+    [
+        (EOFError("Ran out of input"), "has damaged files; delete it, and start the command again: rm -r '/a b'"),
+        (
+            OSError(28, "No space left on device"),
+            "cannot be used: No space left on device; make room, or name another one: NUMBA_CACHE_DIR=DIR neardup ...",
+        ),
+    ],
+)
+def test_machine_code_that_cannot_be_used_is_reported(neardup, monkeypatch, error, rule):
+    def fails():
+        raise error
+
+    monkeypatch.setattr("neardup.pipeline.warm_up.warm", fails)
+    monkeypatch.setattr("neardup.pipeline.kernel_cache.folder_that_failed", lambda _: Path("/a b"))
+    assert neardup("warm", code=1).err == f"neardup: the folder of the machine code, /a b, {rule}\n"
+
+
+def test_other_errors_are_raised(neardup, monkeypatch):
+    def fails():
+        raise EOFError
+
+    monkeypatch.setattr("neardup.pipeline.warm_up.warm", fails)
+    with pytest.raises(EOFError):
+        neardup("warm")

@@ -122,6 +122,41 @@ def test_pages_that_change_with_their_copies_are_passed_on_once_for_each_change(
         assert not any(verdict.representative is None for verdict in pages.judge_and_admit(visits))
 
 
+@pytest.mark.parametrize("ask", ["judge", "admit"])
+def test_a_new_page_is_passed_on_if_no_page_of_its_cluster_was(index, pages, ask):
+    first, second, third, fourth = (f"http://{name}.example/" for name in "abcd")
+    pages.judge_and_admit([(url, STORM) for url in (first, second)])
+    assert index.remove([first]).promoted == [second]
+    assert getattr(pages, ask)(third, STORM) == ExactDuplicate(second)
+    assert getattr(index, ask)(*[[fourth]] * (ask == "admit"), [STORM])[0].representative == second
+    later = [pages.admit(url, STORM).representative for url in (third, second)]
+    assert later == ([None, second] if ask == "judge" else [second, second])
+
+
+def test_a_page_that_matches_one_that_was_passed_on_is_not_passed_on_again(index, pages):
+    a, b, c = (f"http://{name}.example/" for name in "abc")
+    first = [
+        verdict.representative for verdict in pages.judge_and_admit([(a, version(0)), (b, version(4)), (c, version(8))])
+    ]
+    assert first == [None, a, None]
+    pages.admit(a, "Calm.")
+    assert index.group(c) == [b, c]  # since the first page has changed
+    assert pages.admit(b, version(4)).representative == b
+    pages.admit(c, "Storm.")
+    assert pages.admit(b, version(4)).representative == b
+
+
+def test_addresses_that_change_do_not_stop_the_news(index, pages):
+    """Each version has an address of its own, and the versions before the last one expire."""
+    passed = []
+    for number in range(12):
+        at = 1_000.0 * number
+        verdict = pages.admit(f"http://a.example/{number}", version(number), at=at)
+        passed.append(verdict.representative is None)
+        index.expire(at - 500)
+    assert passed == [True, False] * 6
+
+
 @given(st.randoms(use_true_random=False))
 def test_a_crawler_has_a_match_of_every_kept_page(dice):
     """Pages change one by one or not at all; then each is visited as it is."""

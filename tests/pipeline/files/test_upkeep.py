@@ -1,7 +1,8 @@
 import pytest
 
-from neardup import Index, MinHash
-from neardup.errors import StorageRefused
+from neardup import Index, MinHash, Search
+from neardup.errors import StorageFailed, StorageRefused
+from neardup.index.fulltext import FullText
 from neardup.pipeline.files.upkeep import check_index, index_stats, remove_ids
 
 TEXTS = ["one two three four", "ONE two three four", "five six seven eight"]
@@ -32,3 +33,17 @@ def test_what_was_removed_is_counted(folder):
         done = remove_ids(index, ["a", "none", "a"])
         assert (done.removed, done.unknown, done.promoted) == (1, ["none"], 1)
         assert len(index) == 2
+
+
+def test_a_search_table_that_may_not_be_read_is_no_damage(tmp_path, monkeypatch):
+    with Index.create(tmp_path / "index", texts=True) as index:
+        index.admit(["a"], TEXTS[:1])
+        Search.open(index, make=True).close()
+
+    def refused(_):
+        raise StorageFailed.by(PermissionError(13, "Permission denied"), "search.sqlite", "read")
+
+    assert check_index(tmp_path / "index").problems == []
+    monkeypatch.setattr(FullText, "check", refused)
+    with pytest.raises(StorageFailed, match="cannot be read: Permission denied"):
+        check_index(tmp_path / "index")

@@ -24,9 +24,9 @@ def judged(monkeypatch):
     """List the documents that are judged again, step by step."""
     steps, decided = [], Revision._decided
 
-    def listed(self, places):
+    def listed(self, places, successor):
         steps.append(places.tolist())
-        return decided(self, places)
+        return decided(self, places, successor)
 
     monkeypatch.setattr(Revision, "_decided", listed)
     return steps
@@ -117,6 +117,53 @@ def test_the_work_is_that_of_the_cluster(folder, judged):
         assert index.stats().kept == 30
         assert index.remove(["d500"]).promoted == ["d501"]
         assert sum(map(len, judged)) == 99
+
+
+@pytest.mark.parametrize("scheme", [MinHash(), MinHash(permutations=16, recall=0.8), SimHash()])
+@pytest.mark.parametrize("texts", [True, False])
+@pytest.mark.parametrize("seed", range(2))
+def test_the_successor_of_a_document_has_its_repeats_as_if_all_candidates_were_compared(
+    monkeypatch, scheme, texts, seed
+):
+    """In clusters with oversized buckets, in files and in memory, with other kept documents between and among them."""
+    rng = random.Random(seed)  # noqa: S311 - no secrets
+    families = [[f"{family}{number}" for number in range(60)] for family in "abc"]
+
+    def text():
+        words = list(rng.choice(families))
+        for _ in range(rng.choice((0, 1, 2, 3, 12))):
+            words[rng.randrange(len(words))] = f"x{rng.randrange(500)}"
+        return " ".join(words)
+
+    given, ids, taken = [text() for _ in range(400)], [f"d{number}" for number in range(400)], []
+    successor = Revision._successor
+
+    def counted(self, removed, step):
+        found = successor(self, removed, step)
+        taken.append(found is not None and bool(found.finding.any()))
+        return found
+
+    monkeypatch.setattr(Revision, "_successor", counted)
+    with (
+        Index.create(scheme=scheme, texts=texts) as index,
+        Index.create(scheme=scheme, texts=texts) as plain,
+    ):
+        for begin in (0, 150, 300):
+            part = slice(begin, {0: 150, 150: 300}.get(begin))
+            for one in (index, plain):
+                one.admit(ids[part], given[part])
+                if begin < 300:
+                    one.flush()
+        for step in range(15):
+            kept = [own.id for own in index.get(ids) if own and own.representative == own.id]
+            name = rng.choice(kept[:3] if step % 3 else ids)
+            new = text()
+            index.admit([name], [new])
+            with monkeypatch.context() as patch:
+                patch.setattr(Revision, "_successor", lambda *_: None)
+                plain.admit([name], [new])
+            assert [own.representative for own in index.get(ids)] == [own.representative for own in plain.get(ids)]
+    assert any(taken) == (scheme.name == "minhash")
 
 
 def test_a_removal_is_one_record(folder, monkeypatch):

@@ -39,7 +39,7 @@ class Columns:
     ``decided``   the next ordinal when it got its representative or other fields; its own if it was admitted with them
     ``seen``      when it was last seen, likewise
     ``reported``  the next ordinal at the time of the last verdict to keep it; ``NEVER`` before that, or ``COVERED`` if
-                  there was one to keep a new version of another document that it represents
+                  there was one to keep a document that it represents
     ``content``   a digest of its content; zero if only a signature was given
     ``equal``     a digest of its features; zero if they are unknown
     ``leads``     whether it is the leader of documents with this digest, which alone is found by its keys

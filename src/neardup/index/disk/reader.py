@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import GrowingStrings, taken
-from neardup.index.disk.columns import COVERED, NEVER, Batch, Columns, Lookup, decoded, encoded, strings_of, unflattened
+from neardup.index.disk.columns import COVERED, NEVER, Columns, Lookup, decoded, encoded, strings_of, unflattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
@@ -38,6 +38,7 @@ Places = Positions
 _REPORTS: Final = ("ordinal", "representative", "reported")
 _TOGETHER: Final = 1 << 20  # documents that are looked at together
 _POSITION_BITS: Final = 32
+_PLACE_BITS: Final = 48
 _POSITION: Final = (1 << _POSITION_BITS) - 1
 
 
@@ -94,6 +95,29 @@ class Reader:
         query = Query.of(self._lookup.keyed(rows, asking), asking, wider * ROOM)
         return self._found(query, [part.propose(rows, query) for part in self.parts])
 
+    def keys(self, rows: Array, asking: Flags) -> Words:
+        """Return the keys of the asking rows."""
+        return self._lookup.keyed(rows, asking)
+
+    def finding_keys(self, place: int) -> Flags:
+        """Return by which of its keys every later document finds a document: as one of the first ``ROOM`` in a bucket.
+
+        By none, if documents are found in tables or by position-independent keys, or if the document became a leader
+        after later ones were admitted.
+        """
+        rows, present = self.take_all(("rows", "present"), np.array([place]))
+        keys = self.keys(rows, present)
+        number = keys.shape[1]
+        if self._lookup.design is not None or self._lookup.position_independent:
+            return np.zeros(number, np.bool_)
+        query = Query.of(np.repeat(keys, number + 1, axis=0), np.repeat(present, number + 1), ROOM)
+        query.listed[:] = ROOM + 1  # each row asks for one bucket, the last one for none
+        np.fill_diagonal(query.listed, 0)
+        flags = np.zeros(number + 1, np.bool_)
+        for part, hits in enumerate([part.propose(rows, query) for part in self.parts]):
+            flags[hits.rows[_places_in(part, hits.documents) == place]] = True
+        return flags[:number] & ~flags[number]
+
     def with_ids(self, ids: Sequence[str]) -> Places:
         """Return the document of each id, or -1."""
         self.require_open()
@@ -145,11 +169,7 @@ class Reader:
         That may be so after their representative was removed.
         """
         ordinals, representatives, reported = self.take_all(_REPORTS, places)
-        flags = np.asarray((places >= 0) & (representatives == ordinals) & (reported == NEVER))
-        if flags.any():
-            of, reported = self.take_all(("representative", "reported"), self.kept_by(ordinals[flags]))
-            flags &= ~np.isin(ordinals, of[reported > NEVER])
-        return flags
+        return np.asarray((places >= 0) & (representatives == ordinals) & (reported == NEVER))
 
     def alive(self, places: Places) -> Flags:
         """Return which documents exist: those that have a place and were not removed."""
@@ -248,14 +268,14 @@ class Reader:
         """Make documents the leaders of their equals, in memory; ``log_change`` records it."""
         self.set("leads", places, np.ones(len(places), np.bool_))
 
-    def cover(self, batch: Batch) -> None:
-        """Count as reported, in memory, the representatives of new versions that are passed on."""
-        ordinals, representatives, reported = (cast("Positions", batch[name]) for name in _REPORTS)
-        rows = np.flatnonzero((reported > NEVER) & (representatives != ordinals))
-        if len(rows):
-            places = self.with_ordinals(representatives[rows])
-            news = self.take("reported", places) == NEVER
-            self.set("reported", places[news], np.full(int(news.sum()), COVERED))
+    def cover(self, places: Places) -> None:
+        """Record, in memory, which representatives of these documents are covered by them, as they were passed on."""
+        ordinals, representatives, reported = self.take_all(_REPORTS, places)
+        covering = (reported > NEVER) & (representatives != ordinals)
+        if covering.any():
+            covered = self.with_ordinals(np.unique(representatives[covering]))
+            covered = covered[self.take("reported", covered) == NEVER]
+            self.set("reported", covered, np.full(len(covered), COVERED))
 
     def set(self, name: str, places: Places, values: Array | TextBatch) -> None:
         """Set the values of different documents in one of the ``changing`` columns, in memory."""
@@ -373,12 +393,13 @@ class Reader:
             places = self.with_ordinals(moved)
             self.set("representative", places, representatives)
             self.set("decided", places, np.repeat(clock, len(places)))
+            self.cover(places)
             if batch is not None:
                 ordinals = cast("Positions", batch["ordinal"])
                 before = [*(segment.last for segment in self.segments[-1:]), *self.recent.ordinals[-1:].tolist()]
                 expect(int(ordinals[0]) > max(before, default=-1), "its documents are not in the order of admission")
                 self.recent.append(batch)
-                self.cover(batch)
+                self.cover(self.with_ordinals(ordinals))
                 self.removals.discard(batch["id"])
                 self.next_ordinal = max(self.next_ordinal, int(ordinals[-1]) + 1)
         elif record.kind == "see":
@@ -397,22 +418,17 @@ class Reader:
 
     def _found(self, query: Query, hits: list[KeyHits]) -> PlacedCandidates:
         """Return the documents found in all parts, row by row, and in the divisions of oversized keys."""
-        rows = np.concatenate([found.rows for found in hits])
-        places = np.concatenate([_places_in(number, found.documents) for number, found in enumerate(hits)])
+        pairs = [_pair(found.rows, number, found.documents) for number, found in enumerate(hits)]
         oversized = sum(found.oversized for found in hits)
         self.oversized_buckets += oversized
-        if not oversized or not is_divided(query.keys.shape[1], position_independent=self._lookup.position_independent):
-            order = np.lexsort((places, rows))
-            return PlacedCandidates(rows[order], places[order])
-        division = query.division()
-        finer = [part.divide(division) for part in self.parts]
-        rows = np.concatenate([rows, *(division.rows[found.rows] for found in finer)])
-        own = [_places_in(number, found.documents) for number, found in enumerate(finer)]
-        places = np.concatenate([places, *own])
-        order = np.lexsort((places, rows))
-        rows, places = rows[order], places[order]
-        new = run_starts(rows) | run_starts(places)
-        return PlacedCandidates(rows[new], places[new])
+        if oversized and is_divided(query.keys.shape[1], position_independent=self._lookup.position_independent):
+            division = query.division()
+            finer = (part.divide(division) for part in self.parts)
+            pairs += [_pair(division.rows[found.rows], number, found.documents) for number, found in enumerate(finer)]
+        ordered = np.concatenate(pairs)
+        ordered.sort()  # numbers are sorted several times as fast as pairs of them
+        ordered = ordered[run_starts(ordered)]
+        return PlacedCandidates(ordered >> _PLACE_BITS, ordered & ((1 << _PLACE_BITS) - 1))
 
     def _first(self, by_part: list[Positions]) -> Places:
         """Return the place in the first part that has one, or -1."""
@@ -470,6 +486,11 @@ def _ordinals(array: npt.NDArray[Any]) -> Positions:
     """Check and return a column of ordinals from a file; for use in ``understood``."""
     expect((array.dtype.str, array.ndim) == ("<i8", 1), "invalid ordinals")
     return array
+
+
+def _pair(rows: Positions, part: int, positions: npt.NDArray[np.integer[Any]]) -> Positions:
+    """Return rows of a query, and places that they have found, as one number each: rows first."""
+    return (rows << _PLACE_BITS) | _places_in(part, positions)
 
 
 def _places_in(part: int, positions: npt.NDArray[np.integer[Any]]) -> Places:

@@ -9,6 +9,7 @@ import atexit
 import gc
 import io
 import os
+import shlex
 import signal
 import sys
 import warnings
@@ -38,6 +39,7 @@ from neardup.model.errors import (
     StorageError,
     StorageFailed,
     StorageRefused,
+    reason,
 )
 
 _VERBS = (  # modules of this package
@@ -65,9 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with warnings.catch_warnings(), signals_as_they_came(), redirect_stdout(sys.stdout):  # verbs may redirect it
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
             warnings.showwarning = lambda message, *_, **__: complain(advice_on_warning(message, parsed))
-            if sys.stdout is None and getattr(parsed, "json", False):
-                raise OutputRefused("standard output", "it is closed")
-            code = _verb(parsed.verb).run(parsed)
+            code = _run(parsed)
         if sys.stdout is not None:
             sys.stdout.flush()
     except NeardupError as error:
@@ -75,20 +75,42 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _abandon_stdout() if ended else _report(error, parsed)
     except BrokenPipeError:
         return _abandon_stdout()
-    except OSError as error:  # reading and writing documents raises own errors
-        _abandon_stdout()
-        return _report(_failure(error), parsed)
     except (Interrupted, KeyboardInterrupt):
         complain(getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED))
         return SIGNALLED + signal.SIGINT
     except MemoryError:
         complain(f"not enough memory; {advice_on_memory(parsed)}")
         return 1
+    except Exception as error:
+        failure = _failure(error)
+        if failure is None:
+            raise
+        _abandon_stdout()
+        return _report(failure, parsed)
     return int(code)
 
 
-def _failure(error: OSError) -> StorageError:
-    """Return an error of the system in words: of a named file, of temporary files, or of standard output."""
+def _run(parsed: argparse.Namespace) -> int:
+    if sys.stdout is None and getattr(parsed, "json", False):
+        raise OutputRefused("standard output", "it is closed")
+    return int(_verb(parsed.verb).run(parsed))
+
+
+def _failure(error: Exception) -> StorageError | None:
+    """Return an error of the machine code or of the system in words; ``None`` for other errors.
+
+    Reading and writing documents raises own errors. So what the system refuses is about a named file, about temporary
+    files, or about standard output.
+    """
+    from neardup.pipeline.kernel_cache import folder_that_failed
+
+    if (folder := folder_that_failed(error)) is not None:
+        rule = f"has damaged files; delete it, and start the command again: rm -r {shlex.quote(str(folder))}"
+        if isinstance(error, OSError):
+            rule = f"cannot be used: {reason(error)}; make room, or name another one: NUMBA_CACHE_DIR=DIR neardup ..."
+        return StorageFailed(f"the folder of the machine code, {folder},", rule)
+    if not isinstance(error, OSError):
+        return None
     if error.filename is None and isinstance(error, FileNotFoundError):
         try:
             os.getcwd()  # noqa: PTH109 - it may have been removed

@@ -7,7 +7,7 @@ from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chose
 from neardup.interfaces.cli.terminal import (
     Row,
     complain,
-    name_standard_output,
+    find_outputs,
     note_quoted_lines,
     progress_bars,
     summarise,
@@ -36,7 +36,7 @@ USAGE = f"""
 
 def run(arguments: argparse.Namespace) -> int:
     """Search and summarise; return 1 if records were rejected."""
-    name_standard_output(arguments, "items", "documents")
+    find_outputs(arguments, "items", "documents")
     from neardup.sources.formats import expand
     from neardup.sources.output import check_separate, check_table, write_table
 

@@ -4,7 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, key_of
 from neardup.interfaces.cli.terminal import Row, progress_bar, show_lines, summarise
-from neardup.model.errors import counted, plural
+from neardup.model.errors import StorageDamaged, counted, plural
 
 EXAMPLE = "Example: neardup rescue seen rescued"
 INTERRUPTED = "interrupted; the damaged index is unchanged, and no new index was made; run the same command again"
@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
     record = {"documents": found.documents, "promoted": found.promoted, "repeated": found.repeated}
     summarise(arguments, {**record, "losses": [loss._asdict() for loss in found.losses]}, rows)
     if not arguments.json:
-        losses = [f"{loss.where}: {_described(loss.what, loss.documents)}" for loss in found.losses]
+        losses = [str(StorageDamaged(loss.where, _described(loss.what, loss.documents))) for loss in found.losses]
         show_lines(losses or ["Nothing was damaged."], style="yellow" if losses else "")
     return 1 if found.losses else 0
 

@@ -53,7 +53,7 @@ def run(arguments: argparse.Namespace) -> int:
     if "new_token" in given:
         return _make_token(given["new_token"], token_file)
     if arguments.index is None:
-        raise InputRefused("DIR", "must name the folder of the index")
+        raise InputRefused("DIR", "is needed: the folder of the index")
     require(0 <= arguments.port < 1 << 16, "port", arguments.port, "must be from 0 to 65535")
     require(1 <= arguments.workers <= 64, "workers", arguments.workers, "must be from 1 to 64")  # noqa: PLR2004
     rule = "must be a path such as /neardup, of letters, digits and ._~-/, without a slash at the end"

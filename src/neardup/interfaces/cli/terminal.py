@@ -31,13 +31,16 @@ _SHOWN = 5  # rejected records, or unknown ids, that are shown by name
 _NAME = 100  # characters of an id
 
 
-def name_standard_output(arguments: Namespace, *options: str) -> None:
+def find_outputs(arguments: Namespace, *options: str) -> None:
     """Replace ``-`` in options for outputs by the path of standard output.
 
     If an option has that path, the verb prints everything else on standard error. Raises ``OutputRefused`` if standard
-    output is closed.
+    output is closed, and for files in memory, which would end with the command.
     """
     given = vars(arguments)
+    for name in options:
+        if str(given.get(name)).startswith("memory://"):
+            raise OutputRefused(given[name], "it would end with this command; name a file")
     given.update({name: STDOUT for name in options if given.get(name) == "-"})
     if any(given.get(name) == STDOUT for name in options):
         if sys.stdout is None:

@@ -6,6 +6,7 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import dropwhile
 from pathlib import Path
@@ -63,7 +64,8 @@ class KeyedVisits:
     the first time: the same ones while they are among the last ``MOST_VERDICTS``. Older verdicts, and those of a batch
     that a kill interrupted, are computed again for the pages that the first batch admitted, against what was admitted
     before them. So a page whose representative was ``None`` gets that again, unless the index has been changed
-    otherwise in between; the values of a comparison with an earlier version are not repeated.
+    otherwise in between; the values of a comparison with an earlier version are not repeated. Then a batch in which an
+    address has several contents is admitted again, and may get other verdicts.
 
     Only the process that writes the index may use it.
     """
@@ -166,8 +168,8 @@ class KeyedVisits:
         some = texts[np.array(rows, np.int64)] if isinstance(texts, Signatures) else [texts[row] for row in rows]
         judged = index.admit(list(own), some, table)
         for row, verdict in zip(rows, judged, strict=True):
-            kept = None if row in passed_on else verdict.representative
-            verdicts[row] = Known(ids[row], True, kept) if row in known else verdict
+            same = Known(ids[row], True, verdict.representative) if row in known else verdict
+            verdicts[row] = replace(same, representative=None) if row in passed_on and same.representative else same
         return verdicts
 
     def _begin(self, name: str, content: str, there: Sequence[Admission | None]) -> None:

@@ -12,7 +12,7 @@ from neardup.index.disk import copies
 from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
 from neardup.index.fulltext import FullText
-from neardup.model.errors import StorageError
+from neardup.model.errors import PERMISSION, StorageError
 from neardup.model.seen import Removal, Stats
 from neardup.pipeline.index import terms
 from neardup.pipeline.index.index import Index
@@ -26,7 +26,8 @@ from neardup.sources.output_places import require_outside
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
     """Verify every byte of the committed files of an index, its common shingles, its templates and its search table.
 
-    Raises ``StorageRefused`` if there is no index.
+    Of the search table, which is derived, the structure is verified. Raises ``StorageRefused`` if there is no index,
+    and ``StorageFailed`` for files that the user may not read.
     """
     path, disk = Path(folder), Disk()
     if not any(path.glob("log-*")):
@@ -36,6 +37,8 @@ def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = N
         try:
             read(path, Manifest.read(disk, path), disk)
         except StorageError as error:
+            if error.code == PERMISSION:
+                raise
             if str(error) not in report.problems:
                 report.problems.append(str(error))
     return report

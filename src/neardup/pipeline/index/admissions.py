@@ -77,7 +77,7 @@ class Admissions:
         return bool(needed) and not given.is_signed and needed.isdisjoint(given.table.column_names)
 
     def _kept(self, places: Places) -> list[str | None]:
-        """Return the ids of representatives; ``None`` for -1, and for documents to pass on: see ``Known``."""
+        """Return the ids of representatives; ``None`` for -1, and for documents to pass on: see ``Index.visit``."""
         known = self._store.with_ordinals(self._store.take("representative", places))
         known[(places < 0) | self._store.unreported(places)] = NONE
         return self._judge.names(known)
@@ -135,10 +135,11 @@ class Admissions:
             if rest:
                 before = places[rest]
                 if columns is None:
-                    judged = self._judge.judged(asked, before)
+                    judged = self._judge.judged(asked, before, passes_on=True)
                 else:
                     names = [own[row] for row in rest]
-                    judged = self._admitted(names, before, asked, taken_rows(columns, _rows_of(step, rest)), moment)
+                    given_with = taken_rows(columns, _rows_of(step, rest))
+                    judged = self._admitted(names, before, asked, given_with, moment, passes_on=True)
                 for row, verdict in zip(rest, judged, strict=True):
                     kept, was = None if verdict.representative == own[row] else verdict.representative, known[row]
                     own_verdicts[row] = verdict if was is None else replace(was, representative=kept)
@@ -151,7 +152,9 @@ class Admissions:
             verdicts += own_verdicts
         return verdicts
 
-    def _admitted(self, ids: list[str], before: Places, given: Asked, columns: Batch, moment: int) -> list[Verdict]:
+    def _admitted(  # noqa: PLR0913 - a batch, and how its verdicts are meant
+        self, ids: list[str], before: Places, given: Asked, columns: Batch, moment: int, *, passes_on: bool = False
+    ) -> list[Verdict]:
         """Admit documents with different ids; *before* are the places of their earlier versions."""
         unchanged = self._judge.unchanged(before, given)
         same, new = np.flatnonzero(unchanged), np.flatnonzero(~unchanged)
@@ -168,7 +171,9 @@ class Admissions:
                 "id": encoded([ids[row] for row in new.tolist()]),
                 **(taken_rows(columns, new) if len(same) else columns),
             }
-            remembered = self._judge.remembered(given.at(new) if len(same) else given, batch, earlier)
+            remembered = self._judge.remembered(
+                given.at(new) if len(same) else given, batch, earlier[earlier >= 0], passes_on=passes_on
+            )
             for row, verdict in zip(new.tolist(), remembered, strict=True):
                 verdicts[row] = verdict
         if len(same):

@@ -25,8 +25,13 @@ class Judge:
         self.verifier = Verifier(store, scheme)
         self._revision = Revision(store, scheme, self.verifier)
 
-    def judged(self, given: Asked, own: Places | None, *, before: bool = False) -> list[Verdict]:
-        """Judge documents, not by the documents at *own*; with *before*, only by those admitted before them."""
+    def judged(
+        self, given: Asked, own: Places | None, *, before: bool = False, passes_on: bool = False
+    ) -> list[Verdict]:
+        """Judge documents, not by the documents at *own*; with *before*, only by those admitted before them.
+
+        With *passes_on*, no verdict names a representative if no document of its cluster was passed on.
+        """
         store, nowhere = self._store, np.full(len(given), NONE)
         own = nowhere if own is None else own
         equal = store.leaders(given.equals, own)
@@ -37,10 +42,11 @@ class Judge:
         if _nothing_repeated(equal, matches):
             return _new(given)
         copies = self._copies(given, equal, own, before=before)
-        decided = standing(store, nowhere, equal, matches)
-        return self._verdicts(
-            given, np.array(decided.representatives, np.int64), equal, copies, matches, decided.closest
-        )
+        standings = standing(store, nowhere, equal, matches)
+        kept = np.array(standings.representatives, np.int64)
+        if passes_on:
+            kept[store.unreported(kept)] = NONE
+        return self._verdicts(given, kept, equal, copies, matches, standings.closest)
 
     def _of_others(self, found: PlacedCandidates, own: Places, *, before: bool) -> PlacedCandidates:
         """Remove documents from their own candidates, and with *before* all later documents.
@@ -97,16 +103,18 @@ class Judge:
         existing = np.where(self._store.alive(places), places, NONE)
         return each(existing, partial(self._store.decoded, "id"))
 
-    def remembered(self, given: Asked, batch: Batch, before: Places, *, reported: Flags | None = None) -> list[Verdict]:
-        """Admit documents with different ids and the columns of *batch*; they replace those *before*, if there are any.
+    def remembered(
+        self, given: Asked, batch: Batch, before: Places, *, passes_on: bool = False, reported: Flags | None = None
+    ) -> list[Verdict]:
+        """Admit documents with different ids and the columns of *batch*; they replace the documents *before*.
 
         Callers learn from the verdicts which documents to keep; if they do not read them, they keep those *reported*.
+        With *passes_on*, no verdict names a representative if no document of its cluster was passed on.
         """
-        store, replaces = self._store, before >= 0
+        store = self._store
         with store.change():
-            gone = before[replaces]
-            old = store.take("ordinal", gone)
-            leaders, moved = self._revision.remove(gone) if len(gone) else (gone, gone)
+            old = store.take("ordinal", before)
+            leaders, moved = self._revision.remove(before) if len(before) else (before, before)
             older, first = store.leaders(given.equals), _first_rows(given.equals)
             leads = (older == NONE) & (first == np.arange(len(given)))
             ordinals = store.next_ordinal + np.arange(len(given))
@@ -130,29 +138,21 @@ class Judge:
                 standings = standing(store, places, equal, matches)
                 kept = np.array(standings.representatives, np.int64)
                 decided = {"representative": store.take("ordinal", kept)}
-                kept[(kept == places) | self._passed_on(kept, replaces)] = NONE
+                kept[kept == places] = NONE
+                if passes_on:
+                    representatives, rows = np.unique(kept, return_index=True)
+                    kept[rows[store.unreported(representatives)]] = NONE  # the first one of each cluster
                 if reported is None:
                     decided["reported"] = np.where(kept == NONE, ordinals, NEVER)
                 for name, column in decided.items():
                     store.set(name, places, column)
                 batch |= decided
-                store.cover(batch)
+                store.cover(places)
                 copies = self._copies(given, equal, places, before=True)
                 verdicts = self._verdicts(given, kept, equal, copies, matches, standings.closest)
             store.log_change(old, leaders, moved, batch)
             store.commit()
         return verdicts
-
-    def _passed_on(self, kept: Places, replaces: Flags) -> Flags:
-        """Return which new versions are passed on although each repeats a *kept* document.
-
-        It is the first one in each cluster without a document that was passed on. Otherwise a page whose copies change,
-        too, would never be passed on again: each version would repeat one that was itself dropped.
-        """
-        flags, rows = np.zeros(len(kept), np.bool_), np.flatnonzero(replaces)
-        representatives, first = np.unique(kept[rows], return_index=True)
-        flags[rows[first[self._store.unreported(representatives)]]] = True
-        return flags
 
     def removed(self, places: Places) -> list[str]:
         """Remove documents; return the ids of those that are kept from now on as a result."""

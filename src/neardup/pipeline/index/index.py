@@ -468,6 +468,10 @@ class Index(AbstractContextManager["Index"]):
         is not admitted, so later versions are compared with the same one, but its fields are new. *texts* may be
         ``Signatures``, unless they are to be admitted to an index that stores texts. Raises the errors of these
         methods.
+
+        A document is *passed on* when a verdict on its present content has ``None`` as the representative. If no
+        document of a cluster was passed on, no verdict names its representative. Instead, the first new or changed
+        document that joins it is passed on, and the cluster counts as passed on as long as it has this representative.
         """
         require_flag("remember", remember)
         with self._store.busy:
@@ -497,7 +501,8 @@ class Index(AbstractContextManager["Index"]):
 
         Returns for each the id of its representative: the document may be dropped for it, or is kept if the id is its
         own. ``None`` means that the document must be kept: its id is unknown, or it is kept since its representative
-        was removed, and no document of its cluster was passed on (see ``Known``). *at* is the time, as in ``admit``.
+        was removed or replaced, and no document of its cluster was passed on (see ``visit``). *at* is the time, as in
+        ``admit``.
         """
         with self._store.busy:
             self._store.require_writer()

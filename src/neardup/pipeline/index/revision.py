@@ -1,20 +1,21 @@
 """Judging documents again when documents that decided about them are removed."""
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from neardup.decisions.admission import NONE
+from neardup.decisions.admission import NO_MATCHES, NONE, Matches
 from neardup.index.disk.columns import as_bytes
-from neardup.index.disk.reader import Places
+from neardup.index.disk.reader import PlacedCandidates, Places
 from neardup.index.disk.store import Store
-from neardup.model.arrays import Flags, Positions, Signatures
+from neardup.model.arrays import Flags, Positions, Signatures, Words
 from neardup.pipeline.index.fields import sites_at
 from neardup.pipeline.index.inputs import BYTES_TOGETHER, TOGETHER
 from neardup.pipeline.index.verification import Asked, Verifier, standing
 
-FIRST: Final = 64  # documents of the first step; later steps are larger
+FIRST: Final = 16  # documents of the first step; later steps are larger
+BETWEEN: Final = 4096  # documents between a removed one and its successor, at most
 NEAR: Final = 16  # times as many documents of a key are examined to find those that a newly kept document affects
 
 _Pairs = tuple[Positions, Places]
@@ -54,18 +55,22 @@ class Revision:
         leaders = leaders[leaders >= 0]  # their representatives were those of the leaders before
         store.lead(leaders)
         members = store.kept_by(ordinals[representatives == ordinals])
-        return leaders, self._judged_again(np.union1d(members, leaders))
+        return leaders, self._judged_again(np.union1d(members, leaders), ordinals)
 
-    def _judged_again(self, pending: Places) -> Places:
+    def _judged_again(self, pending: Places, removed: Positions) -> Places:
         """Judge documents in the order of their admission, step by step, and the later documents that this affects.
 
-        A step ends before the first document outside of it that it affects.
+        A step ends before the first document outside of it that it affects. *removed* are the ordinals of the removed
+        documents.
         """
         store, moved, size = self._store, [np.empty(0, np.int64)], FIRST
+        successor: _Successor | None = None
         while len(pending):
-            step = self._decided(pending[:size])
+            step = self._decided(pending[:size], successor)
             rows, concerned = self._concerned(step, pending)
             done = step.done(rows, concerned)
+            if not moved[1:] and len(removed) == 1:
+                successor = self._successor(int(removed[0]), step)
             changed = np.flatnonzero(step.changed[:done])
             store.set("representative", step.places[changed], step.new[changed])
             moved.append(step.places[changed])
@@ -73,21 +78,52 @@ class Revision:
             size = min(max(FIRST, 4 * done), TOGETHER)
             if step.given.texts is not None:
                 size = max(1, min(size, BYTES_TOGETHER * len(step.places) // max(len(step.given.texts.data), 1)))
-        return np.unique(np.concatenate(moved))
+        again = np.unique(np.concatenate(moved))
+        store.cover(again)
+        return again
 
-    def _decided(self, places: Places) -> "_Step":
+    def _successor(self, removed: int, step: "_Step") -> "_Successor | None":
+        """Return the document that is kept instead of the *removed* one: the first of its cluster, in the first step.
+
+        ``None`` if there may be other kept documents between the two, or others are preferred to the best-ranked.
+        """
+        store, place = self._store, int(step.places[0])
+        if store.manifest.terms["representative"] == "closest" or (step.old[0], step.new[0]) != (removed, step.own[0]):
+            return None
+        between = store.behind(removed, BETWEEN)
+        ordinals, representatives = store.take_all(("ordinal", "representative"), between[between < place])
+        if (ordinals == representatives).any() or (len(between) == BETWEEN and between[-1] < place):
+            return None
+        keys = store.keys(step.given.signatures.rows[:1], step.given.signatures.present[:1])[0]
+        return _Successor(place, removed, keys, store.finding_keys(place))
+
+    def _decided(self, places: Places, successor: "_Successor | None") -> "_Step":
         """Judge the documents of a step by earlier ones; documents before the step have their final representatives."""
         store, given = self._store, self._stored(places)
+        own, old = store.take_all(("ordinal", "representative"), places)
         equal = store.leaders(given.equals)
         equal[equal == places] = NONE
-        found = store.propose(given.signatures.rows, given.signatures.present & (equal == NONE))
+        asking = given.signatures.present & (equal == NONE)
+        matches = self._of_successor(given, asking & (old == successor.removed), successor) if successor else NO_MATCHES
+        asking[matches.rows] = False
+        found = store.propose(given.signatures.rows, asking)
         found = found.where(found.places < places[found.rows])
         ordinals, representatives = store.take_all(("ordinal", "representative"), found.places)
         found = found.where((ordinals == representatives) | np.isin(found.places, places))
-        matches = self._verifier.matches(given, found)
+        others = self._verifier.matches(given, found)
+        matches = Matches(*(np.concatenate(pair) for pair in zip(matches, others, strict=True)))
         decided = standing(store, places, equal, matches)
-        own, old = store.take_all(("ordinal", "representative"), places)
         return _Step(places, given, equal, own, old, store.take("ordinal", np.array(decided.representatives, np.int64)))
+
+    def _of_successor(self, given: Asked, asking: Flags, successor: "_Successor") -> Matches:
+        """Return which documents match the successor of their representative, which is then theirs.
+
+        It is the best-ranked kept document that they match: those before the removed one would have been their
+        representatives before, and there are none between the two.
+        """
+        keys = self._store.keys(given.signatures.rows, asking)
+        rows = np.flatnonzero(asking & ((keys == successor.keys) & successor.finding).any(axis=1))
+        return self._verifier.matches(given, PlacedCandidates(rows, np.full(len(rows), successor.place)))
 
     def _concerned(self, step: "_Step", pending: Places) -> _Pairs:
         """Return the documents that a step affects and that are not *pending*, as rows of the step and places."""
@@ -139,6 +175,18 @@ class Revision:
         rows, present, contents, equals = store.take_all(("rows", "present", "content", "equal"), places)
         texts = store.strings("text", places) if store.columns.texts else None
         return Asked(Signatures(rows, present, self._scheme.recipe), contents, equals, texts, sites_at(store, places))
+
+
+class _Successor(NamedTuple):
+    """The document at *place* is kept instead of the one with the *removed* ordinal.
+
+    The *finding* ones of its *keys* are those by which every later document finds it.
+    """
+
+    place: int
+    removed: int
+    keys: Words
+    finding: Flags
 
 
 @dataclass(frozen=True, slots=True, eq=False)
