@@ -623,3 +623,12 @@ def test_values_that_only_parquet_has_are_refused_before_the_work(tmp_path, monk
     assert [path.name for path in tmp_path.iterdir()] == ["a.parquet"]
     dedup_files(["a.parquet"], "k.parquet", **options)
     assert pq.read_table("k.parquet").num_rows
+
+
+@pytest.mark.parametrize("name", ["kept.jsn", "kept-1.0"])
+def test_a_new_folder_with_an_ending_needs_a_slash(tmp_path, sources, name):
+    with pytest.raises(ParameterError, match="must end in a known format"):
+        dedup_files(sources, tmp_path / name, work=tmp_path / "w")
+    dedup_files(sources, f"{tmp_path / name}/", work=tmp_path / "w")
+    dedup_files(sources, tmp_path / name, work=tmp_path / "w", force=True)
+    assert sorted(path.name for path in (tmp_path / name).iterdir()) == sorted(path.name for path in sources)

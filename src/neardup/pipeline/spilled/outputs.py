@@ -44,7 +44,7 @@ from neardup.sources.formats import (
     is_url,
     kind,
 )
-from neardup.sources.output import check_target, is_special, output_kind
+from neardup.sources.output import check_target, is_folder, is_special, output_kind
 from neardup.sources.output_places import InputPaths
 from neardup.sources.plain_columns import check_values, has_limits
 from neardup.sources.read import reader
@@ -84,22 +84,23 @@ def outputs_of(
 ) -> list[Output]:
     """Return the outputs of a run: one file for all inputs, or in a folder one file for each input or numbered parts.
 
-    The first *compared* inputs have none. A path without the ending of a format is a folder, which is made. Its files
-    have the format *form*, such as ``jsonl.zst``, or that of the inputs. Raises ``ParameterError`` for one input that
-    has two files in a folder, for parts of a file, and for marks of documents without fields.
+    The first *compared* inputs have none. A folder (see ``is_folder``) is made. Its files have the format *form*, such
+    as ``jsonl.zst``, or that of the inputs. Raises ``ParameterError`` for one input that has two files in a folder, for
+    parts of a file, and for marks of documents without fields.
     """
     require(
         form is None or kind(f"x.{form}") is not None, "out_format", form, f"must be one of {KNOWN}, without the dot"
     )
-    folders = {path for path in targets.values() if kind(path) is None and not is_special(path)}
+    everything = list(range(compared, len(shards.inputs)))
+    formats = {shards.kinds[source].format for source in everything}
+    is_copy = formats == {FOLDER} and form is None  # of a folder of documents, which may have any name
+    folders = {path for path in targets.values() if is_folder(path) or (is_copy and kind(path) is None)}
     require(
         form is None or not targets or bool(folders),
         "out_format",
         form,
         "requires a folder as an output; a file has the format of its ending",
     )
-    everything = list(range(compared, len(shards.inputs)))
-    formats = {shards.kinds[source].format for source in everything}
     found: list[Output] = []
     for target, path in targets.items():
         if target == "mark":
@@ -112,8 +113,7 @@ def outputs_of(
             name = f"{_PART}{0:0{_DIGITS}}.{form or _ending_of(shards, compared)}"
             found.append(Output(target, _joined(path, name), everything, part))
             continue
-        is_file = path not in folders or (Path(path).exists() and not Path(path).is_dir())
-        if is_file or (formats == {FOLDER} and form is None):
+        if path not in folders or is_copy:
             found.append(Output(target, path, everything))
             continue
         names = _names(shards, everything, form)
