@@ -17,9 +17,10 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bar("check") as progress:
         report = check_index(arguments.index, progress)
     problems = 0 if report.interrupted else len(report.problems)
+    documents = plural(report.documents, "document")
     rows = [
-        (report.files, f"{plural(report.files, 'file')} verified, with {report.bytes:,} bytes in segments", True),
-        (report.documents, f"{plural(report.documents, 'document')} in intact segments, the log not counted", True),
+        (report.files, f"{plural(report.files, 'file')} verified", True),
+        (report.documents, f"{documents} in intact segments; later ones are in the log", True),
         (problems, plural(problems, "problem"), True),
     ]
     summarise(arguments, report, rows)
