@@ -247,7 +247,7 @@ def test_dictionaries_have_the_values_of_the_written_rows_only(tmp_path, size):
     table = pa.table({"text": pa.chunked_array([column, others])})
     rows = [1, 2, 9, 13, 16, 20, 22]
     with pq.ParquetWriter(tmp_path / "out.parquet", table.schema) as writer:
-        groups = parquet._Groups(writer, size)
+        groups = parquet.RowGroups(writer, size, 1 << 20)
         groups.append([table.take(rows[:4]), table.take(rows[4:])])
         groups.end()
     out = pq.ParquetFile(tmp_path / "out.parquet")

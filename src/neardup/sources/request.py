@@ -61,11 +61,11 @@ class Request:
 
     def __post_init__(self) -> None:
         require_name("text", self.text)
-        fits = self.html is None or self.text in {DEFAULT_TEXT, self.html}
-        require(fits, "html", self.html, f"cannot be used with the text field {self.text!r}")
         for name in ("html", "url"):
             if (field := getattr(self, name)) is not None:
                 require_name(name, field)
+        fits = self.html is None or self.text in {DEFAULT_TEXT, self.html}
+        require(fits, "html", self.html, f"cannot be used with the text field {self.text!r}")
         require_name("id", self.id)
         require_kind("extraction", self.extraction, Extraction)
         if self.format is not None:
