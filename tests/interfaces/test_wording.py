@@ -117,8 +117,11 @@ def test_a_template_of_many_clusters_in_words():
 
 def test_common_shingles_in_words():
     common = CommonShingles(shingling="x", terms=np.arange(5, dtype=np.uint64), share=0.002, documents=1206)
-    words = f"shingles did not count: they are in more than 0.2 % of 1,206 different documents (list {common.identity})"
+    where = "more than 0.2 % of 1,206 different documents"
+    words = f"shingles did not count: they are in {where} (list {common.identity})"
     assert common_rows(summary(common=common)) == [(5, words)]
+    [(_, few)] = common_rows(summary(common=replace(common, share=0.001)))
+    assert "at least 3 of 1,206 different documents, as fewer never count as common" in few
 
 
 def test_percentages():

@@ -261,7 +261,7 @@ def test_an_output_is_refused_early_for_what_would_fail_late(tmp_path, source):
         (tmp_path / "hard.jsonl", True, "is one of the inputs"),
         (tmp_path / "x" / ".." / "in.jsonl", True, "is one of the inputs"),
         (tmp_path / "nowhere" / "out.jsonl", True, "its folder does not exist"),
-        (old / "out.jsonl", True, "its folder does not exist"),
+        (old / "out.jsonl", True, "old.jsonl is a file"),
         (tmp_path / "folder.jsonl", True, "it is a folder"),
     ]:
         with pytest.raises(OutputError, match=reason):

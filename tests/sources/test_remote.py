@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import dedup_files
-from neardup.model.errors import InputRefused, OutputError, ParameterError
+from neardup.model.errors import DataError, InputRefused, OutputError, ParameterError
 from neardup.sources import remote
 from neardup.sources.formats import display
 from neardup.sources.output import write_table
@@ -133,7 +133,7 @@ def test_what_cannot_be_reached_is_an_error(monkeypatch, tmp_path):
             with pytest.raises(InputRefused, match=rf"{scheme}://x/y.jsonl: it cannot be reached: .*{package}"):
                 read([f"{scheme}://x/y.jsonl"])
     monkeypatch.setattr("fsspec.url_to_fs", lambda _: open("x" * 999))  # noqa: SIM115, PTH123 - too long a name
-    with pytest.raises(InputRefused, match=r"it cannot be reached: .{300}\.\.\.$"):
+    with pytest.raises(DataError, match=r"it cannot be reached: .{300}\.\.\.$"):
         read(["memory://x.jsonl"])
     monkeypatch.setitem(sys.modules, "fsspec", None)
     with pytest.raises(InputRefused, match=r"a URL needs the extra remote: pip install 'neardup\[remote\]'"):

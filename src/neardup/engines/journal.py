@@ -35,7 +35,7 @@ BLOCK: Final = "block"
 SHORTEST_WAIT: Final = 0.005  # seconds until the next look at what other processes have done
 LONGEST_WAIT: Final = 0.25
 
-_FORMAT: Final = 1
+_FORMAT: Final = 2
 _TERMS, _LOCK = RUN
 _COMPLETE: Final = "complete.json"  # the terms of a complete run whose folder is being removed
 _STAGE: Final = "stage.json"

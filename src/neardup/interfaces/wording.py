@@ -68,7 +68,12 @@ def common_rows(summary: "Summary") -> list[tuple[int, str]]:
     common = summary.common
     if common is None:
         return []
-    where = f"more than {100 * common.share:g} % of {common.documents:,} different documents"
+    from neardup.text.common_shingles import LEAST
+
+    of = f"of {common.documents:,} different documents"
+    where = f"more than {100 * common.share:g} % {of}"
+    if int(common.share * common.documents) + 1 < LEAST:
+        where = f"at least {LEAST} {of}, as fewer never count as common"
     return [(len(common), f"shingles did not count: they are in {where} (list {common.identity})")]
 
 

@@ -46,6 +46,7 @@ from neardup.sources.remote import exists, send
 from neardup.sources.screens import opened_screen
 from neardup.sources.tables import table_writer
 
+OUTPUT: Final = "output"  # a parameter of unknown name
 PAGES: Final = (".html", ".htm")
 DRAWINGS: Final = (".svg",)
 ARRAYS: Final = (".npz",)
@@ -60,10 +61,18 @@ _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 _BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
 
 
-def check_target(
-    path: AnyPath, inputs: InputPaths, formats: AbstractSet[str], *, force: bool, glob: Sequence[str] = ()
+def check_target(  # noqa: PLR0913 - every one a keyword with a default
+    path: AnyPath,
+    inputs: InputPaths,
+    formats: AbstractSet[str],
+    *,
+    force: bool,
+    glob: Sequence[str] = (),
+    name: str = OUTPUT,
 ) -> None:
     """Raise the errors of writing the kept records of inputs of these *formats* before anything is read.
+
+    *name* is the parameter that has the *path*.
 
     ``ParameterError``: the ending is unknown, or there is none and there are several formats. ``OutputError``:
     the path is one of the *inputs* (even with *force*), is inside
@@ -72,33 +81,38 @@ def check_target(
     """
     path = local(path)
     if is_special(path):
-        require(formats != {FOLDER}, "output", path, "must be the name of a folder, as the input is one")
+        require(formats != {FOLDER}, name, path, "must be the name of a folder, as the input is one")
         rule = "must be a folder, or end in a known format, as the inputs have several formats"
-        require(len(formats) == 1, "output", path, rule)
+        require(len(formats) == 1, name, path, rule)
         inputs.check(path)  # such as standard output that is appended to an input
         return
     found = kind(path)
     folder = formats == {FOLDER} and found is None
     if folder and is_url(path):
-        raise ParameterError("output", path, "must be a local folder, or end in a known format")
+        raise ParameterError(name, path, "must be a local folder, or end in a known format")
     if not folder and found is None:
         _refuse_folder(path)
         if Path(path).exists():
             raise OutputRefused(path, "it is a file without the ending of a known format; name another path")
-        raise ParameterError("output", path, f"must end in a known format: {KNOWN}", "output ending")
+        raise ParameterError(name, path, f"must end in a known format: {KNOWN}", "output ending")
     if found is not None and found.format == WARC:
-        require(formats == {WARC}, "output", path, "can only be an archive if all inputs are archives")
+        require(formats == {WARC}, name, path, "can only be an archive if all inputs are archives")
     inputs.check(path)
     _check_place(path, folder=folder, force=force, glob=glob)
 
 
-def check_table(path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, or_page: bool = False) -> None:
-    """Raise the errors of ``write_table``, or ``write_file``, in advance; *inputs* are never overwritten."""
+def check_table(
+    path: AnyPath, inputs: Sequence[AnyPath] = (), *, force: bool, or_page: bool = False, name: str = OUTPUT
+) -> None:
+    """Raise the errors of ``write_table``, or ``write_file``, in advance; *inputs* are never overwritten.
+
+    *name* is the parameter that has the *path*.
+    """
     found = kind(os.fspath(path))
     fits = (found is not None and found.format in _TABLES) or (or_page and is_page(path))
     page = f", or in {PAGES[0]} for a page" if or_page else ""
     endings = f".parquet, or in .jsonl or .ndjson, which may be followed by .gz, .zst, .bz2 or .xz{page}"
-    _check_file(path, expand(inputs) if inputs else (), fits=fits, endings=endings, force=force)
+    _check_file(path, expand(inputs) if inputs else (), fits=fits, endings=endings, force=force, name=name)
 
 
 def check_separate(outputs: Mapping[str, AnyPath | None]) -> None:
@@ -118,10 +132,12 @@ def is_page(path: AnyPath) -> bool:
     return Path(path).suffix.lower() in PAGES
 
 
-def check_file(path: AnyPath, endings: Sequence[str], inputs: Sequence[str] = (), *, force: bool) -> None:
-    """Raise the errors of ``write_file`` in advance; the *inputs*, paths, are never overwritten."""
+def check_file(
+    path: AnyPath, endings: Sequence[str], inputs: Sequence[str] = (), *, force: bool, name: str = OUTPUT
+) -> None:
+    """Raise the errors of ``write_file`` in advance; *inputs* and *name* are as in ``check_table``."""
     fits = Path(path).suffix.lower() in endings
-    _check_file(path, inputs, fits=fits, endings=" or ".join(endings), force=force)
+    _check_file(path, inputs, fits=fits, endings=" or ".join(endings), force=force, name=name)
 
 
 def output_kind(path: str, wanted: str) -> Kind:
@@ -337,16 +353,18 @@ def _give_name(descriptor: int, path: Path) -> None:
         os.close(anchor)
 
 
-def _check_file(path: AnyPath, sources: Sequence[str], *, fits: bool, endings: str, force: bool) -> None:
+def _check_file(  # noqa: PLR0913 - as the functions that call it
+    path: AnyPath, sources: Sequence[str], *, fits: bool, endings: str, force: bool, name: str
+) -> None:
     """Refuse a path with an unsuitable ending, that is one of the sources, or that cannot be created."""
     path = local(path)
-    _require_name(path, "output")
+    _require_name(path, name)
     if path in _INPUTS:
         raise OutputRefused(path, "it is the standard input")
     special = is_special(path)
     if not (special or fits):
         _refuse_folder(path)
-        raise ParameterError("output", path, f"must end in {endings}")
+        raise ParameterError(name, path, f"must end in {endings}")
     InputPaths(sources).check(path)
     if not special:
         _check_place(path, folder=False, force=force)
@@ -375,7 +393,8 @@ def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
 def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str]) -> None:
     parent = Path(os.path.realpath(path)).parent
     if not _is_folder(parent, path):
-        raise OutputRefused(path, f"its folder does not exist: {parent}")
+        is_file = parent.exists()
+        raise OutputRefused(path, f"{parent} is a file" if is_file else f"its folder does not exist: {parent}")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(path, "its folder is not writable", PERMISSION)
     require_names(path, parent, room=len(_REPLACED) if folder else 0)

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
 
-from neardup.model.errors import InputRefused, NeardupError, OutputError
+from neardup.model.errors import DataError, InputRefused, NeardupError, OutputError
 from neardup.sources.formats import FETCHED, is_hidden_match, kind
 
 _STEP: Final = 1 << 24
@@ -87,13 +87,16 @@ def send(file: str, url: str) -> None:
             if parent := path.rpartition("/")[0]:
                 system.makedirs(parent, exist_ok=True)
             system.put_file(file, path)
-    except InputRefused as error:
+    except DataError as error:
         raise OutputError(url, error.rule) from error
 
 
 @contextmanager
 def _reached(url: str) -> Iterator[tuple[Any, str]]:
-    """Yield the file system of a URL, and the path there; its errors are raised as ``InputRefused``."""
+    """Yield the file system of a URL, and the path there; its errors are raised as ``DataError``.
+
+    They are ``InputRefused`` if the URL is wrong, or a library is missing.
+    """
     try:
         import fsspec
     except ImportError:
@@ -105,4 +108,5 @@ def _reached(url: str) -> Iterator[tuple[Any, str]]:
         raise
     except Exception as error:
         reason = str(error) if len(str(error)) <= _LONGEST else f"{str(error)[:_LONGEST]}..."
-        raise InputRefused(url, f"it cannot be reached: {reason}") from error
+        kind = InputRefused if isinstance(error, ValueError | ImportError | FileNotFoundError) else DataError
+        raise kind(url, f"it cannot be reached: {reason}") from error

@@ -1101,7 +1101,7 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
         (["notes.doc", "--dry-run"], "notes.doc: its name does not end in a known format: .jsonl"),
         (["-", "-", "--dry-run"], "must name standard input only once"),
         (["in.jsonl", "--out", "kept.xml"], "--out kept.xml: the value must end in a known format: .jsonl, .ndjson"),
-        (["in.jsonl", "--out", "in.csv/kept.jsonl"], "its folder does not exist"),
+        (["in.jsonl", "--out", "in.csv/kept.jsonl"], "in.csv is a file"),
         (["in.jsonl", "--out", "old.jsonl"], "old.jsonl: it exists already; --force replaces it"),
         (["in.jsonl", "--dry-run", "--report", "old.jsonl"], "old.jsonl: it exists already"),
         (["in.jsonl", "--dry-run", "--dropped", "old.jsonl"], "old.jsonl: it exists already"),

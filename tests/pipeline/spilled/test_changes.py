@@ -2,9 +2,9 @@ import os
 
 import pytest
 
-from neardup import Checksum, Combined, MinHash, SimHash, Trials, dedup_files
+from neardup import Checksum, Combined, MinHash, SimHash, Trials, dedup_files, pair_files
 from neardup.engines import journal
-from neardup.errors import RunChanged
+from neardup.errors import RunChanged, StorageRefused
 from neardup.pipeline.spilled import changes, run
 from neardup.text import extraction
 from neardup.text.common_shingles import CommonShingles
@@ -138,3 +138,11 @@ def test_another_text_of_pages_is_named(begun, tmp_path, monkeypatch):
     monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
     (words,) = begun.changed([tmp_path / "pages"])
     assert words.startswith("the text of pages, which resiliparse 2")
+
+
+@pytest.mark.parametrize("restart", [False, True])
+def test_the_folder_of_a_run_that_does_something_else_is_refused(begun, sources, tmp_path, restart):
+    begun()
+    with pytest.raises(StorageRefused, match="it has a run of dedup, and cannot have one of pairs, too"):
+        pair_files(sources, out=tmp_path / "p.parquet", work=tmp_path / "w", restart=restart)
+    begun()

@@ -210,7 +210,8 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     message = str(error)
     if error.code == "search table":  # these rules end with "build it" or "rebuild it"
         given = vars(arguments)
-        return f"{message}: neardup reindex {shlex.quote(str(given.get('index', given.get('to', 'DIR'))))}"
+        key = f" --key-file {shlex.quote(given['key_file'])}" if given.get("key_file") else ""
+        return f"{message}: neardup reindex {shlex.quote(str(given.get('index', given.get('to', 'DIR'))))}{key}"
     if isinstance(error, StorageDamaged) and error.code == StorageDamaged.code and _is_of_index(error, arguments):
         following = (
             "restore the index from a copy; or run neardup check DIR, which reports whether neardup rescue DIR TO can"

@@ -45,8 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
     require("url" not in given or "templates" in given, "url", given.get("url"), rule)
     outputs: dict[str, str] = {name: given[name] for name in ("items", "documents") if name in given}
     check_separate(outputs)
-    for path in outputs.values():
-        check_table(path, [*arguments.inputs, *arguments.against], force=arguments.force)
+    for name, path in outputs.items():
+        check_table(path, [*arguments.inputs, *arguments.against], force=arguments.force, name=name)
     tests, training = ({os.path.realpath(path) for path in expand(of)} for of in (arguments.against, arguments.inputs))
     if tests & training and not arguments.json:
         complain("the inputs and --against have a file in common, whose items are contaminated by themselves")

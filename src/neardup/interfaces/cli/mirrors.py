@@ -30,9 +30,9 @@ def run(arguments: argparse.Namespace) -> int:
     report, listed = given.get("report"), given.get("templates")
     require(report is not None or listed is None, "templates", listed, "needs --report, the page that shows them")
     if report is not None:
-        check_file(report, PAGES, arguments.inputs, force=arguments.force)
+        check_file(report, PAGES, arguments.inputs, force=arguments.force, name="report")
     templates = None if listed is None else HostTemplates.load(listed)
-    check_table(arguments.out, arguments.inputs, force=arguments.force)
+    check_table(arguments.out, arguments.inputs, force=arguments.force, name="out")
     pages = crawled_of(arguments)
     from neardup.pipeline.crawl.mirrors import find_mirrors
 

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     seed = options.drawn(arguments)
     for name, endings in (("report", options.REPORTS), ("out", _SETTINGS)):
         if name in given:
-            check_file(given[name], endings, [arguments.labels, *arguments.inputs], force=arguments.force)
+            check_file(given[name], endings, [arguments.labels, *arguments.inputs], force=arguments.force, name=name)
     say_if_cold()
     from neardup.pipeline.config import settings_text
     from neardup.pipeline.labels.tuning import tune

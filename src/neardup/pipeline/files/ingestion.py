@@ -298,10 +298,11 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
         kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
         if is_index(folder):  # without documents, as of a killed run
             index = stack.enter_context(Index.open(folder, "w", scheme=own, **ways))
-            _require_such(index, kinds, texts=texts, search=search)
             if search and len(index) and not has_table(index.store.folder):
                 rule = "has documents already; if this was interrupted, it only lacks its search table; build it"
                 raise StorageRefused(str(folder), rule, "search table")
+            index.store.require_new()
+            _require_such(index, kinds, texts=texts, search=search)
         else:
             _require_room(folder)
             ways["representative"] = earlier.header.policy["representative"]
@@ -389,7 +390,8 @@ def _require_room(folder: AnyPath) -> None:
     """Raise ``OutputRefused``, or ``ParameterError`` for a state, if no index can be made, before anything is read."""
     path = Path(os.path.realpath(folder))
     if not path.parent.is_dir():
-        raise OutputRefused(str(folder), f"its folder does not exist: {path.parent}")
+        rule = f"{path.parent} is a file" if path.parent.exists() else f"its folder does not exist: {path.parent}"
+        raise OutputRefused(str(folder), rule)
     if path.exists() and not path.is_dir():
         raise OutputRefused(str(folder), "it is a file; an index is a folder")
     rule = "is a state; name another folder for an index, and fill it from the state"

@@ -100,7 +100,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     require_path("out", out)
     for name, flag in {"restart": restart, "force": force}.items():
         require_flag(name, flag)
-    check_table(out, [os.fspath(name) for name in names], force=force)
+    check_table(out, [os.fspath(name) for name in names], force=force, name="out")
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(folder)):
         raise OutputRefused(os.fspath(out), "it must not be inside the work folder; name a path elsewhere")
     with (

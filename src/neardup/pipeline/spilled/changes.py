@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Container, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -10,7 +10,7 @@ from typing import Any, Final
 from neardup import __version__
 from neardup.engines.journal import Journal, OtherTerms, read_header, require_same
 from neardup.index.disk.arrays import understood
-from neardup.model.errors import Change, DataError, RunChanged, plural
+from neardup.model.errors import Change, DataError, RunChanged, StorageDamaged, StorageRefused, plural
 from neardup.model.folders import RUN
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.job import OTHER, Job
@@ -97,11 +97,21 @@ def terms_of(
 def journal_of(folder: Path, terms: dict[str, Any], *, restart: bool) -> Journal:
     """Open the journal of a run; see ``Journal.open``, but for ``RunChanged`` with the differences of the terms.
 
-    Raises ``OutputRefused`` for a folder inside another one of neardup.
+    Raises ``OutputRefused`` for a folder inside another one of neardup, and ``StorageRefused`` for that of a run that
+    does something else, also to *restart* it: it may have been kept.
     """
     require_outside(folder)
+    with suppress(StorageDamaged):  # which a run that is restarted replaces
+        earlier, now = read_header(folder), _task_of(terms)
+        if earlier is not None and (was := _task_of(earlier.terms)) != now:
+            rule = f"it has a run of {was}, and cannot have one of {now}, too; use another folder"
+            raise StorageRefused(str(folder), rule)
     with _explaining():
         return Journal.open(folder, terms, restart=restart)
+
+
+def _task_of(terms: Mapping[str, Any]) -> str:
+    return "pairs" if "pairs" in terms else "dedup"
 
 
 @contextmanager

@@ -338,7 +338,8 @@ def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> None
 
 def _check_report(shards: Shards, settings: RunSettings) -> None:
     if (report := settings.outputs.get("report")) is not None:
-        check_table(report, shards.inputs, force=settings.force, or_page=settings.page is not None)
+        or_page = settings.page is not None
+        check_table(report, shards.inputs, force=settings.force, or_page=or_page, name="report")
 
 
 def _begun(shards: Shards, size: int, state: State | None, settings: RunSettings) -> dict[str, Any]:

@@ -152,7 +152,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
             made += _make_folder(output.path)
             if own_format(shards, output) is not None:
                 shards.check_columns(output.sources)
-            check_target(output.path, inputs, formats, force=force, glob=shards.request.glob)
+            check_target(output.path, inputs, formats, force=force, glob=shards.request.glob, name=output.target)
             parts = _existing_parts(output)
             _require_files(parts)
             for path in parts:
