@@ -5,7 +5,7 @@ from argparse import ArgumentTypeError
 from fractions import Fraction
 from typing import Final
 
-_NUMBER: Final = re.compile(r"(-?\d{1,20}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
+_NUMBER: Final = re.compile(r"(-?\d{1,60}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?\d*,\d+")
 _PERCENT: Final = re.compile(r"(\d{1,18}(?:\.\d{1,18})?) ?%", re.ASCII)
 _POWER: Final = re.compile(r"(\d{1,2})(?:\^|\*\*)(\d{1,2})", re.ASCII)
