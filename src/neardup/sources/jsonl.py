@@ -144,8 +144,8 @@ class JsonLines(InputPiece):
         """Cut a plain file after lines, and a file of several frames of zstd after frames; count the lines."""
         compression = input_kind(path, request.format).compression
         if compression is None:
-            ranges = line_ranges(load(path, None, 1), size)
-            return [Shard(source=source, begin=b, end=e, first=first, size=e - b) for b, e, first in ranges]
+            found = line_ranges(load(path, None, 1), size)
+            return [Shard(source=source, begin=b, end=e, first=first, size=e - b) for b, e, first in found]
         if compression == "zstd" and len(edges := frame_edges(path)) > 2:  # noqa: PLR2004 - of a frame
             return _frame_shards(source, path, edges, size, request.max_bytes)
         return super().cut(source, path, request, size)

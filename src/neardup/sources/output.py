@@ -74,10 +74,10 @@ def check_target(  # noqa: PLR0913 - every one a keyword with a default
 
     *name* is the parameter that has the *path*.
 
-    ``ParameterError``: the ending is unknown, or there is none and there are several formats. ``OutputError``:
-    the path is one of the *inputs* (even with *force*), is inside
-    an input folder or contains one; exists and *force* is not given; or its folder is missing or not writable. A device
-    or a pipe may exist, and accepts any one format but a folder's. The inputs need not exist.
+    ``ParameterError``: the ending is unknown, or there is none and there are several formats. ``OutputError``: the path
+    is one of the *inputs* (even with *force*), is inside an input folder or contains one; exists and *force* is not
+    given; or its folder is missing or not writable. A device or a pipe may exist, and accepts any one format but a
+    folder's. The inputs need not exist.
     """
     path = local(path)
     if is_special(path):

@@ -400,7 +400,7 @@ class RowGroups:
 def _compacted(rows: pa.Table) -> pa.Table:
     """Return rows whose dictionaries have only values that are used: not the texts of documents that are left out."""
     for place, field in enumerate(rows.schema):
-        if pa.types.is_dictionary(field.type) and not field.type.ordered:
+        if pa.types.is_dictionary(field.type) and not field.type.ordered:  # their order is only known together
             rows = rows.set_column(place, field, _with_used_values(rows.column(place)))
     return rows
 

@@ -136,9 +136,11 @@ class Shards:
         """
         paths = [self.inputs[source] for source in sources if not needs_copy(self.inputs[source])]
         form = reader(self.kinds[sources[0]].format)
-        found = [form.columns_in(path, self.request) for path in paths]
-        for path, columns in zip(paths, found, strict=True):
-            form.require_columns(display(path), columns, found[0], display(paths[0]))
+        first: Any = None
+        for path in paths:
+            columns = form.columns_in(path, self.request)
+            first = columns if path == paths[0] else first
+            form.require_columns(display(path), columns, first, display(paths[0]))
 
     def first_fields(self, source: int) -> list[str]:
         """Return the columns of a table, or the fields of its first lines of JSON.

@@ -104,6 +104,30 @@ def test_kept_documents_that_were_not_reported_yet_are_reported_once(tmp_path):
         assert index.see(["b", "c"]) == ["b", "c"]
 
 
+def test_a_page_is_not_dropped_for_one_that_nobody_has(tmp_path):
+    """A representative of which only another page of its cluster was passed on is none that was passed on itself."""
+
+    def page(begin):
+        return " ".join(f"w{number}" for number in range(begin, begin + 40))
+
+    with Index.create(tmp_path / "seen", MinHash(shingle=1, threshold=0.75), texts=True) as index:
+        kept = [
+            index.visit([name], [page(begin)])[0].representative
+            for name, begin in zip("QZPR", (0, 4, 12, 8), strict=True)
+        ]
+        assert kept == [None, "Q", None, "P"]
+        index.visit(["P"], ["another text"])
+        assert index.visit(["B"], [page(10)])[0].representative is None  # it covers R
+        index.remove(["B"])
+        index.flush()
+    rescue(tmp_path / "seen", tmp_path / "new")
+    for folder in ("seen", "new"):
+        with Index.open(tmp_path / folder, "w") as index:
+            index.visit(["Q"], ["yet another text"])
+            assert [own.representative for own in index.get(["Z", "R"])] == ["Z", "Z"]
+            assert index.visit(["C"], [page(3)])[0].representative is None
+
+
 def flipped(path, place, bit):
     raw = bytearray(path.read_bytes())
     raw[place] ^= 1 << bit

@@ -96,7 +96,9 @@ def _in_memory(arguments: argparse.Namespace, names: list[str], ways: dict[str, 
     check_table(arguments.out, names, force=arguments.force)
     with progress_bars() as bars:
         reading = options.reading_as_dedup(arguments, names, bars)
-        collections = [read([name], others=[*{*names} - {name}], **reading, progress=bars) for name in names]
+        collections = [
+            read([name], others=[one for one in names if one != name], **reading, progress=bars) for name in names
+        ]
         found = pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in collections), progress=bars, **ways)
     write_table(arguments.out, found, force=arguments.force)
     rejected = [one for collection in collections for one in collection.rejected]

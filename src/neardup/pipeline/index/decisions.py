@@ -108,7 +108,8 @@ class Judge:
     ) -> list[Verdict]:
         """Admit documents with different ids and the columns of *batch*; they replace the documents *before*.
 
-        Callers learn from the verdicts which documents to keep; if they do not read them, they keep those *reported*.
+        Callers learn from the verdicts which documents to keep; if they do not read them, *reported* are those that
+        were passed on before.
         With *passes_on*, no verdict names a representative if no document of its cluster was passed on.
         """
         store = self._store
