@@ -9,6 +9,7 @@ import atexit
 import gc
 import io
 import os
+import re
 import shlex
 import signal
 import sys
@@ -54,6 +55,10 @@ _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _REQUIRED = "the following arguments are required: "
 _TAKEN = "{0} is taken for an option, as it begins with -; write ./{0}"
 _DASH = "an argument that begins with - is taken for an option; write -- before it"
+_REWORDED = {  # errors of argparse
+    r"^argument (--[\w-]+): expected one argument$": r"\1 needs a value; write one that begins with - as \1=VALUE",
+    r"^argument (--[\w-]+): not allowed with argument (--[\w-]+)$": r"\1 cannot be used with \2",
+}
 _INTERRUPTED = "interrupted; no unfinished output is left"
 
 
@@ -157,6 +162,8 @@ class _Parser(argparse.ArgumentParser):
         if message.startswith(_REQUIRED):
             names = message.removeprefix(_REQUIRED).split(", ")
             message = self._of_missing(names) if file is None else _TAKEN.format(file)
+        for pattern, words in _REWORDED.items():
+            message = re.sub(pattern, words, message)
         if message.startswith("argument -h/--help: "):  # such as a search for -harbour
             message = _DASH
         shown = printable(message.removeprefix("argument "))
