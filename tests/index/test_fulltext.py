@@ -384,7 +384,7 @@ def test_a_reader_changes_nothing_and_after_the_end_nothing_goes(table, path):
         reader.update(9)
     reader.close()
     reader.close()
-    with pytest.raises(StorageRefused, match="was closed"):
+    with pytest.raises(StorageRefused, match="is closed"):
         reader.state()
 
 

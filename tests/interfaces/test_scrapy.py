@@ -841,7 +841,7 @@ def test_a_request_that_could_not_be_checked_leaves_the_crawl_unfinished(pipelin
 def test_a_broken_mark_is_told(pipeline, tmp_path):
     Index.create(tmp_path / "seen").close()
     (tmp_path / "seen" / UNFINISHED).write_text("?")
-    with pytest.raises(StorageError, match="unfinished-crawl is not as it was written; remove it"):
+    with pytest.raises(StorageError, match="unfinished-crawl is damaged; remove it"):
         pipeline()
     Index.open(tmp_path / "seen", "w").close()
 

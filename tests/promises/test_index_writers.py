@@ -29,7 +29,7 @@ def folder(tmp_path):
 
 
 def require_busy(folder, process="this process"):
-    with pytest.raises(StorageBusy, match=f"{process} is writing to it; only one process can"):
+    with pytest.raises(StorageBusy, match=f"{process} is writing to it; only one process can write"):
         Index.open(folder, "w")  # does not wait for the other one, who never ends
 
 
@@ -54,7 +54,7 @@ def in_child(action):
 def test_a_second_writer_in_the_same_process(folder):
     with Index.open(folder, "w") as index:
         require_busy(folder)
-        with pytest.raises(StorageRefused, match="not empty"):
+        with pytest.raises(StorageRefused, match="is an index already"):
             Index.create(folder, SCHEMES["simhash"])
         index.admit(["c"], ["a third one"])
     with Index.open(folder, "w") as index:
@@ -130,5 +130,5 @@ def test_a_closed_index_is_closed(folder):
     index.close()
     index.close()
     for call in (lambda: index.admit(["x"], ["y"]), index.flush, index.sync, lambda: index.judge(["y"])):
-        with pytest.raises(StorageRefused, match="was closed"):
+        with pytest.raises(StorageRefused, match="is closed"):
             call()

@@ -12,8 +12,9 @@ def test_a_key_is_bytes_or_hexadecimal(tmp_path, content):
     assert key_in(str(tmp_path / "key")) == KEY
 
 
-@pytest.mark.parametrize("content", [b"", KEY[:-1], KEY + b"\n", b"g" * 32])
+@pytest.mark.parametrize("content", [b"", KEY[:-1], KEY + b"\n", b"g" * 32, b"g" * 65])
 def test_any_other_key_is_refused_and_not_shown(tmp_path, content):
     (tmp_path / "key").write_bytes(content)
-    with pytest.raises(InputRefused, match="16 bytes or 32 hexadecimal digits"):
+    length = f"{len(content)}" if len(content) < 64 else "64 or more"
+    with pytest.raises(InputRefused, match=f"16 bytes or 32 hexadecimal digits, not {length} bytes"):
         key_in(str(tmp_path / "key"))

@@ -230,7 +230,9 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
         return _recommended(wanted, scheme)
     for name, value in given.items():
         if name in {"false_rate", "apart"}:
-            raise ParameterError(name, value, "requires a threshold and a recall")
+            raise ParameterError(
+                name, value, "requires a recall" if threshold is not None else "requires a threshold and a recall"
+            )
         require(documents is not None, name, value, "requires a recall or a number of documents")
     if threshold is not None:
         parameters["threshold"] = threshold
@@ -306,11 +308,11 @@ def _of_numbers(name: str, numbers: dict[str, float]) -> Scheme:
     for number, value in numbers.items():
         if number in kind.plan_numbers:
             continue
-        why = f"its numbers are {', '.join(kind.plan_numbers)}"
+        why = f"its parameters are {', '.join(kind.plan_numbers)}"
         if not kind.plan_numbers:
             why = f"a plan of {name} uses its defaults; leave out this number"
         elif number == "threshold":
-            why += "; a threshold also needs a recall"
+            why += "; a threshold also requires a recall"
         raise ParameterConflict(number, value, "scheme", name, why)
     made: Scheme = kind(**numbers)
     return made

@@ -224,7 +224,7 @@ class FullText:
         """Verify the file; ``StorageDamaged`` if the table must be built again."""
         with self._connected() as connection:
             if fault := _fault_of(connection):
-                raise StorageDamaged(str(self._path), f"is not as it was written ({fault}); {REBUILD}", "search table")
+                raise StorageDamaged(str(self._path), f"is damaged ({fault}); {REBUILD}", "search table")
 
     def state(self) -> TableState:
         """Return the state of the table."""
@@ -334,7 +334,7 @@ class FullText:
         old: list[sqlite3.Connection] = []
         with self._pool:
             if self._closed:
-                raise StorageRefused(str(self._path), "was closed")
+                raise StorageRefused(str(self._path), "is closed; open it again")
             if inode != self._inode:  # it was built again; no old connection has this file
                 old, self._idle, self._inode = self._idle, [], inode
             found = self._idle.pop() if self._idle else None
@@ -362,7 +362,7 @@ class FullText:
             raise StorageRefused(str(self._path), newer, "search table")
         rows = connection.execute("SELECT mark FROM state").fetchall()
         if len(rows) != 1:
-            raise StorageDamaged(str(self._path), f"is not as it was written; {REBUILD}", "search table")
+            raise StorageDamaged(str(self._path), f"is damaged; {REBUILD}", "search table")
         if rows[0][0] != self._mark:
             raise StorageRefused(str(self._path), f"belongs to another index; {REBUILD}", "search table")
 
@@ -465,7 +465,7 @@ def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception
     if code in _BUSY:
         return StorageBusy(str(path), "another process has it")
     if code in _DAMAGED:
-        return StorageDamaged(str(path), f"is not as it was written ({error}); {REBUILD}", "search table")
+        return StorageDamaged(str(path), f"is damaged ({error}); {REBUILD}", "search table")
     if code == sqlite3.SQLITE_CANTOPEN and (refused := _access_error(path)) is not None:
         return refused
     if code == sqlite3.SQLITE_FULL:

@@ -298,7 +298,7 @@ class Crawl:
         try:
             return int(self._marker.read_text("ascii"))
         except ValueError:
-            raise StorageDamaged(str(self._marker), "is not as it was written; remove it") from None
+            raise StorageDamaged(str(self._marker), "is damaged; remove it") from None
 
     def open(self) -> None:
         """Empty the file of an interrupted crawl, whose contents a kill would now leave out of date."""

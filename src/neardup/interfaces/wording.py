@@ -103,9 +103,21 @@ def pairs_not_compared(number: int) -> str:
     """Describe the pairs in oversized buckets that were not compared.
 
     >>> pairs_not_compared(1200)
-    'at most 1,200 pairs in oversized buckets not compared, unless in other buckets'
+    'up to 1,200 pairs of oversized buckets were not compared there; other buckets may have found some'
     """
-    return f"at most {counted(number, 'pair')} in oversized buckets not compared, unless in other buckets"
+    words = f"{counted(number, 'pair')} of oversized buckets {'was' if number == 1 else 'were'} not compared there"
+    return f"up to {words}; other buckets may have found some"
+
+
+def promoted_words(number: int, happened: str) -> str:
+    """Describe documents whose representatives were removed or lost; the number itself is shown before this."""
+    whose = "its representative was" if number == 1 else "their representatives were"
+    return f"{plural(number, 'document')} became {plural(number, 'representative')}: {whose} {happened}"
+
+
+def repeated_row(number: int) -> tuple[int, str]:
+    """Return the row of a summary for documents that a later one with the same id replaces in the same inputs."""
+    return number, f"{plural(number, 'document')} left out: a later document has the same id"
 
 
 def template_hint(cluster: "LargeCluster | SpreadTemplate") -> str:

@@ -51,7 +51,7 @@ LINKED_LOCK: Final = "it is a link, and a lock must be a file; remove the link" 
 _LONGEST: Final = 100  # characters of a value in a message
 _OF_NAMES: Final = frozenset((NO_FILE, FOLDER_FOR_FILE, TOO_LONG))  # errors that another name avoids
 _PREDICATES: Final = frozenset(  # a rule that begins with one of them continues the sentence, without a colon
-    ("is", "are", "was", "were", "has", "have", "keeps", "must", "needs", "cannot", "exists")
+    ("is", "are", "was", "were", "has", "have", "belongs", "keeps", "must", "needs", "cannot", "exists")
 )
 _CHANGES: Final = 5  # that a message names
 
@@ -544,7 +544,8 @@ def require_path(name: str, value: object) -> Path:
         path = Path(value)  # type: ignore[arg-type]  # that is checked here
     except TypeError as error:
         raise ParameterError(name, value, "must be a path: a string or os.PathLike") from error
-    require(value != "" and "\0" not in str(path), name, value, "must be a path: not empty, and without NUL characters")
+    require(value != "", name, value, "must be a path, not an empty string")
+    require("\0" not in str(path), name, value, "must be a path, which has no NUL characters")
     return path
 
 
@@ -583,7 +584,9 @@ def require_function(name: str, value: object) -> None:
 
 def require_kind(name: str, value: object, kind: type) -> None:
     """Raise ``ParameterError`` unless a parameter is an instance of a class of neardup."""
-    require(isinstance(value, kind), name, value, f"must be {kind.__name__}, not {kind_of(value)}")
+    wanted = kind.__name__
+    article = "" if wanted.endswith("s") else "an " if wanted[0] in "AEIO" else "a "  # such as Addresses
+    require(isinstance(value, kind), name, value, f"must be {article}{wanted}, not {kind_of(value)}")
 
 
 def require_sequence(name: str, value: Any, of: str) -> Sequence[Any]:

@@ -11,7 +11,9 @@ _RULE: Final = (
     "must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age in hours, days or weeks, such as 12h, 90d or"
     " 4w"
 )
+_NO_DATE: Final = "is not a date or time that exists"
 _YEARS: Final = "is before the year 1 or after the year 9999; use another time, or a shorter age"
+_WRITTEN: Final = re.compile(r"\d{4}-\d\d-\d\d([T ]\d\d:\d\d.*)?", re.ASCII)
 _AGE: Final = re.compile(r"(\d+) ?([hdw])", re.ASCII)
 _AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
@@ -36,7 +38,8 @@ def moment_in(before: str, *, recorded: bool) -> datetime:
             found = datetime.fromisoformat(before.strip())
             found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
     except (ValueError, OverflowError) as error:
-        raise ParameterError("before", before, _YEARS if isinstance(error, OverflowError) else _RULE) from None
+        rule = _NO_DATE if _WRITTEN.fullmatch(before.strip()) else _RULE
+        raise ParameterError("before", before, _YEARS if isinstance(error, OverflowError) else rule) from None
     if recorded:
         require_past(found, before)
         soon = now + timedelta(seconds=1)

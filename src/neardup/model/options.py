@@ -24,7 +24,7 @@ class Option(NamedTuple):
 
 
 THRESHOLD: Final = Option(
-    "threshold", "number", "least resemblance of a match; least overlap with --relative-to smaller", "", "T"
+    "threshold", "number", "minimum resemblance of a match; minimum overlap with --relative-to smaller", "", "T"
 )
 SHORT: Final = (
     Option(
@@ -65,7 +65,8 @@ ANALYSIS: Final = (
     Option(
         "stop_words",
         "text",
-        "words to leave out: a file with one word per line, or words with commas, such as 'the,a' or 'the,'",
+        "words to leave out: a file with one word per line, or words with commas, such as 'the,a'; a"
+        " single word needs a comma at the end: 'the,'",
         "none",
         "FILE",
     ),

@@ -165,7 +165,10 @@ def _tables(path: str) -> dict[str, dict[str, Any]]:
         raise InputRefused(path, f"is larger than {_MOST_BYTES:,} bytes", "too large")
     if _NESTED.search(data):
         raise InputRefused(path, "has a hundred names with dots between them; tables of settings are not nested")
-    check_plain(path, data[:HEAD])
+    try:
+        check_plain(path, data[:HEAD])
+    except DataError as error:
+        raise InputRefused(error.where, error.rule, error.code) from None
     try:
         tables = tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError:

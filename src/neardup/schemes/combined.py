@@ -57,7 +57,7 @@ class Combined(SchemeDefaults):
     match_estimate = None  # two rules have no common one
     also = "a match by the second scheme"
     options: ClassVar[tuple[Option, ...]] = (
-        THRESHOLD.by_default("0.9094, where half of the pairs match"),
+        THRESHOLD.by_default("0.9094, the resemblance at which half of the pairs match"),
         *SHORT,
     )
 

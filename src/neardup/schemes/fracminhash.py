@@ -78,10 +78,8 @@ class FracMinHash(SampleScheme):
         THRESHOLD.by_default("0.8"),
         *SHORT,
         SHINGLE.by_default("3"),
-        Option(
-            "scaled", "whole", "one of how many shingles is sampled; a smaller number finds shorter parts", "8", "M"
-        ),
-        Option("size", "whole", "most shingles in a signature", "512", "K"),
+        Option("scaled", "whole", "keep 1 of M shingles; a smaller number finds shorter parts", "8", "M"),
+        Option("size", "whole", "maximum number of shingles in a signature", "512", "K"),
         BAG,
         *ANALYSIS,
     )

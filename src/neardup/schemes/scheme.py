@@ -164,9 +164,9 @@ class SchemeDefaults:
         object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
         if self.short is None and self.short_threshold is None:
             return
-        rule = "is missing: documents with fewer features are those that need the short threshold"
+        rule = "is missing: short_threshold requires it"
         require(self.short is not None, "short", None, rule)
-        rule = "is missing: with short, it is the threshold of pairs with a short document"
+        rule = "is missing: short requires it"
         require(self.short_threshold is not None, "short_threshold", None, rule)
         object.__setattr__(self, "short", require_whole("short", self.short, 1, MOST_SHORT))
         least = require_share("short_threshold", self.short_threshold)

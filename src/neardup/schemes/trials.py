@@ -86,10 +86,10 @@ class Trials(FeatureScheme):
     plan_numbers = ("hashes", "trials", "needed")
     searched_numbers = ("hashes", "trials", "needed", "threshold")
     options: ClassVar[tuple[Option, ...]] = (
-        THRESHOLD.by_default("0.9094, where half of the pairs match"),
+        THRESHOLD.by_default("0.9094, the resemblance at which half of the pairs match"),
         *SHORT,
         Option("words", "whole", "words in a sequence", "2", "W"),
-        Option("hashes", "whole", "minima that make a trial", "14", "H"),
+        Option("hashes", "whole", "minima per trial", "14", "H"),
         Option("trials", "whole", "number of trials", "6"),
         Option("needed", "whole", "how many must agree for a candidate", "2"),
         BAG,

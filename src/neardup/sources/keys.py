@@ -7,6 +7,7 @@ from typing import Final
 from neardup.model.errors import DataError, InputRefused
 
 _KEY_BYTES: Final = 16
+_MOST_BYTES: Final = 64  # that are read
 
 
 def key_in(name: str) -> bytes:
@@ -17,12 +18,15 @@ def key_in(name: str) -> bytes:
     path = Path(name)
     try:
         with path.open("rb") as stream:
-            content = stream.read(4 * _KEY_BYTES)
+            content = stream.read(_MOST_BYTES)
     except OSError as error:
         raise DataError.by(error, path, "the key") from error
-    if len(content) != _KEY_BYTES:
+    length = len(content)
+    if length != _KEY_BYTES:
         with suppress(ValueError):
             content = bytes.fromhex(content.decode("ascii"))
     if len(content) != _KEY_BYTES:
-        raise InputRefused(str(path), "a key file must contain 16 bytes or 32 hexadecimal digits")
+        found = f"{length:,} or more" if length == _MOST_BYTES else f"{length:,}"
+        rule = f"a key file must contain 16 bytes or 32 hexadecimal digits, not {found} bytes"
+        raise InputRefused(str(path), rule)
     return content

@@ -283,8 +283,9 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
                     raise DataError(display(path), "it is not a Parquet file, but looks like JSON", "json as table")
                 if not head:
                     raise DataError(display(path), "it is empty, and so not a Parquet file")
-                other = sniff(head) or "something else"
-                raise DataError(display(path), f"it is not a Parquet file: it starts with {other}")
+                other = sniff(head)
+                starts = f": it starts with {other}" if other else ""
+                raise DataError(display(path), f"it is not a Parquet file{starts}")
             source.seek(max(0, source.size() - len(_MAGIC)))
             if source.read() not in _ENDS:
                 raise DataError(display(path), _NO_END, "changed")

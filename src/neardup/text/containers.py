@@ -136,7 +136,7 @@ def column_missing(name: str, names: Iterable[object], text: str | None = None) 
 
 
 def _other_text(name: str, text: str | None) -> str:
-    return '; text="..." names the one with the texts' if name == text else ""
+    return '; text="..." names the column of the texts' if name == text else ""
 
 
 def records_as_table(

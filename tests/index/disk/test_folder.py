@@ -54,7 +54,7 @@ def test_a_file_that_the_manifest_names_must_be_there(tmp_path):
         index.flush()
     for path in (tmp_path / "index").glob("segment-*"):
         path.unlink()
-    with pytest.raises(StorageDamaged, match="is named by the manifest, but not there"):
+    with pytest.raises(StorageDamaged, match="is missing, although the manifest lists it"):
         Index.open(tmp_path / "index")
     (tmp_path / "index" / MANIFEST).unlink()
     (tmp_path / "index" / SECOND).unlink()

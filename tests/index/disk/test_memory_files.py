@@ -47,7 +47,7 @@ def test_indexes_in_memory_are_apart(ids):
         one.admit(ids[:1], TEXTS[:1])
         assert other.judge(TEXTS[:1]) == [New()]
     assert not FOLDER.exists()
-    with pytest.raises(StorageRefused, match="was closed"):
+    with pytest.raises(StorageRefused, match="is closed"):
         one.judge(TEXTS[:1])
 
 

@@ -296,7 +296,7 @@ def test_flags_are_an_array(there, shards):
 
 @pytest.mark.parametrize("design", [None, "auto", 3])
 def test_other_tables_need_a_design(design):
-    with pytest.raises(ParameterError, match=r"design.* must be TableDesign"):
+    with pytest.raises(ParameterError, match=r"design.* must be a TableDesign"):
         HammingTables.build(words([1])).redesigned(design)
 
 

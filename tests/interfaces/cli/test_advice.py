@@ -129,7 +129,7 @@ def test_a_damaged_state_is_not_rescued():
     of_state = Namespace(verb="index", to="seen", **{"from": "crawls"})
     error = StorageDamaged("crawls/state.json", "it is missing: restore the state from a copy")
     assert advice(error, of_state) == str(error)
-    assert "neardup rescue DIR TO" in advice(StorageDamaged("seen/manifest.json", "is missing"), of_state)
+    assert "neardup rescue seen TO" in advice(StorageDamaged("seen/manifest.json", "is missing"), of_state)
 
 
 def test_the_command_that_builds_a_search_table_names_the_index():

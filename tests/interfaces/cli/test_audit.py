@@ -189,7 +189,7 @@ def test_only_a_work_folder_is_kept(neardup, pages):
 def test_wrong_uses_are_explained(neardup, pages, tmp_path):
     (tmp_path / "why.html").write_text("<p>")
     assert "name the report of a run: neardup dedup" in neardup("audit", pages, "--of", "why.html", code=2).err
-    assert "name the folder of such files" in neardup("audit", "why.html", code=2).err
+    assert "to read text or HTML files, name their folder" in neardup("audit", "why.html", code=2).err
     assert "must end in .html or .htm or .json" in neardup("audit", pages, "--report", "x.txt", code=2).err
     assert "--sample 0" in neardup("audit", pages, "--sample", "0", code=2).err
     for verb in (("audit", pages), ("tune", "labels.jsonl"), ("label", pages, "--out", "labels.jsonl")):
@@ -219,7 +219,7 @@ def test_a_report_of_other_options_is_refused(neardup, pages):
     assert "--measure containment is not that of the run, which compared by resemblance" in shown
     neardup("dedup", pages, "--dry-run", "--report", "c.jsonl", "--scheme", "checksum", "--fields", "text:40")
     shown = neardup("audit", pages, "--of", "c.jsonl", code=2).err
-    assert "--scheme minhash is not that of the run, whose scheme signs fields, not texts: equal fields are" in shown
+    assert "--scheme minhash is not that of the run, whose scheme compares fields: equal fields are" in shown
     neardup("dedup", pages, "--dry-run", "--report", "sh.parquet", *short)
     expected = neardup("audit", pages, "--of", "sh.parquet", *short).out
     assert neardup("audit", pages, "--of", "sh.parquet").out == expected

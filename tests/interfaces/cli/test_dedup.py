@@ -583,7 +583,7 @@ def test_line_ends_inside_quotes_are_counted_and_told_unless_they_are_expected(r
         ),
         ("a.csv", b"text,id\n1\n", "its only record, a.csv:2, was rejected: it has 1 field"),
         ("a.json", b'{"text": "a"}', "a JSON array: jq -c '.[]' a.json > lines.jsonl"),
-        ("a.txt", b"text", "name the folder of such files"),
+        ("a.txt", b"text", "to read text or HTML files, name their folder"),
     ],
 )
 def test_an_input_without_a_single_record_is_explained_and_nothing_is_written(run, tmp_path, name, data, message):
@@ -777,7 +777,7 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             "nowhere://a.example/x.jsonl: it cannot be reached: Protocol not known",
             2,
         ),
-        ([""], "inputs '' must be a path: not empty", 2),
+        ([""], "INPUT: the path is empty", 2),
         (["in.zip"], "with .gz, .zst or .lz4); unpack it first, and name the files in it, or their folder", 2),
         (["in.tar.gz"], "with .gz, .zst or .lz4); unpack it first, and name the files in it, or their folder", 2),
         (["zip.jsonl"], "first bytes are those of zip; unpack it first, and name the files in it, or their folder", 1),

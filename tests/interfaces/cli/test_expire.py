@@ -51,7 +51,7 @@ def test_the_summary_is_short(neardup, seen):
     shown = neardup("expire", "seen", "--before", "1970-01-02", "--by", "first_seen").out.splitlines()
     assert shown == [
         "1  document removed",
-        "1  document kept now, as the representative was removed",
+        "1  document became representative: its representative was removed",
         "2  documents in the index",
     ]
 
@@ -62,9 +62,11 @@ def test_the_summary_is_short(neardup, seen):
         ([], "--before"),
         (["--before", "yesterday"], "--before yesterday: the value must be a time such as 2026-01-31"),
         (["--before", "2999-01-01"], "--before 2999-01-01 is in the future, so everything would be removed; it is"),
+        (["--before", "-5d"], "--before: expected one argument"),
+        (["--before", "2026-02-30"], "--before 2026-02-30 is not a date or time that exists"),
         (["--before", "0d"], "--before 0d is now, so everything would be removed; to do that, write a time: 2"),
         (["--before", "2999-01-01", "--by", "first_seen"], "is in the future"),
-        (["--before", "1d", "--by", "rank"], "must be first_seen, changed_at, last_seen or a time field of the index"),
+        (["--before", "1d", "--by", "rank"], "must be first_seen, changed_at, last_seen or a time field: published"),
     ],
 )
 def test_wrong_usage_is_refused_and_nothing_removed(neardup, seen, options, message):

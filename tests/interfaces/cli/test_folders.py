@@ -74,7 +74,7 @@ def kinds(made, tmp_path):
             "pairs pages.jsonl --out new.jsonl --work crawls",
             "it is a state; to describe it and list the inputs of its runs: neardup state info crawls",
         ),
-        ("audit pages.jsonl --of empty", "empty is a folder, but neither a state nor the work folder of a run"),
+        ("audit pages.jsonl --of empty", "empty is not a state or a kept work folder"),
         (
             "audit pages.jsonl --of seen",
             "--of seen is an index, which does not record a run; name the report of the run, or leave out --of",

@@ -519,7 +519,7 @@ def test_an_index_is_filled_from_a_state(neardup, state):
     ("options", "words"),
     [
         (["--threshold", "0.8"], "threshold was 0.6 and is 0.8; use the settings"),
-        (["--id", "name"], "--id name cannot be used with --from, which reads the inputs of the state as its runs did"),
+        (["--id", "name"], "--id name cannot be used with --from: the documents come from the state"),
         (["--strict"], "--strict cannot be used with --from"),
         (["--text-view", "main"], "--text-view main cannot be used with --from"),
         (["--html", "page"], "--html page cannot be used with --from"),

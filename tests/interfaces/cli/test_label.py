@@ -96,7 +96,7 @@ def test_texts_that_were_left_out(label):
     with LabelFile("out.jsonl") as file:
         file.append(LabelledPair(a="d1", b="d2", label="same", resemblance=0.5, text_a=TEXTS[1]))
     failed = label("s\n", "--like", "out.jsonl", "--out", "second.jsonl", code=1)
-    assert "the text of 'd2' was left out" in failed.err
+    assert "out.jsonl: no text of 'd2'" in failed.err
     shown = label("s\n", "in.jsonl", "--like", "out.jsonl", "--out", "second.jsonl")
     assert "2x8" in shown.out or "8x0" in shown.out
     assert labels("second.jsonl") == ["same"]
@@ -106,7 +106,7 @@ def test_labels_of_other_documents_are_reported(label):
     with LabelFile("out.jsonl") as file:
         file.append(LabelledPair(a="x", b="y", label="same", text_a="one", text_b="two"))
     shown = label("", "in.jsonl", "--out", "out.jsonl")
-    assert "out.jsonl: 1 label of other pairs than those that are drawn now" in shown.err
+    assert "out.jsonl has 1 label for pairs that are not in these inputs" in shown.err
 
 
 def test_rejected_records_are_reported(label, tmp_path):
@@ -131,7 +131,7 @@ def test_rejected_records_are_reported(label, tmp_path):
         (["in.jsonl", "--out", "out.jsonl", "--json"], 2, "label compare"),
         (["in.jsonl", "--out", "out.jsonl", "--port", "1"], 2, "only used with --serve"),
         (["in.jsonl", "--out", "out.jsonl", "--serve", "--port", "65536"], 2, "--port"),
-        (["in.jsonl", "--out", "out.jsonl", "--scheme", "checksum"], 2, "signs fields"),
+        (["in.jsonl", "--out", "out.jsonl", "--scheme", "checksum"], 2, "compares fields; labels compare texts"),
         (["-", "--out", "out.jsonl"], 2, "standard input is needed for the answers"),
         (["--like", "empty.jsonl", "--out", "out.jsonl", "--draw", "2"], 2, "--draw 2 cannot be used with --like"),
         (["in.jsonl", "--out", "notes.jsonl"], 1, "notes.jsonl:1: it is not a labelled pair"),
@@ -140,7 +140,7 @@ def test_rejected_records_are_reported(label, tmp_path):
         (
             ["one.jsonl", "--out", "out.jsonl"],
             1,
-            "the documents: a pair needs two documents with words and different ids",
+            "one.jsonl: no pairs to label; at least two documents with words are needed",
         ),
         (["compare", "in.jsonl"], 2, "needs two files"),
         (["compare", "gone.jsonl", "empty.jsonl"], 2, "there is no such file"),

@@ -119,7 +119,10 @@ def test_wrong_uses(neardup, pages):
         "two collections"
         in neardup("pairs", "pages.jsonl", "others.jsonl", "--clusters", "--out", "p.jsonl", code=2).err
     )
-    assert "signs fields" in neardup("pairs", "others.jsonl", "--scheme", "checksum", "--out", "p.jsonl", code=2).err
+    assert (
+        "compares fields; pairs compares texts"
+        in neardup("pairs", "others.jsonl", "--scheme", "checksum", "--out", "p.jsonl", code=2).err
+    )
     assert ".parquet" in neardup("pairs", "others.jsonl", "--out", "p.txt", code=2).err
 
 

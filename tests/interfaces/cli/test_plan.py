@@ -218,12 +218,12 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--fingerprints", "20M", "--memory", "0"], "--memory 0: the value must be more than 0 bytes"),
         (["--memory", "1GB"], "--memory requires --fingerprints"),
         (["--measure"], "--measure requires --fingerprints"),
-        (["--hashes", "14"], "--hashes 14 requires a scheme: trials"),
+        (["--hashes", "14"], "--hashes 14 needs a scheme; add --scheme trials"),
         (["--threshold", "0.8"], "--threshold 0.8 requires a recall, a number of documents, or a scheme: minhash"),
         (["--recall", "0.8"], "--recall 0.8 requires a threshold, such as 0.8"),
         (
             ["--scheme", "trials", "--permutations", "8"],
-            "--permutations 8 cannot be used with --scheme trials: its numbers are hashes, trials, needed",
+            "--permutations 8 cannot be used with --scheme trials: its parameters are hashes, trials, needed",
         ),
         (["--scheme", "minhash", "--threshold", "nan"], "--threshold nan"),
         (["--threshold", "0.8", "--recall", "inf"], "--recall inf"),
@@ -235,10 +235,10 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--threshold", "0.8", "--recall", "0.99", "--scheme", "simhash"], "--recall 0.99 cannot be reached"),
         (
             ["--scheme", "simhash", "--threshold", "0.8"],
-            "--scheme simhash: its numbers are distance, bits, blocks; a threshold",
+            "--scheme simhash: its parameters are distance, bits, blocks; a threshold",
         ),
-        (["--scheme", "trials", "--threshold", "0.8"], "a threshold also needs a recall"),
-        (["--apart", "0.5", "--documents", "5"], "--apart 0.5 requires a threshold and a recall"),
+        (["--scheme", "trials", "--threshold", "0.8"], "a threshold also requires a recall"),
+        (["--apart", "0.5", "--documents", "5"], "--apart 0.5 requires --recall"),
         (["--background", "0.1"], "--background 0.1 requires a recall or a number of documents"),
         (["--documents", "0"], "--documents 0: the value must be an integer from 1"),
         (["--documents", "5", "--background", "2"], "--background 2"),
@@ -277,7 +277,7 @@ def test_only_close_names_of_options_are_proposed(neardup):
 
 def test_the_help_names_every_scheme_of_a_parameter(neardup):
     shown = " ".join(neardup("plan", "--help").out.split())
-    assert "fracminhash: most shingles in a signature (default: 512); sentences: sentence hashes" in shown
+    assert "fracminhash: maximum number of shingles in a signature (default: 512); sentences: sentence hashes" in shown
 
 
 def test_a_number_is_shown_with_all_its_digits(neardup):

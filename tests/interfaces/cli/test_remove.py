@@ -26,7 +26,7 @@ def test_documents_are_removed_and_unknown_ids_counted(neardup, seen, tmp_path):
     (tmp_path / "gone").write_bytes("first\r\nnobody\n\nfirst\nä b".encode())
     shown = neardup("remove", "seen", "--ids", "gone").out
     assert [text.split()[0] for text in shown.splitlines()] == ["2", "1", "1", "2"]
-    assert "1  document kept now, as the representative was removed" in shown
+    assert "1  document became representative: its representative was removed" in shown
     assert ids(seen) == ["second", "third"]
     again = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
     assert again == {"removed": 0, "unknown": 3, "promoted": 0, "documents": 2}

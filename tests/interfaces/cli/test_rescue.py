@@ -21,7 +21,7 @@ def test_everything_intact_is_in_the_new_index(neardup, seen):
     raw = bytearray(log.read_bytes())
     raw[len(raw) // 2] ^= 1
     log.write_bytes(raw)
-    assert "neardup rescue DIR TO" in neardup("check", "seen", code=1).out
+    assert "neardup rescue seen TO" in neardup("check", "seen", code=1).out
     shown = neardup("rescue", "seen", "new", code=1).out.splitlines()
     assert shown[0] == "40  documents in the new index"
     assert shown[1].startswith(f"{'seen'}/log-00000001: the bytes ")

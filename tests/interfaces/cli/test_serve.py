@@ -40,6 +40,7 @@ def seen(tmp_path, monkeypatch):
             (["seen", "--trust-proxy", wrong], f"--trust-proxy {wrong}")
             for wrong in ("foo", "10.0.0.1/8", "*", "::1,::2")
         ),
+        (["--new-token", "read", "--token-file", "no/t"], "the token cannot be saved: the folder no does not exist"),
         (["--new-token", "read"], "needs --token-file"),
         (["--new-token", "all", "--token-file", "x"], "invalid choice"),
     ],

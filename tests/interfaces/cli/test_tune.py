@@ -44,7 +44,10 @@ def test_texts_come_from_the_documents(neardup, labels, tmp_path):
     (tmp_path / "bare.jsonl").write_text(
         "".join(json.dumps({**row, "text_a": None, "text_b": None}) + "\n" for row in bare)
     )
-    assert "its text was left out of the labels; pass the documents" in neardup("tune", "bare.jsonl", code=1).err
+    assert (
+        "bare.jsonl: no text of 'a0'; add the file of the documents: neardup tune bare.jsonl INPUT"
+        in neardup("tune", "bare.jsonl", code=1).err
+    )
     (tmp_path / "others.jsonl").write_text('{"id": "other", "text": "a b c"}\n')
     assert "the documents have no such id" in neardup("tune", "bare.jsonl", "others.jsonl", code=1).err
     texts = [{"id": row[side], "text": row[f"text_{side}"]} for row in bare for side in "ab"]
@@ -71,7 +74,7 @@ def test_a_file_that_has_no_labels_is_explained(neardup, labels):
 
 def test_a_file_without_labels_is_explained(neardup, tmp_path):
     (tmp_path / "empty.jsonl").touch()
-    assert "the labels: no pair is labelled 'same' (0 'different')" in neardup("tune", "empty.jsonl", code=1).err
+    assert "empty.jsonl: there are no labels; neardup label" in neardup("tune", "empty.jsonl", code=1).err
 
 
 def test_labels_of_one_kind_are_not_enough(neardup, labels):

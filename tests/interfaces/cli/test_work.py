@@ -40,3 +40,13 @@ def test_wrong_usage(arguments, capsys):
         main(arguments)
     assert ended.value.code == 2
     capsys.readouterr()
+
+
+def test_a_complete_run_that_kept_its_folder_is_named(tmp_path, capsys):
+    (tmp_path / "in.jsonl").write_text('{"id": "a", "text": "the ferry leaves at nine"}\n')
+    work = str(tmp_path / "w")
+    out = str(tmp_path / "out.jsonl")
+    assert main(["dedup", str(tmp_path / "in.jsonl"), "--out", out, "--work", work, "--keep-work"]) == 0
+    capsys.readouterr()
+    assert main(["work", work, "--idle", "0.1"]) == 0
+    assert capsys.readouterr().out == f"0 tasks done; the run in {work} is complete.\n"

@@ -123,7 +123,7 @@ def test_who_is_told_nothing_of_the_server(serve, folder):
     refused(answer, problems.UNAVAILABLE)
     assert folder not in answer.text
     (report,) = ask.reports
-    assert re.fullmatch(rf"error \d+: POST /v1/judge: \w+: {folder} was closed", report)
+    assert re.fullmatch(rf"error \d+: POST /v1/judge: \w+: {folder} is closed; open it again", report)
     assert ask.get("/healthz").status_code == 200
     refused(ask.get("/readyz"), problems.UNAVAILABLE)
     assert ask.get("/metrics").status_code == 200

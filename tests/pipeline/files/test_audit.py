@@ -176,7 +176,7 @@ def test_a_run_that_dropped_nothing_is_audited(tmp_path):
 
 
 def test_a_folder_is_no_report(files, tmp_path):
-    with pytest.raises(DataError, match="is a folder, but neither a state nor the work folder of a run"):
+    with pytest.raises(DataError, match="is not a state or a kept work folder"):
         audit_files(files, tmp_path)
 
 

@@ -45,8 +45,8 @@ def test_python_types_name_kinds():
         ({"rank": []}, "must have one of these kinds: string, integer, number, time, flag"),
         ({"rank": bytes}, "must have one of these kinds: string, integer, number, time, flag"),
         ({"rank": None}, "must have one of these kinds: string, integer, number, time, flag"),
-        ({"": int}, "must have names that are not empty"),
-        ({5: int}, "must have names that are not empty"),
+        ({"": int}, "is invalid: a field name must be a string, and not empty"),
+        ({5: int}, "is invalid: a field name must be a string, and not empty"),
         (["rank"], "must map names to kinds"),
         ([], "must map names to kinds"),
         (pd.NA, "must map names to kinds"),
@@ -283,7 +283,7 @@ def test_a_time_is_named_by_its_field():
     assert [time_field(both, by) for by in ("last_seen", "at", "field.last_seen")] == [None, "at", "field.last_seen"]
     assert time_field({"last_seen": "time"}, "field.last_seen") == "last_seen"
     for kinds, by in [({}, "field.last_seen"), ({"at": "time"}, "field.at"), (both, "n"), (both, 5)]:
-        with pytest.raises(ParameterError, match=r"must be .*last_seen.* or a time field of the index"):
+        with pytest.raises(ParameterError, match=r"must be .*last_seen.* or a time field"):
             time_field(kinds, by)
 
 

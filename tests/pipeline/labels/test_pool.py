@@ -128,7 +128,7 @@ def test_documents_with_the_id_of_an_earlier_one_are_left_out():
 
 @pytest.mark.parametrize("texts", [[], ["one two three"], ["", " "], ["", "one two three", None]])
 def test_fewer_than_two_documents_with_words(texts):
-    with pytest.raises(DataError, match="a pair needs two documents with words and different ids"):
+    with pytest.raises(DataError, match="no pairs to label; at least two documents with words are needed"):
         draw_pairs(texts)
 
 
@@ -148,7 +148,7 @@ def test_templates_and_equal_documents_are_sampled_less():
 
 
 def test_wrong_parameters():
-    with pytest.raises(ParameterError, match="signs fields"):
+    with pytest.raises(ParameterError, match="compares fields"):
         draw_pairs(["one", "two"], scheme=Checksum())
     for name, value in (("sample", 0), ("seed", -1), ("sample", 2.5)):
         with pytest.raises(ParameterError) as caught:

@@ -586,9 +586,9 @@ def test_a_state_that_was_closed_or_opened_to_read_is_not_changed(tmp_path, merg
     dedup_files([tmp_path / "c.jsonl"], state=tmp_path / "state")
     for closed in (read, written):
         for use in (closed.check, closed.bytes, closed.compact, lambda own=closed: own.forget(["a"]), closed.__enter__):
-            with pytest.raises(StorageRefused, match="was closed; open it again"):
+            with pytest.raises(StorageRefused, match="is closed; open it again"):
                 use()
-        with Index.create() as index, pytest.raises(StorageRefused, match="was closed"):
+        with Index.create() as index, pytest.raises(StorageRefused, match="is closed"):
             index.fill(closed)
     with State.open(tmp_path / "state") as state:
         assert [part.documents for part in state.segments] == [2, 1]

@@ -211,7 +211,7 @@ class StoredArrays:
         begin = len(data) - _TAIL.size - length
         whole = begin >= 0 and size + 8 * -(-size // kernels.BLOCK) == begin
         if not whole or checksum(data[max(begin, 0) : -8].tobytes() + bytes(8)) != total:
-            raise StorageDamaged(where, "its directory is not as it was written")
+            raise StorageDamaged(where, "its directory is damaged")
         if version > FORMAT:
             raise StorageRefused(where, f"is of format {version}, newer than the {FORMAT} that this neardup reads")
         if stored is not None and total != stored.checksum:

@@ -205,7 +205,7 @@ class Disk:
                 if isinstance(error, OSError) and error.errno == errno.ELOOP and (path / LOCK).is_symlink():
                     raise StorageRefused(str(path / LOCK), LINKED_LOCK) from None
                 if isinstance(error, BlockingIOError):
-                    rule = f"{_writer_of(path)} is writing to it; only one process can, others can open it to read"
+                    rule = f"{_writer_of(path)} is writing to it; only one process can write; others can read"
                     raise StorageBusy(str(path), rule) from None
                 raise
         folder, file = opened

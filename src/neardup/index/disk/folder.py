@@ -9,7 +9,7 @@ from typing import Any, Final
 from neardup.index.disk.columns import Terms
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
-from neardup.index.disk.manifest import FIRST_LOG, UNFINISHED, Manifest
+from neardup.index.disk.manifest import FIRST_LOG, MANIFEST, UNFINISHED, Manifest
 from neardup.index.disk.store import Store, Ways
 from neardup.model.errors import StorageFailed, StorageRefused
 
@@ -76,6 +76,8 @@ def _lock(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
 
 def _require_empty(folder: Path, disk: Disk) -> None:
     names = set(disk.names(folder))
+    if MANIFEST in names:
+        raise StorageRefused(str(folder), "is an index already; open it with Index.open", "not empty")
     if names - _UNFINISHED:
         raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own", "not empty")
     if FIRST_LOG in names and disk.size(folder / FIRST_LOG) > HEADER_BYTES:  # it has records: more than a creation

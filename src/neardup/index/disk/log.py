@@ -138,7 +138,7 @@ class LogReader:
             raise StorageDamaged(str(path), "is too short to be a log")
         magic, version, own_mark, first, self.seed = _HEADER.unpack(head)
         if checksum(head[:-8]) != self.seed or magic != _MAGIC:
-            raise StorageDamaged(str(path), "its header is not as it was written")
+            raise StorageDamaged(str(path), "its header is damaged")
         if version > FORMAT:
             raise StorageRefused(str(path), f"is of format {version}, newer than the {FORMAT} that this neardup reads")
         if own_mark != mark:

@@ -136,7 +136,7 @@ class Manifest:
             raise StorageRefused(str(folder), _what_is_missing(disk, folder), "not an index") from None
         content, line, seal = data.rpartition(b"\n")[0].partition(b"\n")
         if sealed and (data != content + b"\n" + _seal(content) or not line or not seal):
-            raise StorageDamaged(str(path), "is not as it was written")
+            raise StorageDamaged(str(path), "is damaged (wrong checksum)")
         with understood(path):
             given = json.loads(content)
             version = counted(given.pop("format"))
@@ -172,7 +172,7 @@ class Manifest:
                 return function(manifest)
             except FileNotFoundError as error:  # a newer manifest does not name it, or it is missing
                 if not left or cls.read(disk, folder) == manifest:
-                    raise StorageDamaged(str(error.filename), "is named by the manifest, but not there") from error
+                    raise StorageDamaged(str(error.filename), "is missing, although the manifest lists it") from error
         raise AssertionError
 
 

@@ -323,7 +323,7 @@ class Reader:
     def require_open(self) -> None:
         """Raise ``StorageRefused`` if it was closed; after a failure, read the files again."""
         if self.closed:
-            raise StorageRefused(str(self.folder), "was closed")
+            raise StorageRefused(str(self.folder), "is closed; open it again")
         if self._stale:
             with self.busy:
                 self._read_again()

@@ -93,7 +93,8 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "ending unknown": "use --format jsonl, csv, tsv or parquet; for single texts, name their folder",
         "json as table": "to read it as JSON lines, use --format jsonl",
         "json ending": "for JSON lines add --format jsonl; convert a JSON array: jq -c '.[]' {where} > lines.jsonl",
-        "text ending": "name the folder of such files; for JSON lines or a table add --format jsonl, csv or tsv",
+        "text ending": "to read text or HTML files, name their folder; for JSON lines or a table add --format"
+        " jsonl, csv or tsv",
         "folder of other files": "--glob reads others as text, such as --glob '*.py'",
         "not a number": "correct it, or leave it empty: documents without a value rank last",
         "not a date": "write it as 2026-01-31 or 2026-01-31T12:00:00Z, or leave it empty: such documents rank last",
@@ -147,6 +148,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "changed": "restore it, with its modification time; then repeat the command of the run and this command: both"
         " continue"
     },
+    "tune": {"no text": "add the file of the documents: neardup tune {where} INPUT"},
     "pairs": {"given twice": "for the pairs of one collection, leave out B"},
     "seen": dict.fromkeys(("compressed stream", "archive stream"), "name the file: neardup seen DIR FILE"),
     "storage": {
@@ -188,7 +190,8 @@ _NEXT_FILES = {  # that do not exist, are others or have another format, by thei
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
     "token_file": "neardup serve --new-token read --token-file FILE writes such a file",
     "ids": "a file of ids has one id per line, and is not compressed",
-    "key_file": "a key is a file of 16 bytes or 32 hexadecimal digits; name the one that was used before, or make one",
+    "key_file": "a key is a file of 16 bytes or 32 hexadecimal digits; name the one that was used before, or create"
+    " one: head -c 16 /dev/urandom > FILE",
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
     "stop_words": "to name words instead of a file, separate them by commas; write a single word with a comma: the,",
 }
@@ -207,15 +210,18 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         return f"{worded}; {following}" if following else worded
     if worded := _worded(error, arguments):
         return worded
+    if isinstance(error, DataError):
+        error.where = _files_of(error.where, arguments)
     message = str(error)
+    given = vars(arguments)
+    folder = shlex.quote(str(given.get("index", given.get("to", "DIR"))))
     if error.code == "search table":  # these rules end with "build it" or "rebuild it"
-        given = vars(arguments)
         key = f" --key-file {shlex.quote(given['key_file'])}" if given.get("key_file") else ""
-        return f"{message}: neardup reindex {shlex.quote(str(given.get('index', given.get('to', 'DIR'))))}{key}"
+        return f"{message}: neardup reindex {folder}{key}"
     if isinstance(error, StorageDamaged) and error.code == StorageDamaged.code and _is_of_index(error, arguments):
         following = (
-            "restore the index from a copy; or run neardup check DIR, which reports whether neardup rescue DIR TO can"
-            " save the rest"
+            f"restore the index from a copy; or run neardup check {folder}, which reports whether neardup rescue"
+            f" {folder} TO can save the rest"
         )
     elif isinstance(error, StorageError):
         following = folder_advice(error) or _NEXT["storage"].get(error.code, "")
@@ -224,6 +230,17 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     else:
         following = _next(error, arguments)
     return f"{message}; {following}" if following else message
+
+
+def _files_of(where: str, arguments: argparse.Namespace) -> str:
+    """Return the files of the labels or the documents that an error of the library is about, other places as is."""
+    given = vars(arguments)
+    files = given.get("inputs", []) if where == "the documents" else []
+    if where == "the labels":
+        files = [given["labels"]] if arguments.verb == "tune" else [given.get("like")]
+        files = arguments.inputs[1:] if files == [None] else files  # label compare A B
+    more = f" and {counted(len(files) - 2, 'more file')}" if files[2:] else ""
+    return f"{' and '.join(files[:2])}{more}" if files else where
 
 
 def _worded(error: NeardupError, arguments: argparse.Namespace) -> str:
@@ -439,7 +456,7 @@ def _about_file(error: DataError, arguments: argparse.Namespace) -> str:
 def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
     given = {"url": "url", **_FIELDS.get(arguments.verb, {}), **vars(arguments)}
     if error.field in _OF_REPORTS.get(arguments.verb, ()) and error.field != given.get("text"):
-        others = "" if arguments.verb == "audit" else "; of another table, --content names the field of the content"
+        others = "" if arguments.verb == "audit" else "; for another table, --content names the field of the content"
         return f"this must be a report that `neardup dedup --report` has written{others}"
     if len(error.existing) == 1 and (way_out := _about_separator(error.existing[0])):
         return way_out

@@ -13,13 +13,13 @@ from neardup.model.policy import Policy
 USAGE = f"""
 {options.INPUTS}
 [what is audited, and how]
---of RUN: the report of a run (.parquet, .jsonl): repeat the options of the run for reading and, for .jsonl, all others;
-  of a run over archives with --state or an index, add --templates DIR, its folder; or the folder of dedup --state or
-  --work, which has recorded them. Name all inputs of the run or state. Without --of, the inputs are deduplicated first,
-  in memory
+--of RUN: the run to audit; name all its inputs. A report (.parquet, .jsonl): repeat the options of the run for reading
+  and, for .jsonl, all others; for archives with --state or an index, add --templates DIR, its folder. A state: the
+  folder of dedup --state, which has recorded the options. A work folder: that of dedup --work --keep-work, which has
+  recorded them, too. Without --of, the inputs are deduplicated first, in memory
 --sample N=2000: the documents to draw at random
 --until SHARE: draw more documents until the recall is known within SHARE, such as 0.5%% or 0.005
---draw N=1: another number draws other documents
+--draw N=1: random seed of the sample
 {options.KEEP}
 {options.THREADS}
 [outputs]

@@ -1,6 +1,7 @@
 """Verify every byte of an index, and name what is damaged. Needs no key."""
 
 import argparse
+import shlex
 
 from neardup.interfaces.cli.options import INDEX
 from neardup.interfaces.cli.terminal import progress_bar, show_lines, summarise
@@ -20,16 +21,17 @@ def run(arguments: argparse.Namespace) -> int:
     documents = plural(report.documents, "document")
     rows = [
         (report.files, f"{plural(report.files, 'file')} verified", True),
-        (report.documents, f"{documents} in intact segments; later ones are in the log", True),
+        (report.documents, f"{documents} in intact segments; documents in the log are not counted", True),
         (problems, plural(problems, "problem"), True),
     ]
     summarise(arguments, report, rows)
     if report.problems and not arguments.json:
-        advice = "Restore the index from a copy, or save what is intact: neardup rescue DIR TO"
+        folder = shlex.quote(arguments.index)
+        advice = f"Restore the index from a copy, or save what is intact: neardup rescue {folder} TO"
         if report.interrupted:
             advice = "An interrupted writer left these bytes. This is not damage: the next writer discards them."
         elif can_be_rebuilt(report):
-            advice = "Nothing else is damaged. Build the search table again: neardup reindex DIR"
+            advice = f"Nothing else is damaged. Build the search table again: neardup reindex {folder}"
         show_lines(report.problems, style="yellow")
         show_lines([] if report.lost else [advice])
     return 1 if problems else 0

@@ -14,7 +14,7 @@ from neardup.interfaces.cli.terminal import (
 )
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import quoted_rows, without_text
-from neardup.model.errors import plural, require
+from neardup.model.errors import counted, plural, require
 
 EXAMPLE = "Example: neardup contamination train/*.parquet --against tests.jsonl --items items.parquet"
 USAGE = f"""
@@ -47,9 +47,12 @@ def run(arguments: argparse.Namespace) -> int:
     check_separate(outputs)
     for name, path in outputs.items():
         check_table(path, [*arguments.inputs, *arguments.against], force=arguments.force, name=name)
-    tests, training = ({os.path.realpath(path) for path in expand(of)} for of in (arguments.against, arguments.inputs))
-    if tests & training and not arguments.json:
-        complain("the inputs and --against have a file in common, whose items are contaminated by themselves")
+    tests = {os.path.realpath(path) for path in expand(arguments.against)}
+    both = [path for path in expand(arguments.inputs) if os.path.realpath(path) in tests]
+    if both and not arguments.json:
+        more = f" and {counted(len(both) - 1, 'more file')} are inputs"
+        named, whose = (f"{both[0]}{more}", "all their") if both[1:] else (f"{both[0]} is an input", "all its")
+        complain(f"{named} and in --against, so {whose} items are reported as contaminated")
     say_if_cold()
     from neardup.pipeline.partners.contamination import contamination_in_files
 

@@ -33,12 +33,13 @@ _WORK = {
 USAGE = f"""
 {options.INPUTS}
 [outputs]
---out PATH: the kept documents, in the format of its ending; without an ending, a folder with one file for each input
+--out PATH: the kept documents, in the format of its ending; without an ending, a folder with one file for each input;
+  - is standard output
 --report PATH: every document's decision, with its evidence (.parquet, .jsonl), or a page to look at (.html)
 --dropped PATH: the removed documents themselves
 --mark PATH: all documents, each with its cluster: neardup_cluster, neardup_kept and neardup_representative
---part-size SIZE: of outputs that are folders: write files part-00000, ... of about SIZE bytes of text
---out-format FORMAT: of outputs that are folders: parquet, jsonl, jsonl.zst, ... (default: as the inputs)
+--part-size SIZE: for outputs that are folders: write files part-00000, ... of about SIZE bytes of text
+--out-format FORMAT: for outputs that are folders: parquet, jsonl, jsonl.zst, ... (default: as the inputs)
 --revisits: if --out is a web archive: write revisit records for the dropped pages whose payload is that of the kept
   page, byte by byte, also in an archive of --against
 --dry-run: do not write --out; other outputs are written
@@ -54,7 +55,8 @@ USAGE = f"""
 --verify exact|estimate|none=exact: how matches are checked: on the documents, on their signatures, or not at all,
   which is sensible only where a shared key is the scheme's rule, as in trials and checksum
 --gather kept|components=kept: match the kept copy itself, or chain matches
---representative best-ranked|closest=best-ranked: which of the kept copies that a document matches is recorded with it
+--representative best-ranked|closest=best-ranked: which matching kept document is recorded: the best-ranked or the
+  closest
 [how it runs]
 {options.WORK % _WORK}
 --keep-work: with --work: keep DIR at the end, for neardup audit --of DIR, or to repeat the run with another threshold
@@ -228,7 +230,7 @@ def show_summary(done: "FilesResult", seconds: float) -> None:
             (summary.kept, "kept", True),
             (summary.exact, f"dropped: exact {plural(summary.exact, 'duplicate')}, equal byte by byte", True),
             (summary.near, f"dropped: near {plural(summary.near, 'duplicate')}, {rule_of(summary)}", True),
-            (summary.known, "of the dropped documents match one of --state or --against"),
+            (summary.known, "of the dropped documents match a document of --state or --against"),
             *totals_of(done),
         ]
     )

@@ -4,6 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import Row, summarise
+from neardup.interfaces.wording import promoted_words
 from neardup.model.errors import plural
 from neardup.model.moments import moment_in
 
@@ -31,7 +32,7 @@ def run(arguments: argparse.Namespace) -> int:
     promoted = len(done.promoted)
     rows: list[Row] = [
         (done.removed, f"{plural(done.removed, 'document')} removed", True),
-        (promoted, f"{plural(promoted, 'document')} kept now, as the representative was removed"),
+        (promoted, promoted_words(promoted, "removed")),
         (total, f"{plural(total, 'document')} in the index", True),
     ]
     return summarise(arguments, {"removed": done.removed, "promoted": promoted, "documents": total}, rows)

@@ -18,7 +18,7 @@ from neardup.interfaces.cli.terminal import (
     show_rejected,
 )
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import reading_rows, without_text
+from neardup.interfaces.wording import reading_rows, repeated_row, without_text
 from neardup.model.errors import ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_INDEX
 
@@ -49,8 +49,9 @@ USAGE = f"""
 """
 EXAMPLE = "Example: neardup index pages.jsonl --to seen --url url"
 _LACKING = (
-    "the pages were read without templates, because the index was created without: the menus and notices that pages of"
-    " a host share are compared, too; create a new index to use templates, or add --no-templates to hide this note"
+    "the pages were read without templates, because the index was created without templates: the menus and notices that"
+    " pages of a host share are compared, too; create a new index to use templates, or add --no-templates to hide this"
+    " note"
 )
 INTERRUPTED = "interrupted; documents admitted so far, if any, are in the index; run the same command again to continue"
 
@@ -102,7 +103,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
     """Fill a new index from a state and summarise; return 1 if documents were rejected."""
-    rule = "cannot be used with --from, which reads the inputs of the state as its runs did"
+    rule = "cannot be used with --from: the documents come from the state"
     require(not arguments.inputs, "inputs", " ".join(arguments.inputs), rule)
     options.refuse_reading(arguments, rule, but=("url",))
     state = vars(arguments)["from"]
@@ -115,7 +116,7 @@ def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
     seconds = time.monotonic() - started
     rows: list[Row] = [
         (filled.documents, f"kept {plural(filled.documents, 'document')} in the state {state}", True),
-        (filled.repeated, "with the id of a later document: left out"),
+        repeated_row(filled.repeated),
         (len(filled.rejected), f"{plural(len(filled.rejected), 'document')} rejected, not in the index"),
     ]
     return _summarise(arguments, filled, rows, seconds)
@@ -149,7 +150,7 @@ def _rows_of(added: "Added") -> list[Row]:
         *((added.no_text, words) for _, words in without_text(added.without_text, ", kept")),
         (added.replaced, "known, with other content: replaced"),
         (added.unchanged, "known and unchanged"),
-        (added.repeated, "with the id of a later document: left out"),
+        repeated_row(added.repeated),
         *reading_rows(added, added.rejected, ", not in the index"),
     ]
 

@@ -43,7 +43,7 @@ USAGE = f"""
 --json: with `neardup label compare A B`: print the agreement as JSON
 [which pairs are drawn]
 --sample N: the most documents that are compared with all others to find pairs (default: {_SAMPLE:,})
---draw N: another number draws other pairs (default: 1)
+--draw N: random seed of the sample (default: 1)
 {options.THREADS}
 {options.READING}
 {options.PLAIN}
@@ -85,8 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = given.get("labels", None if "like" in given else _LABELS)
     with Labelling(source, arguments.out, wanted=len(source) if wanted is None else wanted) as labelling:
         if labelling.foreign:
-            words = "of other pairs than those that are drawn now; they keep their weights"
-            terminal.complain(f"{arguments.out}: {counted(labelling.foreign, 'label')} {words}")
+            words = "for pairs that are not in these inputs; they are kept"
+            terminal.complain(f"{arguments.out} has {counted(labelling.foreign, 'label')} {words}")
         if arguments.serve:
             from neardup.interfaces.http.labelling import serve
 

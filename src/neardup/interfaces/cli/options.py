@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from neardup.interfaces.cli.advice import option_of
 from neardup.interfaces.cli.amounts import count, share, size_words
 from neardup.interfaces.cli.terminal import complain, note_quoted_lines
-from neardup.interfaces.cli.usage import add_usage
+from neardup.interfaces.cli.usage import add_usage, path_given
 from neardup.interfaces.wording import any_of
 from neardup.model.errors import InputRefused, ParameterError, counted, plural, require, require_whole
 from neardup.model.memory import LEAST_OF_RUN, OF_INDEX, OF_RUN
@@ -58,12 +58,12 @@ VIEW: Final = """
 """
 VIEW_OF_INDEX: Final = VIEW.replace("default: auto", "default: that of the pages of the index; without pages, auto")
 TEMPLATES: Final = """
---templates FILE: of web pages: do not count the lines of these templates of hosts. FILE is written by `neardup
+--templates FILE: for web pages: do not count the lines of these templates of hosts. FILE is written by `neardup
   templates learn`, or is the folder of a state or an index (default: those of the state or index in use, if any)
 """
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
-  these are read; FILE need not exist
+  the inputs are read; FILE need not exist
 """
 PLAIN: Final = """
 --no-templates: read web pages without templates. By default, the templates of hosts are first learned from web
@@ -77,21 +77,21 @@ _READING: Final = f"""
 {TEMPLATES}
 --url FIELD: %s
 {FORMAT}
---quoting auto|minimal|none=auto: of CSV and TSV: fields may be in quotation marks (minimal), or a quotation mark is a
+--quoting auto|minimal|none=auto: for CSV and TSV: fields may be in quotation marks (minimal), or a quotation mark is a
   character like any other (none); auto is minimal for CSV, and for TSV whose header is quoted
---glob PATTERN ...: of folders: the files to read as texts, such as '*.py'; can be repeated (default: text and
+--glob PATTERN ...: for folders: the files to read as texts, such as '*.py'; can be repeated (default: text and
   HTML files)
 {VIEW}
 --strict: stop at the first broken record
---max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8GiB); of
+--max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8GiB); for
   archives, each record is limited instead: to 64 MiB. HTML is read up to 16 MiB of a page
 """
 READING: Final = _READING % "with --html: the field of the URL, for templates of hosts (default with --templates: url)"
 READING_OF_PAGES: Final = _READING % "the field with the URL; its normal form is the id (default for archives: url)"
 KEEP: Final = """
---keep WHICH: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD; of documents whose id
-  is a URL also canonical (the address that most documents name in their field canonical), https or shortest-id;
-  several, separated by commas, in order of importance (default: first)
+--keep WHICH: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD (a field of numbers, dates or
+  texts); for documents whose id is a URL also canonical (the address that most documents name in their field
+  canonical), https or shortest-id; several, separated by commas, in order of importance (default: first)
 """
 SCHEME: Final = "\n[what counts as the same]\n"  # the place of the options of schemes
 CONFIG: Final = """
@@ -278,7 +278,7 @@ def add_scheme_options(parser: argparse.ArgumentParser, *, own_measure: str = ""
     )
     known = _owners()
     if own_measure:
-        about = "least measure of a pair"
+        about = "minimum measure of a pair"
         known["threshold"] = {scheme: option._replace(about=about) for scheme, option in known["threshold"].items()}
     for name, owners in known.items():
         if not own_measure or name in _OF_FEATURES:
@@ -308,7 +308,11 @@ def _add_option(group: "argparse._ActionsContainer", owners: dict[str, Option]) 
         group.add_argument(name, action="store_true", default=argparse.SUPPRESS, help=about)
         return
     word = "|".join(option.kind) if isinstance(option.kind, tuple) else option.value
-    add_usage(group, f"{name} {word}: {about} (default: {_defaults(owners)})", **{word: _TYPES.get(option.kind, str)})
+    add_usage(
+        group,
+        f"{name} {word}: {about} (default: {_defaults(owners)})",
+        **{word: path_given if word == "FILE" else _TYPES.get(option.kind, str)},
+    )
 
 
 def _defaults(owners: dict[str, Option]) -> str:

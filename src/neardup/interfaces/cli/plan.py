@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 _WIDEST: Final = 100
 _ROWS: Final = 13
 _SHARES: Final = {
-    "threshold": "with --recall: the resemblance at which pairs must be found; without it: the least resemblance of"
+    "threshold": "with --recall: the resemblance at which pairs must be found; without it: the minimum resemblance of"
     " a match (minhash, fracminhash, sentences). For simhash: a cosine",
     "recall": "recommend parameters of minhash, trials and simhash that find this share of the pairs at the threshold",
     "false_rate": "with --recall: at most this share of the pairs that resemble by --apart become candidates",
@@ -62,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Plan, draw, print."""
     from neardup.evaluation.plans import plan
+    from neardup.schemes.registry import kinds
 
     given = vars(arguments)
     if "fingerprints" in given:
@@ -73,6 +74,12 @@ def run(arguments: argparse.Namespace) -> int:
     path = given.get("svg")
     if arguments.force and path is None:
         raise ParameterError("force", None, "requires --svg")
+    if "recall" not in given:
+        refuse(given, ("apart", "false_rate"), "requires --recall")
+        if not {"scheme", "documents"} & given.keys():
+            for name in _numbers():
+                able = " or ".join(kind.name for kind in kinds() if name in kind.plan_numbers)
+                refuse(given, [name], f"needs a scheme; add --scheme {able}")
     named = (*_numbers(), *_SHARES, "documents", "scheme")
     made = plan(**{name: given[name] for name in named if name in given})
     if path is not None:

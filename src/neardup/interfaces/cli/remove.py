@@ -4,13 +4,14 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, RULES, addresses_of, opened
 from neardup.interfaces.cli.terminal import Row, shown_ids, summarise
+from neardup.interfaces.wording import promoted_words
 from neardup.model.errors import plural
 
 EXAMPLE = "Example: neardup remove seen --ids removed.txt"
 INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
 USAGE = f"""
 {KEYED_INDEX}
---ids FILE!: a file of ids, one per line; - is standard input; of a URL, any form that has the same normal form
+--ids FILE!: a file of ids, one per line; - is standard input; for a URL, any form that has the same normal form
 {RULES}
 {JSON}
 """
@@ -29,7 +30,7 @@ def run(arguments: argparse.Namespace) -> int:
     rows: list[Row] = [
         (done.removed, f"{plural(done.removed, 'document')} removed", True),
         (unknown, f"{plural(unknown, 'id')} not in the index{shown_ids(done.unknown)}"),
-        (done.promoted, f"{plural(done.promoted, 'document')} kept now, as the representative was removed"),
+        (done.promoted, promoted_words(done.promoted, "removed")),
         (total, f"{plural(total, 'document')} in the index", True),
     ]
     record = {"removed": done.removed, "unknown": unknown, "promoted": done.promoted, "documents": total}

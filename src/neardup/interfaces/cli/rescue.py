@@ -4,6 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, key_of
 from neardup.interfaces.cli.terminal import Row, progress_bar, show_lines, summarise
+from neardup.interfaces.wording import promoted_words, repeated_row
 from neardup.model.errors import StorageDamaged, counted, plural
 
 EXAMPLE = "Example: neardup rescue seen rescued"
@@ -25,8 +26,8 @@ def run(arguments: argparse.Namespace) -> int:
     rows: list[Row] = [
         (found.documents, f"{plural(found.documents, 'document')} in the new index", True),
         (lost, f"{plural(lost, 'document')} known to be lost"),
-        (found.promoted, f"{plural(found.promoted, 'document')} kept now, as the representative is lost"),
-        (found.repeated, "left out: a later document has the same id"),
+        (found.promoted, promoted_words(found.promoted, "lost")),
+        repeated_row(found.repeated),
     ]
     record = {"documents": found.documents, "promoted": found.promoted, "repeated": found.repeated}
     summarise(arguments, {**record, "losses": [loss._asdict() for loss in found.losses]}, rows)

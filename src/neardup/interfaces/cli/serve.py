@@ -3,6 +3,7 @@
 import argparse
 import os
 import re
+import shlex
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -27,7 +28,8 @@ USAGE = f"""
 index [DIR]: the folder of the index
 --host HOST=127.0.0.1: the address to listen on
 --port N=8000: the port to listen on; 0 selects a free port
---workers N=1: number of processes; 2 or more answer what only reads, and one more writes, unless --read-only
+--workers N=1: number of processes; with 2 or more, they answer read requests, and one additional process
+  writes, unless --read-only
 --read-only: do not write, and leave the index to another writer
 {options.INDEX_MEMORY}
 {options.VIEW_OF_INDEX}
@@ -122,6 +124,6 @@ def _make_token(scope: str, token_file: str | None) -> int:
 def _warn_if_exposed(token_file: str) -> None:
     try:
         if Path(token_file).stat().st_mode & 0o077:
-            complain(f"{token_file}: others than its owner may read or write it; chmod 600 makes it private")
+            complain(f"other users can read or write {token_file}; run: chmod 600 {shlex.quote(token_file)}")
     except OSError as error:
         raise DataError.by(error, token_file, "the tokens") from error

@@ -29,8 +29,9 @@ action learn|relearn|show: `learn INPUT ... --out FILE` finds the templates of a
   `show [HOST ...] --templates FILE` prints those of these hosts, or a list of all hosts
 inputs [INPUT ...]: learn, relearn: archives, folders of pages, or .jsonl .csv .tsv .parquet with fields for HTML and
   the URL; for relearn, the HOST precedes them. show: hosts only
---templates FILE: show, relearn: a file that learn has written, or the folder of a state or an index. learn: keep the
-  templates in FILE that were found in at least 200 different pages, and those of hosts with too few pages in INPUT
+--templates FILE: show, relearn: a file that learn has written, or the folder of a state or an index. learn: a file of
+  earlier templates. A template that was found in at least 200 different pages is kept, and so are those of hosts with
+  too few pages in INPUT
 --json: print the result as JSON
 [learn and relearn]
 --out PATH: the file for the templates (.arrow). relearn: default: FILE of --templates; needed if that is a state or an

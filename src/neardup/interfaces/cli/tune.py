@@ -22,7 +22,7 @@ inputs [INPUT ...]: the documents, if texts were left out of the labels
 {options.THREADS}
 [the goal]
 --goal GOAL=f1: f1; or precision>=0.99 or recall>=0.99, with any share, and then the other one as high as possible
---draw N=1: another number divides the pairs in another way
+--draw N=1: random seed of the division of the pairs
 [outputs]
 --out PATH: the settings of the rule (.toml), for --config (default: print)
 --report PATH: a page to look at (.html), or JSON (.json)

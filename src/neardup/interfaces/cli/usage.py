@@ -8,7 +8,8 @@ from typing import Any, Final
 from neardup.interfaces.cli.amounts import count, number, share, size
 
 
-def _path(text: str) -> str:
+def path_given(text: str) -> str:
+    """Return the value of an option that is a path, which must not be empty."""
     if not text:
         raise argparse.ArgumentTypeError("the path is empty")
     return text
@@ -19,7 +20,7 @@ _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {  # by the word for a value
     **dict.fromkeys(("S", "T", "X", "SHARE"), share),
     "SECONDS": number,
     "SIZE": size,
-    **dict.fromkeys(("DIR", "FILE", "PATH", "TO"), _path),
+    **dict.fromkeys(("DIR", "FILE", "INPUT", "PATH", "TO"), path_given),
 }
 _CONTINUED: Final = re.compile(r"\n +")
 

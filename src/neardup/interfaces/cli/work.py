@@ -20,6 +20,7 @@ folder DIR: the work folder of the run (dedup --work DIR)
 _ENDED = {
     "finished": "the run has ended: it is complete, or was restarted, or its folder was moved or removed; the exit code"
     " of dedup shows whether the answer is complete",
+    "complete": "the run in {folder} is complete",
     "stopped": "the process that started the run has ended; repeat its command to continue the run",
     "absent": "{folder} has no run: name the folder of dedup --work, or begin the run",
     "no folder": "{folder} does not exist: the run was complete, and its folder removed; or it has not begun; or this"
@@ -36,9 +37,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Do tasks until the run ends; return 1 if it ended before it was complete."""
     require(arguments.idle >= 0, "idle", arguments.idle, "must be at least 0")
     say_if_cold()
-    from neardup.pipeline.spilled.workers import work_on
+    from neardup.pipeline.spilled.workers import is_complete, work_on
 
     def situation(end: str) -> str:
+        if end == "finished" and is_complete(arguments.folder):
+            return "complete"
         return "no folder" if end == "absent" and not Path(arguments.folder).exists() else end
 
     def waiting(why: str) -> None:

@@ -9,7 +9,7 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import Final, Literal, Self, get_args
 
-from neardup.model.errors import DataError, InputRefused, OutputError
+from neardup.model.errors import NO_FILE, DataError, InputRefused, OutputError, OutputRefused
 
 Scope = Literal["read", "write"]
 
@@ -91,8 +91,11 @@ def add_token(scope: Scope, name: str) -> str:
                 stream.seek(ends - 1)
                 line = line if stream.read(1) == b"\n" else f"\n{line}"
             stream.write(f"{line}\n".encode())
+    except FileNotFoundError as error:
+        rule = f"the token cannot be saved: the folder {path.parent} does not exist"
+        raise OutputRefused(name, rule, NO_FILE) from error
     except OSError as error:
-        raise OutputError.by(error, name, "extended by a token") from error
+        raise OutputError.by(error, name) from error
     return token
 
 

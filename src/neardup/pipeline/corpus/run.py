@@ -158,9 +158,9 @@ def chosen_scheme(
 
 
 def scheme_of_texts(scheme: Scheme | None, why: str) -> Scheme:
-    """Return the scheme of a run; ``ParameterError`` with the reason, *why*, for one that signs fields, not texts."""
+    """Return the scheme of a run; ``ParameterError`` with the reason, *why*, for one that compares fields."""
     chosen, _ = chosen_scheme(scheme)
-    require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, f"signs fields, not texts: {why}")
+    require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, f"compares fields; {why}")
     return chosen
 
 

@@ -94,8 +94,8 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     """
     require_paths("inputs", inputs)
     if of is not None and require_path("of", of).is_dir() and not is_folder_of_run(Path(of)):
-        rule = "is a folder, but neither a state nor the work folder of a run, which is removed when the run ends,"
-        raise InputRefused(os.fspath(of), f"{rule} unless it is kept; name the report of the run", "not of a run")
+        rule = "is not a state or a kept work folder; name the report of the run"
+        raise InputRefused(os.fspath(of), rule, "not of a run")
     allowed = learn_templates is None or learn_templates is False
     require(allowed, "learn_templates", learn_templates, "must be None or False; a file of templates is not extended")
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}

@@ -113,7 +113,12 @@ def field_kinds(fields: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]
     kinds: list[tuple[str, str]] = []
     parts = {f"{name}.{part}" for name in fields for part in ("data", "offsets")}  # arrays of a column of strings
     for name, kind in fields.items():
-        require(isinstance(name, str) and name != "", "fields", name, "must have names that are not empty")
+        require(
+            isinstance(name, str) and name != "",
+            "fields",
+            name,
+            "is invalid: a field name must be a string, and not empty",
+        )
         require(name not in parts, "fields", name, "must not be another field's name followed by .data or .offsets")
         own: Any = _PYTHON.get(kind, kind) if isinstance(kind, type) else kind
         known = isinstance(own, str) and own in FIELD_KINDS
@@ -131,7 +136,9 @@ def time_field(kinds: Mapping[str, str], by: Any) -> str | None:
         return None
     prefixed = isinstance(by, str) and by not in kinds and by.removeprefix("field.") in TIMES
     name = by.removeprefix("field.") if prefixed else by
-    rule = f"must be {', '.join(TIMES)} or a time field of the index"
+    own = [f"field.{field}" if field in TIMES else field for field, kind in kinds.items() if kind == "time"]
+    listed = f"a time field: {', '.join(own)}" if own else "a time field; this index has none"
+    rule = f"must be {', '.join(TIMES)} or {listed}"
     require(isinstance(name, str) and kinds.get(name) == "time", "by", by, rule)
     return str(name)
 

@@ -143,7 +143,7 @@ def draw_pairs(  # noqa: PLR0913 - every one a keyword with a default
     """
     sample = require_whole("sample", sample, 1)
     seed = require_whole("seed", seed, 0, 2**63)
-    chosen = scheme_of_texts(scheme, "labels are about texts")
+    chosen = scheme_of_texts(scheme, "labels compare texts; choose another scheme")
     read = _with_own_ids(Documents.of(documents, text, id))
     if not len(read.texts):
         raise _no_pair()
@@ -254,7 +254,7 @@ class _Search:
 
 
 def _no_pair() -> DataError:
-    return DataError("the documents", "a pair needs two documents with words and different ids")
+    return DataError("the documents", "no pairs to label; at least two documents with words are needed")
 
 
 def _mixed(values: Words, seed: int) -> Words:

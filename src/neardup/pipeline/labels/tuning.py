@@ -52,6 +52,8 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     known = [*by_pair("labels", labels).values()]
     pairs = [one for one in known if one.label != "unsure"]
     same = np.array([one.label == "same" for one in pairs], np.bool_)
+    if not known:
+        raise DataError("the labels", "there are no labels", "one kind")
     for label, number in (("same", int(same.sum())), ("different", int((~same).sum()))):
         if number == 0:
             left_out = len(known) - len(pairs)
@@ -107,7 +109,6 @@ def _place(name: str, text: str | None, texts: Mapping[str, str] | None, places:
         rule = f"must map ids to strings, but {name!r} has {kind_of(text)}"
         require(text is None or isinstance(text, str), "texts", text, rule)
     if text is None:
-        rule = "its text was left out of the labels"
-        rule += "; pass the documents, too" if texts is None else ", and the documents have no such id"
-        raise DataError(f"the document {name!r}", rule, "no text")
+        rule = f"no text of {name!r}{'' if texts is None else ', and the documents have no such id'}"
+        raise DataError("the labels", rule, "no text")
     return places.setdefault(text, len(places))

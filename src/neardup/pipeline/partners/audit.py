@@ -17,7 +17,16 @@ from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
-from neardup.model.errors import Change, DataError, ParameterError, require, require_kind, require_share, require_whole
+from neardup.model.errors import (
+    Change,
+    DataError,
+    ParameterError,
+    counted,
+    require,
+    require_kind,
+    require_share,
+    require_whole,
+)
 from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import feature_sets
@@ -42,7 +51,7 @@ _READ: Final = 50_000  # characters of a text that are kept to be shown
 _AGREES: Final = 1e-9
 _REPEAT: Final = "use its threshold, short and short_threshold, and its options for reading"
 THRESHOLD: Final = "threshold"  # only in reports of runs whose pairs needed several
-_FIELDS: Final = "signs fields, not texts: equal fields are always found, so there is nothing to audit"
+_FIELDS: Final = "compares fields: equal fields are always found, so there is nothing to audit"
 _EQUAL: Final = "same text", "same features"
 _OF_ANY_SCHEME: Final = *_EQUAL, "estimate", "shared key", "component"
 
@@ -172,14 +181,18 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
         chosen = _as_in(result, chosen)
     table = Documents.of(source, text, id, policy.required_fields, policy.fields)
     if len(table.texts) != len(result.representatives):
-        rule = f"are {len(table.texts):,}, but the run had {len(result.representatives):,}"
-        raise DataError("the documents", rule)
+        raise _other_number(len(table.texts), len(result.representatives))
     if table.named:
         _require_ids(table.ids, result.decisions.column("id"))
     values = table.columns(policy.fields)
     order = ranking(policy, text_lengths(table.texts), values, address_ranks(policy, table.addresses, values))
     run = Audited(result.decisions, lambda: iter([(table.texts, table.sites)]), table.ids, order, chosen)
     return audit_run(run, chosen, sample=sample, until=until, seed=seed, threads=threads, progress=progress)
+
+
+def _other_number(passed: int, recorded: int) -> DataError:
+    rule = f"were passed, but the run had {recorded:,}; pass all of them in the same order"
+    return DataError(counted(passed, "document"), rule)
 
 
 def _require_ids(own: pa.ChunkedArray, known: pa.ChunkedArray) -> None:
@@ -371,7 +384,7 @@ class _Sample:
             sites.append((len(own) > 0, own[inside] if len(own) else np.zeros(len(inside), np.uint64)))
             first += len(texts)
         if first != len(self._run.ranks):
-            raise DataError("the documents", f"are {first:,}, but the run had {len(self._run.ranks):,}")
+            raise _other_number(first, len(self._run.ranks))
         has_sites = any(given for given, _ in sites)  # texts that are read with pages belong to no site
         numbers = np.concatenate([NO_SITES, *(own for _, own in sites)]) if has_sites else NO_SITES
         return pa.chunked_array(chosen, pa.large_binary()), numbers

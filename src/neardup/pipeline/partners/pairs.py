@@ -25,7 +25,7 @@ from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer
 
 PairMeasure = Literal["resemblance", "containment", "overlap", "cosine"]
-PAIRS_OF_TEXTS: Final = "pairs are those of texts"
+PAIRS_OF_TEXTS: Final = "pairs compares texts; choose another scheme"
 
 _PARTS: Final = 64  # of the documents, one at a time on each thread
 _FEW: Final = 1 << 11  # documents of a part; every part looks at all others

@@ -167,7 +167,7 @@ class State(AbstractContextManager["State"]):
 
     def _require_open(self) -> None:
         if self._closed:
-            raise StorageRefused(str(self.folder), "was closed; open it again")
+            raise StorageRefused(str(self.folder), "is closed; open it again")
 
     def _require_writer(self) -> None:
         self._require_open()
