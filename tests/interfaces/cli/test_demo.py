@@ -154,4 +154,4 @@ def test_served_it_can_be_searched_until_it_ends_and_nothing_stays(shown, tempor
 def test_json_and_a_page_do_not_go_together(capsys):
     with pytest.raises(SystemExit, match="2"):
         main(["demo", "--json", "--serve"])
-    assert "cannot be used with" in capsys.readouterr().err
+    assert "not allowed with argument --json" in capsys.readouterr().err
