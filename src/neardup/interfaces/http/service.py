@@ -228,7 +228,7 @@ class Service:
 
     @property
     def recovers(self) -> bool:
-        """Whether all of its tasks run, as watching the index: only then does it recover from a failure by itself."""
+        """Whether all of its tasks are running, which it needs to recover from a failure without a restart."""
         return not any(task.done() for task in self._tasks)
 
     def update_metrics(self) -> None:

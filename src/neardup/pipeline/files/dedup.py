@@ -168,12 +168,11 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     ``audit_files`` can read what was decided, and a later run of the same inputs with another policy does not sign them
     again; runs with *state* or *against* cannot keep it.
 
-    If *out*, *dropped* or *mark* has no ending, or ends in a slash (with *work*, also if it has the ending of no
-    format), it is a folder, which receives one file for each input, or with *part_size* numbered files
-    (``part-00000.jsonl``) of about that many bytes of text, in the format *out_format* (``parquet``, ``jsonl.zst``,
-    ...; default: that of the inputs). Such runs, except for folders of documents that are written as a folder, and
-    those with *memory* or *restart* are in pieces, too; the default for *work* is then a folder next to the first
-    output, or without outputs a temporary one.
+    If *out*, *dropped* or *mark* has no ending, ends in a slash, or exists as a folder, it is a folder, which receives
+    one file for each input, or with *part_size* numbered files (``part-00000.jsonl``) of about that many bytes of text,
+    in the format *out_format* (``parquet``, ``jsonl.zst``, ...; default: that of the inputs). Such runs, except for
+    folders of documents that are written as a folder, and those with *memory* or *restart* are in pieces, too; the
+    default for *work* is then a folder next to the first output, or without outputs a temporary one.
 
     With *against*, the documents are compared with those of a state, of an index with texts or of other files, too:
     these rank before all of the inputs, those of an index as it admitted them, and are in no output. The decisions on
