@@ -46,7 +46,7 @@ from neardup.sources.compression import (
 from neardup.sources.fields import are_true, typed
 from neardup.sources.formats import STDIN, display, input_kind
 from neardup.sources.ids import id_of
-from neardup.sources.lines import BOM, Spans, blocks_of_lines, invalid_utf8, line_ranges, start_of_text
+from neardup.sources.lines import BOM, READ, Spans, blocks_of_lines, invalid_utf8, line_ranges, start_of_text
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.record_faults import Rejected
@@ -54,7 +54,6 @@ from neardup.sources.records import decoder, field_names, literal_of, reason_of
 from neardup.sources.request import Request
 from neardup.sources.tables import ONLY_LINES, table_of
 
-_READ: Final = 1 << 24  # bytes read at a time to count lines
 _NEWLINE: Final = b"\n"
 _BLOCK: Final = 1 << 23  # bytes of lines that are decoded, then gathered into one array
 HEAD: Final = 1 << 16  # bytes searched for the first line
@@ -255,7 +254,7 @@ def _frame_shards(source: int, path: str, edges: Sequence[int], size: int, most:
     total, first, torn = 0, 1, False
     for begin, end in ((edges[b], edges[e]) for b, e in ranges(np.diff(edges).tolist(), size)):
         lines, was_torn = 0, torn
-        for block in stream(path, "zstd", most, _READ, begin, end):
+        for block in stream(path, "zstd", most, READ, begin, end):
             total += len(block)
             check_size(display(path), total, most)
             lines += block.count(_NEWLINE)

@@ -13,7 +13,7 @@ from neardup.sources.compression import Contents, Writable
 BOM: Final = b"\xef\xbb\xbf"
 _SCAN: Final = 1 << 22  # a block that stays in the cache while it is compared
 _WINDOW: Final = 1 << 22  # bytes read at a time to be copied
-_READ: Final = 1 << 24  # bytes read at a time to count lines
+READ: Final = 1 << 24  # bytes read at a time to count lines
 _NEWLINE: Final = ord("\n")
 _RETURN: Final = ord("\r")
 
@@ -94,7 +94,7 @@ def line_ranges(contents: Contents, size: int, header: int = 0) -> Iterator[tupl
     The *header* of delimited text, where a lone return ends a line, too, is in the first range.
     """
     begin, first, lines, end = 0, 1, 0, 0
-    for at, data, ends in blocks_of_lines(contents, min(_READ, size)):
+    for at, data, ends in blocks_of_lines(contents, min(READ, size)):
         end, lines = at + len(data), lines + (line_count(bytes(data)) if header else len(ends))
         if end == len(contents) or (end - begin >= size and end >= header):
             yield begin, end, first

@@ -393,8 +393,7 @@ def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
 def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str]) -> None:
     parent = Path(os.path.realpath(path)).parent
     if not _is_folder(parent, path):
-        is_file = parent.exists()
-        raise OutputRefused(path, f"{parent} is a file" if is_file else f"its folder does not exist: {parent}")
+        raise OutputRefused(path, why_no_folder(parent))
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(path, "its folder is not writable", PERMISSION)
     require_names(path, parent, room=len(_REPLACED) if folder else 0)
@@ -422,6 +421,11 @@ def require_names(path: AnyPath, folder: AnyPath, *, room: int = 0) -> None:
         limit = most - room if place == len(names) else most
         if len(os.fsencode(name)) > limit:
             raise OutputRefused(os.fspath(path), f"it has a name of more than {limit} bytes; choose a shorter one")
+
+
+def why_no_folder(parent: Path) -> str:
+    """Return why nothing can be made in a folder: it is missing, or it is a file."""
+    return f"{parent} is a file" if parent.exists() else f"its folder does not exist: {parent}"
 
 
 def _is_folder(path: AnyPath, output: str) -> bool:

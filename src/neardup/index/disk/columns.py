@@ -19,7 +19,8 @@ from neardup.model.tables import TableDesign
 
 STRING: Final = "string"
 CHANGING: Final = ("representative", "decided", "seen", "reported", "leads")  # columns that change, besides fields
-NEVER, COVERED = -1, -2
+NEVER: Final = -1
+COVERED: Final = -2
 TIMES: Final = {"first_seen": "first", "changed_at": "time", "last_seen": "seen"}  # the columns of their public names
 FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
 

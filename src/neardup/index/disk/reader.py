@@ -38,7 +38,7 @@ Places = Positions
 _REPORTS: Final = ("ordinal", "representative", "reported")
 _TOGETHER: Final = 1 << 20  # documents that are looked at together
 _POSITION_BITS: Final = 32
-_PLACE_BITS: Final = 48
+_PLACE_BITS: Final = 48  # of a number that has a row, too; a query has fewer rows than the other bits count
 _POSITION: Final = (1 << _POSITION_BITS) - 1
 
 
@@ -92,31 +92,31 @@ class Reader:
     def propose(self, rows: Array, asking: Flags, wider: int = 1) -> PlacedCandidates:
         """Return the candidates of each asking row, by the canonical rule; *wider* multiplies its room."""
         self.require_open()
-        query = Query.of(self._lookup.keyed(rows, asking), asking, wider * ROOM)
+        query = Query.of(self.keys(rows, asking), asking, wider * ROOM)
         return self._found(query, [part.propose(rows, query) for part in self.parts])
 
     def keys(self, rows: Array, asking: Flags) -> Words:
         """Return the keys of the asking rows."""
         return self._lookup.keyed(rows, asking)
 
-    def finding_keys(self, place: int) -> Flags:
-        """Return by which of its keys every later document finds a document: as one of the first ``ROOM`` in a bucket.
+    def finding_keys(self, place: int) -> tuple[Words, Flags]:
+        """Return the keys of a document, and by which of them every later document finds it.
 
-        By none, if documents are found in tables or by position-independent keys, or if the document became a leader
-        after later ones were admitted.
+        That is so if it is one of the first ``ROOM`` in a bucket. By none, if documents are found in tables or by
+        position-independent keys, or if the document became a leader after later ones were admitted.
         """
         rows, present = self.take_all(("rows", "present"), np.array([place]))
         keys = self.keys(rows, present)
         number = keys.shape[1]
         if self._lookup.design is not None or self._lookup.position_independent:
-            return np.zeros(number, np.bool_)
+            return keys[0], np.zeros(number, np.bool_)
         query = Query.of(np.repeat(keys, number + 1, axis=0), np.repeat(present, number + 1), ROOM)
         query.listed[:] = ROOM + 1  # each row asks for one bucket, the last one for none
         np.fill_diagonal(query.listed, 0)
         flags = np.zeros(number + 1, np.bool_)
         for part, hits in enumerate([part.propose(rows, query) for part in self.parts]):
             flags[hits.rows[_places_in(part, hits.documents) == place]] = True
-        return flags[:number] & ~flags[number]
+        return keys[0], flags[:number] & ~flags[number]
 
     def with_ids(self, ids: Sequence[str]) -> Places:
         """Return the document of each id, or -1."""

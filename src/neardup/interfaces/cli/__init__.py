@@ -55,6 +55,7 @@ _REQUIRED = "the following arguments are required: "
 _TAKEN = "{0} is taken for an option, as it begins with -; write ./{0}"
 _DASH = "an argument that begins with - is taken for an option; write -- before it"
 _INTERRUPTED = "interrupted; no unfinished output is left"
+_KERNELS = "neardup.kernels.machine_code"  # slow to load, and not the reason of an error before it is
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -96,15 +97,20 @@ def _run(parsed: argparse.Namespace) -> int:
     return int(_verb(parsed.verb).run(parsed))
 
 
+def _machine_code(error: Exception) -> Path | None:
+    """Return the folder of the machine code if an error is about that."""
+    from neardup.pipeline.kernel_cache import folder_that_failed
+
+    return folder_that_failed(error)
+
+
 def _failure(error: Exception) -> StorageError | None:
     """Return an error of the machine code or of the system in words; ``None`` for other errors.
 
     Reading and writing documents raises own errors. So what the system refuses is about a named file, about temporary
     files, or about standard output.
     """
-    from neardup.pipeline.kernel_cache import folder_that_failed
-
-    if (folder := folder_that_failed(error)) is not None:
+    if _KERNELS in sys.modules and (folder := _machine_code(error)) is not None:
         rule = f"has damaged files; delete it, and start the command again: rm -r {shlex.quote(str(folder))}"
         if isinstance(error, OSError):
             rule = f"cannot be used: {reason(error)}; make room, or name another one: NUMBA_CACHE_DIR=DIR neardup ..."

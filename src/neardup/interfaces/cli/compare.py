@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.options import SCHEME, VIEW, describes_scheme, raw_argument, scheme_of
-from neardup.interfaces.cli.terminal import complain, console, find_outputs, print_json, show_side_by_side
+from neardup.interfaces.cli.terminal import complain, console, print_json, resolve_outputs, show_side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.match_decisions import decided_of, estimate_of, excerpts, passages_of, value_of
@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     require(not arguments.strings or "text_view" not in given, "text_view", view, "cannot be used with --strings")
     texts = [arguments.a, arguments.b]
     files = [] if arguments.strings else texts
-    find_outputs(arguments, "html")
+    resolve_outputs(arguments, "html")
     from neardup.sources.document import named_text, read_document
     from neardup.sources.output import PAGES, check_file, write_file
     from neardup.text.extraction import Extraction

@@ -7,9 +7,9 @@ from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chose
 from neardup.interfaces.cli.terminal import (
     Row,
     complain,
-    find_outputs,
     note_quoted_lines,
     progress_bars,
+    resolve_outputs,
     summarise,
 )
 from neardup.interfaces.cli.warm import say_if_cold
@@ -36,7 +36,7 @@ USAGE = f"""
 
 def run(arguments: argparse.Namespace) -> int:
     """Search and summarise; return 1 if records were rejected."""
-    find_outputs(arguments, "items", "documents")
+    resolve_outputs(arguments, "items", "documents")
     from neardup.sources.formats import expand
     from neardup.sources.output import check_separate, check_table, write_table
 

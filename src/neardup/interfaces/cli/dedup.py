@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
         given.pop("out", None)
     elif "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the kept documents, or --dry-run to write none")
-    terminal.find_outputs(arguments, *_OUTPUTS)
+    terminal.resolve_outputs(arguments, *_OUTPUTS)
     from neardup.sources.formats import expand
     from neardup.sources.output import ARRAYS, check_file, write_file
 

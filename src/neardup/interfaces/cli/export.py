@@ -3,7 +3,7 @@
 import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
-from neardup.interfaces.cli.terminal import Row, find_outputs, summarise
+from neardup.interfaces.cli.terminal import Row, resolve_outputs, summarise
 from neardup.model.errors import plural
 
 EXAMPLE = "Example: neardup export seen --to documents.parquet"
@@ -20,7 +20,7 @@ USAGE = f"""
 
 def run(arguments: argparse.Namespace) -> int:
     """Export and summarise."""
-    find_outputs(arguments, "to")
+    resolve_outputs(arguments, "to")
     from neardup.pipeline.index.changes import export
     from neardup.sources.output import check_separate, check_table
 

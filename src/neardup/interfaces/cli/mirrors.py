@@ -4,7 +4,7 @@ import argparse
 from collections import Counter
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of, without_url
-from neardup.interfaces.cli.terminal import Row, find_outputs, summarise
+from neardup.interfaces.cli.terminal import Row, resolve_outputs, summarise
 from neardup.model.errors import plural, require
 
 EXAMPLE = "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup mirrors why.parquet --out m.jsonl"
@@ -22,7 +22,7 @@ USAGE = f"""
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the mirrors and write them; return 1 if records were rejected."""
-    find_outputs(arguments, "out", "report")
+    resolve_outputs(arguments, "out", "report")
     from neardup.sources.output import PAGES, check_file, check_table, write_file, write_table
     from neardup.text.host_templates import HostTemplates
 

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.terminal import Row, find_outputs, note_quoted_lines, progress_bars, summarise
+from neardup.interfaces.cli.terminal import Row, note_quoted_lines, progress_bars, resolve_outputs, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import quoted_rows, without_text
 from neardup.model.errors import plural
@@ -39,7 +39,7 @@ EXAMPLE = "Example: neardup pairs news.jsonl --threshold 0.5 --out pairs.parquet
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the pairs and write them; return 1 if records were rejected."""
-    find_outputs(arguments, "out")
+    resolve_outputs(arguments, "out")
     given = vars(arguments)
     options.require_memory(given, LEAST_OF_RUN)
     if "work" not in given:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from neardup.interfaces.cli import chart
 from neardup.interfaces.cli.options import refuse
-from neardup.interfaces.cli.terminal import find_outputs
+from neardup.interfaces.cli.terminal import resolve_outputs
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.wording import any_of
 from neardup.model.errors import ParameterError
@@ -70,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     for name in _OF_TABLES:
         if name in given and given[name] is not False:
             raise ParameterError(name, None, "requires --fingerprints")
-    find_outputs(arguments, "svg")
+    resolve_outputs(arguments, "svg")
     path = given.get("svg")
     if arguments.force and path is None:
         raise ParameterError("force", None, "requires --svg")

@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of, without_url
-from neardup.interfaces.cli.terminal import Row, find_outputs, summarise
+from neardup.interfaces.cli.terminal import Row, resolve_outputs, summarise
 from neardup.model.errors import PERMISSION, OutputError, OutputRefused, plural, require_path
 
 _JSON = (".json",)
@@ -30,7 +30,7 @@ EXAMPLE = (
 
 def run(arguments: argparse.Namespace) -> int:
     """Find the rules and write them; return 1 if records were rejected."""
-    find_outputs(arguments, "out")
+    resolve_outputs(arguments, "out")
     from neardup.sources.output import check_file, check_separate, require_names, write_file
 
     force, folder = arguments.force, vars(arguments).get("nutch")

@@ -31,7 +31,7 @@ _SHOWN = 5  # rejected records, or unknown ids, that are shown by name
 _NAME = 100  # characters of an id
 
 
-def find_outputs(arguments: Namespace, *options: str) -> None:
+def resolve_outputs(arguments: Namespace, *options: str) -> None:
     """Replace ``-`` in options for outputs by the path of standard output.
 
     If an option has that path, the verb prints everything else on standard error. Raises ``OutputRefused`` if standard

@@ -168,8 +168,10 @@ class KeyedVisits:
         some = texts[np.array(rows, np.int64)] if isinstance(texts, Signatures) else [texts[row] for row in rows]
         judged = index.admit(list(own), some, table)
         for row, verdict in zip(rows, judged, strict=True):
-            same = Known(ids[row], True, verdict.representative) if row in known else verdict
-            verdicts[row] = replace(same, representative=None) if row in passed_on and same.representative else same
+            own_verdict = Known(ids[row], True, verdict.representative) if row in known else verdict
+            if row in passed_on and own_verdict.representative is not None:
+                own_verdict = replace(own_verdict, representative=None)
+            verdicts[row] = own_verdict
         return verdicts
 
     def _begin(self, name: str, content: str, there: Sequence[Admission | None]) -> None:

@@ -48,6 +48,7 @@ from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.formats import WARC, AnyPath, display
 from neardup.sources.inputs import Inputs, inputs_of
+from neardup.sources.output import why_no_folder
 from neardup.sources.output_places import require_outside
 from neardup.sources.read import nothing_left
 from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
@@ -390,8 +391,7 @@ def _require_room(folder: AnyPath) -> None:
     """Raise ``OutputRefused``, or ``ParameterError`` for a state, if no index can be made, before anything is read."""
     path = Path(os.path.realpath(folder))
     if not path.parent.is_dir():
-        rule = f"{path.parent} is a file" if path.parent.exists() else f"its folder does not exist: {path.parent}"
-        raise OutputRefused(str(folder), rule)
+        raise OutputRefused(str(folder), why_no_folder(path.parent))
     if path.exists() and not path.is_dir():
         raise OutputRefused(str(folder), "it is a file; an index is a folder")
     rule = "is a state; name another folder for an index, and fill it from the state"

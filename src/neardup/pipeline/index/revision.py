@@ -94,8 +94,7 @@ class Revision:
         ordinals, representatives = store.take_all(("ordinal", "representative"), between[between < place])
         if (ordinals == representatives).any() or (len(between) == BETWEEN and between[-1] < place):
             return None
-        keys = store.keys(step.given.signatures.rows[:1], step.given.signatures.present[:1])[0]
-        return _Successor(place, removed, keys, store.finding_keys(place))
+        return _Successor(place, removed, *store.finding_keys(place))
 
     def _decided(self, places: Places, successor: "_Successor | None") -> "_Step":
         """Judge the documents of a step by earlier ones; documents before the step have their final representatives."""

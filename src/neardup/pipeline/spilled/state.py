@@ -49,6 +49,7 @@ from neardup.pipeline.spilled.earlier_documents import (
 from neardup.schemes import terms
 from neardup.schemes.recorded_scheme import RecordedScheme, differing, other_settings
 from neardup.sources.formats import local_folder
+from neardup.sources.output import why_no_folder
 from neardup.sources.output_places import require_outside
 from neardup.text.extraction import Extraction, other_extraction
 from neardup.text.host_templates import kept_templates
@@ -561,7 +562,7 @@ def _require_new(folder: Path, *, write: bool) -> None:
     if not write and not folder.exists():
         raise StorageRefused(str(folder), "there is no such folder", _NOT_STATE)
     if not folder.parent.is_dir():
-        raise StorageRefused(str(folder), f"its folder does not exist: {folder.parent}")
+        raise StorageRefused(str(folder), why_no_folder(folder.parent))
     require_outside(folder)
     others = [path.name for path in folder.iterdir()] if folder.exists() else []
     own = {_LOCK, WORK, _FIRST, f"{_HEADER}.partial"}
