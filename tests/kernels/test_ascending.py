@@ -3,6 +3,7 @@
 from bisect import bisect_left
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +48,14 @@ def test_values_are_sorted(size, largest, random):
     expected = np.sort(values)
     sorted_in_place(values)
     assert values.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("largest", [5, 70_000, 2**64 - 1])
+def test_many_values_are_sorted(largest):
+    values = np.random.default_rng(largest).integers(0, largest, 3000, np.uint64, endpoint=True)
+    expected = np.sort(values)
+    sorted_in_place(values)
+    assert (values == expected).all()
 
 
 @given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=70), max_size=9), st.booleans())

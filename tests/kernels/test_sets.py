@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from batches import ragged
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,6 +24,15 @@ def test_make_distinct_keeps_first_occurrences(documents):
     values, starts, sizes = distinct(documents)
     kept = [values[start : start + size].tolist() for start, size in zip(starts, sizes, strict=True)]
     assert kept == [list(dict.fromkeys(document)) for document in documents]
+
+
+@pytest.mark.parametrize("different", [1, 700, 2**64 - 1])
+def test_long_sets_are_sorted(different):
+    random = np.random.default_rng(different)
+    long = random.integers(0, different, sets.LONG + 1, np.uint64, endpoint=True)
+    values, starts, sizes = distinct([[3, 1, 3], long.tolist(), [2, 1]])
+    kept = [values[start : start + size].tolist() for start, size in zip(starts, sizes, strict=True)]
+    assert kept == [[3, 1], sorted({*long.tolist()}), [2, 1]]
 
 
 @given(DOCUMENTS)

@@ -3,8 +3,10 @@
 import numpy as np
 
 from neardup.kernels.compile import njit
+from neardup.kernels.radix import by_digits
 
 _FEW = 32  # values that are sorted by insertion
+_MANY = 1024  # values that are sorted by a heap, at most
 
 
 @njit(forceinline=True)
@@ -31,11 +33,17 @@ def prefix_shift(prefixes):
 
 @njit
 def sort(values):
-    """Sort values in place: few ones by insertion, more by a heap, which no order of the values makes slow.
+    """Sort uint64 values in place: few ones by insertion, more by a heap, many digit by digit.
 
-    A value is first moved to the end of the heap, as most belong there (Wegener, 1993: bottom-up heapsort). For hashes
-    this is faster than the ``sort`` of arrays, which also takes a second to compile for each type of values.
+    No order of the values makes the last two slow. A value is first moved to the end of the heap, as most belong there
+    (Wegener, 1993: bottom-up heapsort). For hashes this is faster than the ``sort`` of arrays, which also takes a
+    second to compile.
     """
+    if values.size > _MANY:
+        ordered, _ = by_digits(values, np.empty(0, np.uint32), 0)
+        for place in range(values.size):
+            values[place] = ordered[place]
+        return
     if values.size <= _FEW:
         for end in range(1, values.size):
             value = values[end]
@@ -70,6 +78,18 @@ def sort(values):
             place = above
             above = (place - 1) >> 1
         values[place] = value
+
+
+@njit
+def sort_distinct(values):
+    """Sort uint64 values and remove repeats, in place; return how many are left."""
+    sort(values)
+    count = 0
+    for value in values:
+        if count == 0 or value != values[count - 1]:
+            values[count] = value
+            count += 1
+    return count
 
 
 @njit

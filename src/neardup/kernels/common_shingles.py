@@ -6,7 +6,7 @@ distinct.
 
 import numpy as np
 
-from neardup.kernels.ascending import common, prefix_shift, sort
+from neardup.kernels.ascending import common, prefix_shift, sort_distinct
 from neardup.kernels.compile import kernel, njit
 from neardup.kernels.shingles import SPREAD, mix
 from neardup.kernels.weights import place_of
@@ -24,13 +24,12 @@ def sort_sets(values, bounds):
     begin = bounds[0]
     for document in range(bounds.size - 1):
         own = values[begin : bounds[document + 1]]
-        sort(own)
+        left = sort_distinct(own)
         begin = bounds[document + 1]
         bounds[document] = count
-        for i in range(own.size):
-            if i == 0 or own[i] != own[i - 1]:
-                values[count] = own[i]
-                count += 1
+        for i in range(left):
+            values[count] = own[i]
+            count += 1
     bounds[bounds.size - 1] = count
     return count
 

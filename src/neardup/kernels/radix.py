@@ -5,7 +5,7 @@ The time depends on the number of words only, not on their values.
 
 import numpy as np
 
-from neardup.kernels.compile import kernel, returned
+from neardup.kernels.compile import kernel, njit, returned
 
 DIGIT_BITS = 8
 NO_PLACES = np.empty(0, np.uint32)
@@ -18,6 +18,13 @@ def sort(words, places, lowest):
     *places* (uint32) has an entry for each word, or is empty. Returns ``(words, places)`` in the new order; the
     arguments are changed, too. A digit that is the same in all words costs no pass.
     """
+    words, places = by_digits(words, places, lowest)
+    return returned(words), returned(places)
+
+
+@njit
+def by_digits(words, places, lowest):
+    """Sort words and places as ``sort`` does; either is returned as the argument, or as another array."""
     values = 1 << DIGIT_BITS
     digits = (64 - lowest + DIGIT_BITS - 1) // DIGIT_BITS
     below = np.uint64(values - 1)
@@ -49,4 +56,4 @@ def sort(words, places, lowest):
                 other_places[place] = places[i]
         words, other_words = other_words, words
         places, other_places = other_places, places
-    return returned(words), returned(places)
+    return words, places

@@ -10,7 +10,7 @@ number of the set that is entered, its *owner*. So it needs no clearing between 
 
 import numpy as np
 
-from neardup.kernels.ascending import first_from, sort
+from neardup.kernels.ascending import first_from, sort_distinct
 from neardup.kernels.compile import kernel, njit, process_salt
 from neardup.kernels.thresholds import required
 
@@ -182,16 +182,19 @@ def digests(values, bounds, sums):
 def make_distinct(sets, chosen, distinct):
     """Remove repeats from the *chosen* segments, in place; their *sizes* shrink, first occurrences stay.
 
-    Segments of more than ``LONG`` distinct values are sorted. Segments that are already ``distinct`` are skipped; the
-    others become distinct.
+    Segments of more than ``LONG`` values are sorted. Segments that are already ``distinct`` are skipped; the others
+    become distinct.
     """
     values, starts, sizes = sets
-    table = table_for(sizes, chosen)
+    table = empty_table(LONG)
     for segment in chosen:
         if distinct[segment]:
             continue
         distinct[segment] = True
         content = values[starts[segment] : starts[segment] + sizes[segment]]
+        if content.size > LONG:
+            sizes[segment] = sort_distinct(content)
+            continue
         keys, owners = part_for(table, content.size)
         count = 0
         for value in content:
@@ -202,8 +205,6 @@ def make_distinct(sets, chosen, distinct):
                 content[count] = value
                 count += 1
         sizes[segment] = count
-        if count > LONG:
-            sort(content[:count])
 
 
 @kernel
