@@ -133,11 +133,15 @@ def merge_runs(values, other):
 
 
 @njit
-def common(one, other):
-    """Count the values that are in both of two arrays, each ascending and without repeats."""
+def common(one, other, enough):
+    """Count the values that are in both of two arrays, each ascending and without repeats.
+
+    Stops, with fewer, once fewer than *enough* are certain.
+    """
     count = 0
     i, j = 0, 0
-    while i < one.size and j < other.size:
+    fewer, others = one.size - enough, other.size - enough  # values that may be in one of the two only
+    while i < one.size and j < other.size and i - count <= fewer and j - count <= others:
         low, high = one[i], other[j]
         count += np.int64(low == high)
         i += np.int64(low <= high)

@@ -121,7 +121,7 @@ def count_once(values, bounds, meetings, buckets, least, counted):
                 other = values[bounds[candidate] : bounds[candidate + 1]]
                 if 2 * min(own.size, other.size) < max(own.size, other.size):
                     continue
-                shared = common(own, other)
+                shared = common(own, other, 0)
                 union = own.size + other.size - shared
                 if 2 * shared >= union:
                     found = _insert(candidate, shared, union, found, nearest, shares, unions)

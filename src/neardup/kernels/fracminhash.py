@@ -47,11 +47,11 @@ def _limit(row, number, bound):
 
 
 @kernel
-def shares(left, right, left_rows, right_rows, bound, measure, shared, among):
+def shares(left, right, left_rows, right_rows, bound, measure, least, shared, among):
     """Count the values up to the limit of both rows that ``left[left_rows[i]]`` and ``right[right_rows[i]]`` share.
 
     The left row is the asking one. ``shared[i]`` is the count, and ``among[i]`` its denominator by the *measure*: see
-    ``neardup.kernels.sets.denominator``.
+    ``neardup.kernels.sets.denominator``. A count below ``least[among[i]]`` may be too small.
     """
     for pair in range(left_rows.size):
         one = left[left_rows[pair]]
@@ -61,6 +61,7 @@ def shares(left, right, left_rows, right_rows, bound, measure, shared, among):
         if ones > 0 and others > 0:
             limit = np.int64(min(_limit(one, ones, bound), _limit(other, others, bound)))
             ones, others = first_from(one, 0, ones, limit + 1), first_from(other, 0, others, limit + 1)
-            count = common(one[:ones], other[:others])
+            enough = least[denominator(ones, others, 0, measure)]
+            count = common(one[:ones], other[:others], enough)
         shared[pair] = count
         among[pair] = denominator(ones, others, count, measure)

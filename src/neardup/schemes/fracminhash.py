@@ -102,15 +102,15 @@ class FracMinHash(SampleScheme):
         kernels.sample(values, starts, ends, self._bound, rows)
 
     def _counts(
-        self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions
+        self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions, least: Positions
     ) -> tuple[Positions, Positions]:
-        """Return how many numbers two samples share, and among how many."""
+        """Return how many numbers two samples share, or some number below *least* of how many, and among how many."""
         shared, among = np.empty(len(left), np.int64), np.empty(len(left), np.int64)
-        kernels.shares(one.rows, other.rows, left, right, self._bound, _CODES[self.measure], shared, among)
+        kernels.shares(one.rows, other.rows, left, right, self._bound, _CODES[self.measure], least, shared, among)
         return shared, among
 
     def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
-        shared, among = self._counts(one, other, left, right)
+        shared, among = self._counts(one, other, left, right, np.zeros(self.size + 1, np.int64))
         return np.asarray(shared / np.maximum(among, 1))
 
     def likely(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
@@ -118,8 +118,9 @@ class FracMinHash(SampleScheme):
 
         A pair at the threshold fails with a probability of 0.001 at most.
         """
-        shared, among = self._counts(signatures, signatures, left, right)
-        return np.asarray((shared > 0) & (shared >= _least_counts(self.size, self.threshold)[among]))
+        least = _least_counts(self.size, self.threshold)
+        shared, among = self._counts(signatures, signatures, left, right, least)
+        return np.asarray((shared > 0) & (shared >= least[among]))
 
     def probability(self, resemblance: Any) -> Any:
         """Return the probability that ``matches`` holds at a true value of the measure (a number or an array).
