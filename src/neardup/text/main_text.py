@@ -20,7 +20,8 @@ _BLANKS: Final = r"[ \t\n\r\f\0]*+"
 _WIDE: Final = re.compile(
     r"[^\0-\u07ff\ud800-\uf8ff\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\U00010000-\U0010ffff]"
 )
-_ALONE: Final = re.compile(rf">{_BLANKS}({_WIDE.pattern}|&#?\w{{2,31}};?)(?={_BLANKS}<)")
+_NARROW: Final = r"#\d\d?;|[lg]t;|amp;|nbsp;|quot;"  # the most frequent references, which are not to wide characters
+_ALONE: Final = re.compile(rf">{_BLANKS}({_WIDE.pattern}|&(?!{_NARROW})#?\w{{2,31}};?)(?={_BLANKS}<)")
 _GLUED: Final = (
     *("aside", "caption", "dialog", "dir", "figcaption", "figure", "footer", "legend", "listing", "menu", "nav"),
     *("optgroup", "search", "select", "summary", "xmp"),
