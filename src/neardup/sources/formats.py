@@ -58,6 +58,7 @@ _UNKNOWN: Final = {
     **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".rar"), PACKED),
     ".arc": "arc",
 }
+_COPY_OF_URL: Final = f"{os.sep}{FETCHED}{os.sep}"  # in the path of a copy, before its URL
 _NAME: Final = 60  # shown characters of a name that cannot be a file's
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _SLASHES: Final = re.compile(r":///+")  # file systems write URLs of the same file with two slashes or with three
@@ -362,17 +363,22 @@ def display(path: str) -> str:
     """Return the name of an input for messages and ids; bytes that are not valid UTF-8 are escaped."""
     if path == STDIN or PurePath(path).stem == SPOOLED:
         return "<stdin>"
-    if FETCHED in path:
-        scheme, *rest = PurePath(path.partition(f"{FETCHED}{os.sep}")[2]).parts
+    if url := path.partition(_COPY_OF_URL)[2]:
+        scheme, *rest = PurePath(url).parts
         return f"{scheme}://{'/'.join(rest)}"
-    if PIPED in path:
+    if _is_copy_of_pipe(path):
         path = path.partition(PIPED)[2]
     return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def is_read_once(path: str) -> bool:
     """Return whether an input is standard input or another pipe, or a copy of one."""
-    return path == STDIN or PurePath(path).stem == SPOOLED or PIPED in path
+    return path == STDIN or PurePath(path).stem == SPOOLED or _is_copy_of_pipe(path)
+
+
+def _is_copy_of_pipe(path: str) -> bool:
+    """Return whether a file is in a folder of copies of pipes; its own name may contain the name of this folder."""
+    return f"{os.sep}{PIPED}{os.sep}" in path
 
 
 def full_name(source: str) -> str:
