@@ -174,6 +174,26 @@ def test_what_ended_processes_left_is_removed(join, tmp_path):
     assert files(tmp_path) == left
 
 
+def test_names_that_are_no_tokens_are_not_paths_of_files_to_remove(join, tmp_path):
+    one = join()
+    precious = [tmp_path / "precious", tmp_path / "partial" / "-own", tmp_path / "partial" / "[a-f]*-x"]
+    for path in precious:
+        path.write_text("precious")
+    os.utime(precious[0], (1, 1))
+    (tmp_path / "workers" / "README").write_text("Who works here?")
+    partial = one.partial()
+    partial.write_text("half")
+    claim = tmp_path / "claims" / "sign-1"
+    for name in (b"a machine, process 7, ../precious", b"7 /etc/passwd", b"7 \xff"):
+        claim.write_bytes(name)
+        os.utime(claim, (1, 1))
+        assert one.claim("sign-1")
+        one.release("sign-1")
+    one.remove_ended()
+    assert [path.read_text() for path in precious] == ["precious"] * 3
+    assert partial.read_text() == "half"
+
+
 def refuse(*_):
     raise OSError(ENOTSUP, "Operation not supported")
 

@@ -1,3 +1,4 @@
+import json
 import os
 import pickle
 import shutil
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from neardup.engines import journal as module
-from neardup.engines.journal import Journal, OtherTerms, check_own
+from neardup.engines.journal import Journal, OtherTerms, check_own, read_header
 from neardup.model.errors import DataError, RunComplete, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
 
 TERMS = {"scheme": {"name": "minhash", "permutations": 112}, "inputs": [{"path": "a", "size": 5}]}
@@ -381,10 +382,28 @@ def test_links_to_files_outside_are_never_followed_to_write_or_remove_there(fold
         Journal.open(folder, TERMS)
     (folder / "coordinator.lock").unlink()
     (folder / "run-0123456789abcdef").symlink_to(outside)
+    (folder / "terms.json.partial").symlink_to(outside / "file")
     with Journal.open(folder, TERMS) as journal:
+        with journal.output("first") as file:
+            first = Path(file.name)
+        for number in range(9):
+            first.with_name(f"{first.name.partition('-')[0]}-{number}").symlink_to(outside / "file")
+        with journal.output("second") as file:
+            file.write(b"own")
+        assert journal.path("second").read_bytes() == b"own"
         journal.finish()
     assert not folder.exists()
     assert (outside / "file").read_text() == "precious"
+
+
+def test_the_token_of_a_run_is_not_a_path(folder):
+    Journal.open(folder, TERMS).close()
+    path = folder / "terms.json"
+    terms = json.loads(path.read_bytes())
+    for token in ("x/../..", "x/../../outside", "..", "", "0123456789ABCDEF", f"{terms['token']}\n"):
+        path.write_text(json.dumps(terms | {"token": token}))
+        with pytest.raises(StorageDamaged, match=r"terms\.json: it is damaged"):
+            read_header(folder)
 
 
 def test_one_coordinator_per_folder(folder):
@@ -455,7 +474,7 @@ def test_errors_of_other_files_stay_as_they_are(folder, tmp_path):
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from neardup.engines.journal import Journal, OtherTerms, check_own
+from neardup.engines.journal import Journal, OtherTerms, check_own, read_header
 
 def work(task):
     with journal.output(f"{task}.bin") as file:

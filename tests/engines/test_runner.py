@@ -193,6 +193,17 @@ def test_another_version_is_refused(folder, monkeypatch):
             work(folder, {}.get)
 
 
+def test_a_stage_of_more_tasks_than_memory_can_count(folder, start):
+    def refuse(*_):
+        raise DataError("task 0", "is wrong")
+
+    with Journal.open(folder, {}) as journal:
+        journal._publish("sign", 1 << 60)
+        result = start({"sign": refuse}, idle=120)
+        wait_for(lambda: result)
+    assert isinstance(result[0], DataError)
+
+
 def test_threads_have_a_rule(folder):
     with pytest.raises(ParameterError, match="threads=0"):
         work(folder, {}.get, threads=0)

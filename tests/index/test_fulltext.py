@@ -508,6 +508,24 @@ def test_titles_and_sites_are_replaced(path):
         connection.execute("INSERT INTO documents(documents, rank) VALUES ('integrity-check', 1)")
 
 
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        *((column, value) for column in ("following", "changes", "clock", "session") for value in (None, "x", 1.5)),
+        *(("documents", None), ("documents", b"x"), ("built", None), ("built", b"x")),
+    ],
+)
+def test_a_state_of_other_types_is_damage(path, column, value):
+    FullText.build(path, MARK, 2, [])
+    with closing(sqlite3.connect(path)) as connection, connection:
+        connection.execute(f"UPDATE state SET {column} = ?", (value,))  # noqa: S608 - a name of this test
+    table = FullText(path, MARK, writes=True)
+    for use in (table.state, lambda: table.find((Term("a"),), 9, SOON), lambda: table.update(3)):
+        with pytest.raises(StorageDamaged, match="is damaged; rebuild it"):
+            use()
+    table.close()
+
+
 LIMITED = """
 import resource, sys
 from pathlib import Path

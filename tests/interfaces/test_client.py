@@ -174,6 +174,17 @@ def test_only_urls_of_services_are_taken(url):
         Client(url)
 
 
+@pytest.mark.parametrize("url", ["http://u:pass@a/", "http://:pass@a", "http://u:pass@[b", "//pass@a", "ftp://pass@a"])
+def test_a_password_in_a_url_is_not_shown(url):
+    with pytest.raises(ParameterError, match="token=") as refused:
+        Client(url)
+    assert "pass@" not in f"{refused.value} {refused.value!r}"
+
+
+def test_the_path_of_a_service_may_have_an_at_sign():
+    Client("http://127.0.0.1:1/@a").close()
+
+
 def test_a_service_that_does_not_run_cannot_be_reached():
     with Client("http://127.0.0.1:1", patience=0) as client, pytest.raises(StorageFailed, match="cannot be reached"):
         len(client)

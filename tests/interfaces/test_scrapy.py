@@ -598,6 +598,10 @@ def test_wrong_settings_are_refused(pipeline, settings, complaint):
         pipeline(**settings)
 
 
+def test_settings_do_not_show_the_token():
+    assert "secret" not in repr(scrapy.Settings(index="http://a", token="secret"))  # noqa: S106 - no secret
+
+
 @pytest.mark.parametrize("settings", [{"changed": 2}, {"addresses": "zz"}, {"durability": "x"}])
 def test_wrong_settings_create_no_index(pipeline, tmp_path, settings):
     with pytest.raises(ParameterError):

@@ -9,6 +9,7 @@ from neardup.sources.formats import (
     display,
     expand,
     input_kind,
+    is_read_once,
     kind,
     local_folder,
     matches,
@@ -142,6 +143,13 @@ def test_an_unknown_ending_lists_the_known_ones(tmp_path):
 def test_a_name_that_is_not_utf8_can_be_shown():
     assert display("caf\udce9.txt") == "caf\\xe9.txt"
     assert display("-") == "<stdin>"
+
+
+@pytest.mark.parametrize("name", ["a.neardup-inputs-b.txt", ".neardup-inputs", "n.neardup-pipes.txt", ".neardup-pipes"])
+def test_a_file_whose_name_is_like_that_of_a_folder_of_copies_has_its_own_name(tmp_path, name):
+    (tmp_path / name).write_text("text")
+    assert display(str(tmp_path / name)) == str(tmp_path / name)
+    assert not is_read_once(str(tmp_path / name))
 
 
 def test_a_file_is_an_input_once(tmp_path):

@@ -10,7 +10,7 @@ import pytest
 from neardup import dedup_files
 from neardup.model.errors import DataError, InputRefused, OutputError, ParameterError
 from neardup.sources import remote
-from neardup.sources.formats import display
+from neardup.sources.formats import display, require_once
 from neardup.sources.output import write_table
 from neardup.sources.read import read
 
@@ -58,6 +58,33 @@ def test_a_copy_is_shown_as_its_url():
     assert display(f"/x/{remote.place('s3://bucket/a b/c.jsonl.gz')}") == "s3://bucket/a b/c.jsonl.gz"
     with pytest.raises(InputRefused, match=r"must not contain '\.\.'"):
         remote.place("memory://a/../../b.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("https://me:sesame@127.0.0.1:1/a.jsonl", "https://me:***@127.0.0.1:1/a.jsonl"),
+        ("FTP://:se:s@me@127.0.0.1:1/a:b@c.jsonl", "FTP://:***@127.0.0.1:1/a:b@c.jsonl"),
+        ("github://neardup:repo@main/a:b@c.csv", "github://neardup:repo@main/a:b@c.csv"),
+        ("sftp://me@a.example/a:b@c.csv", "sftp://me@a.example/a:b@c.csv"),
+    ],
+)
+def test_a_password_is_not_shown(url, shown):
+    assert display(url) == display(f"/x/{remote.place(url)}") == shown
+    with pytest.raises(InputRefused) as refused:
+        require_once((url, url))
+    assert str(refused.value).startswith(f"{shown} is given twice")
+
+
+def test_a_password_is_not_shown_in_errors_of_a_file_system(monkeypatch):
+    def refuse(url):
+        raise FileNotFoundError(f"{url} and no other")
+
+    monkeypatch.setattr(fsspec, "url_to_fs", refuse)
+    with pytest.raises(InputRefused) as refused:
+        remote.found("https://me:sesame@a.example/b.csv")
+    shown = "https://me:***@a.example/b.csv"
+    assert str(refused.value) == f"{shown}: it cannot be reached: {shown} and no other"
 
 
 def test_remote_records_are_read_and_written(memory, tmp_path):

@@ -304,6 +304,7 @@ BOMBS = {
     "instructions": "<?",
     "scripts": "<script></scrip",
     "inner scripts": "<script><!--<script",
+    "inner scripts of one name": "<script><!--" + "<script" * 140_000,
     "brackets in scripts": "<script><!--" + "<" * 1_000_000,
     "quotes": '<a b="',
     "brackets in quotes": '<a b=">" ',

@@ -70,6 +70,15 @@ def test_a_page_of_very_many_tags_is_not_scanned_to_its_end(tag):
     assert found.values <= MOST["values"] + 2
 
 
+@pytest.mark.timeout(30)
+@pytest.mark.parametrize(("letters", "ends"), [(10, 700_000), (200, 50_000), (6_000, 900)])
+def test_end_tags_are_not_compared_with_each_byte_of_all_open_elements(letters, ends):
+    """That would take a minute."""
+    name = "a" * letters
+    page = "".join(f"<{name}{number:03}>" for number in range(1_000)) + f"</{name}zzz>" * ends
+    assert shape(page.encode()).walked <= MOST["walked"] + 1_000
+
+
 def test_a_page_that_is_too_long_is_not_scanned():
     found = shape(b"<p>" + b"a" * MOST_BYTES)
     assert not found.bearable

@@ -2,6 +2,7 @@
 
 import fcntl
 import os
+import re
 import secrets
 import socket
 import threading
@@ -12,8 +13,11 @@ from pathlib import Path
 from typing import Final
 
 FOLDERS: Final = ("workers", "claims", "partial")
+DIGITS: Final = r"[0-9a-f]{16}"
+"""What tokens are: they become the names of files, which must not be paths."""
 
 _BEATS: Final = 8  # in the time after which a silent process counts as ended
+_TOKEN: Final = re.compile(DIGITS)
 
 
 class Claims:
@@ -130,7 +134,9 @@ class Claims:
         return False
 
     def is_ended(self, token: str) -> bool:
-        """Return whether a process has ended, or shows no sign of life."""
+        """Return whether a process has ended, or shows no sign of life; no process has another name than a token."""
+        if not _TOKEN.fullmatch(token):
+            return True
         try:
             file = os.open(self._workers / token, os.O_RDONLY)  # opening makes NFS ask for the time of the last touch
         except FileNotFoundError:
@@ -151,7 +157,7 @@ class Claims:
         for path in self._claims.iterdir():
             self._is_held(path)
         for token in {path.name.partition("-")[0] for path in (*self._workers.iterdir(), *self._partial.iterdir())}:
-            if self.is_ended(token):
+            if _TOKEN.fullmatch(token) and self.is_ended(token):
                 self._remove(token)
 
     def partial(self) -> Path:
@@ -172,9 +178,12 @@ class Claims:
 
 
 def _token(claim: Path) -> str:
-    """Return the token of the process that made a claim; it is empty while a claim is written."""
-    words = claim.read_text("utf-8").split()
-    return words[-1] if len(words) > 1 else ""
+    """Return the token of the process that made a claim.
+
+    It is empty while a claim is written, and for a file of anything else: its last word may be a path.
+    """
+    words = claim.read_text("utf-8", "replace").split()
+    return words[-1] if len(words) > 1 and _TOKEN.fullmatch(words[-1]) else ""
 
 
 def _is_free(file: int) -> bool:

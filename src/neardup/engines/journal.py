@@ -12,12 +12,12 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Final, Self
+from typing import Annotated, Any, BinaryIO, Final, Self
 
 import msgspec
 
 from neardup import __version__
-from neardup.engines.claims import FOLDERS, Claims
+from neardup.engines.claims import DIGITS, FOLDERS, Claims
 from neardup.model.errors import (
     LINKED_LOCK,
     NeardupError,
@@ -56,7 +56,7 @@ class Header(msgspec.Struct, frozen=True):
 
     format: int
     version: str
-    token: str
+    token: Annotated[str, msgspec.Meta(pattern=rf"\A{DIGITS}\Z")]
     lease: float
     finished: bool
     terms: dict[str, Any]
@@ -550,9 +550,13 @@ def _answer(terms: dict[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def replacing(target: Path, partial: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
-    """Yield a new file that replaces *target* when it is complete and on the disk; an exception removes it."""
+    """Yield a new file that replaces *target* when it is complete and on the disk; an exception removes it.
+
+    A file or link at *partial* is removed first: the target of a link that others have made would be overwritten.
+    """
     try:
-        with partial.open("wb") as file:
+        partial.unlink(missing_ok=True)
+        with partial.open("xb") as file:
             yield file
             file.flush()
             if sync:

@@ -155,9 +155,12 @@ class _Worker:
         function = self._function_of(stage.name)
         if function is None:
             return False
-        for task in sorted({*range(stage.tasks)} - self._run.done(stage.name)):
+        done = self._run.done(stage.name)
+        for task in range(stage.tasks):
             if self.stopping.is_set():
                 break
+            if task in done:
+                continue
             if self._run.attempt(stage.name, task, partial(function, self._run)):
                 self.tasks.append(task)
                 return True

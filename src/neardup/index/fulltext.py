@@ -224,12 +224,12 @@ class FullText:
         """Verify the file; ``StorageDamaged`` if the table must be built again."""
         with self._connected() as connection:
             if fault := _fault_of(connection):
-                raise StorageDamaged(str(self._path), f"is damaged ({fault}); {REBUILD}", "search table")
+                raise _damaged(self._path, f" ({fault})")
 
     def state(self) -> TableState:
         """Return the state of the table."""
         with self._connected() as connection:
-            return _state(connection)
+            return self._state(connection)
 
     def ordinals(self) -> Positions:
         """Return the ordinals of all documents of the table, ascending."""
@@ -243,7 +243,7 @@ class FullText:
         """
         asked = terms, top, newest
         with self._connected(limit) as connection, _transaction(connection, "DEFERRED"):
-            state = _state(connection)
+            state = self._state(connection)
             if not terms:
                 return RankedMatches(np.empty(0, np.int64), np.empty(0), 0, state)
             known = self._known.get(asked)
@@ -276,7 +276,7 @@ class FullText:
         """Record that the next updates have changes of this session of a writer of the index."""
         with self._busy, self._connected() as connection, _transaction(connection):
             connection.execute("UPDATE state SET session = ?", (session,))
-            return _state(connection)
+            return self._state(connection)
 
     def update(self, following: int, added: Texts | None = None, removed: Iterable[int] = ()) -> TableState:
         """Add and remove documents in one transaction; the table has then seen all ordinals before *following*."""
@@ -285,7 +285,7 @@ class FullText:
             number = 0
             if rows:
                 number = connection.executemany("DELETE FROM documents WHERE rowid = ?", rows).rowcount
-            before = _state(connection)
+            before = self._state(connection)
             documents = before.documents - number + (_insert(connection, added) if added else 0)
             connection.execute("UPDATE state SET following = ?, documents = ?", (following, documents))
         return before._replace(following=following, documents=documents)
@@ -300,7 +300,7 @@ class FullText:
         """Record how many changes of fields the table has seen when the next ordinal was *clock*."""
         with self._busy, self._connected() as connection, _transaction(connection):
             connection.execute("UPDATE state SET changes = ?, clock = ?", (field_changes, clock))
-            return _state(connection)
+            return self._state(connection)
 
     # Connections.
 
@@ -362,9 +362,15 @@ class FullText:
             raise StorageRefused(str(self._path), newer, "search table")
         rows = connection.execute("SELECT mark FROM state").fetchall()
         if len(rows) != 1:
-            raise StorageDamaged(str(self._path), f"is damaged; {REBUILD}", "search table")
+            raise _damaged(self._path)
         if rows[0][0] != self._mark:
             raise StorageRefused(str(self._path), f"belongs to another index; {REBUILD}", "search table")
+
+    def _state(self, connection: sqlite3.Connection) -> TableState:
+        row = connection.execute("SELECT following, documents, built, changes, clock, session FROM state").fetchone()
+        if row is None or [*map(type, row)] != [int, int, str, int, int, int]:  # columns of SQLite hold any type
+            raise _damaged(self._path)
+        return TableState(*row)
 
 
 def remove(path: Path) -> None:
@@ -465,13 +471,17 @@ def _own(error: sqlite3.Error, path: Path, limit: TimeLimit | None) -> Exception
     if code in _BUSY:
         return StorageBusy(str(path), "another process has it")
     if code in _DAMAGED:
-        return StorageDamaged(str(path), f"is damaged ({error}); {REBUILD}", "search table")
+        return _damaged(path, f" ({error})")
     if code == sqlite3.SQLITE_CANTOPEN and (refused := _access_error(path)) is not None:
         return refused
     if code == sqlite3.SQLITE_FULL:
         return StorageFailed(str(path), f"cannot be written: {error}", FULL)
     doing = {sqlite3.SQLITE_CANTOPEN: "opened", sqlite3.SQLITE_READONLY: "written"}.get(code, "used")
     return StorageFailed(str(path), f"cannot be {doing}: {error}", PERMISSION if doing == "written" else "")
+
+
+def _damaged(path: Path, fault: str = "") -> StorageDamaged:
+    return StorageDamaged(str(path), f"is damaged{fault}; {REBUILD}", "search table")
 
 
 def _access_error(path: Path) -> StorageError | None:
@@ -495,12 +505,6 @@ def _require_fts5(path: Path) -> None:
     with closing(sqlite3.connect(":memory:")) as connection:
         if not connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchall():
             raise StorageRefused(str(path), f"needs FTS5, which this Python's SQLite {sqlite3.sqlite_version} lacks")
-
-
-def _state(connection: sqlite3.Connection) -> TableState:
-    return TableState(
-        *connection.execute("SELECT following, documents, built, changes, clock, session FROM state").fetchone()
-    )
 
 
 def _insert(connection: sqlite3.Connection, batch: Texts) -> int:

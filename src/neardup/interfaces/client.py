@@ -1,5 +1,6 @@
 """A client of the service: the calls of ``Index`` and ``CrawlFilter`` on an index that another process serves."""
 
+import re
 import time
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -49,6 +50,7 @@ MOST_BYTES: Final = 4 << 20  # of them, unless one document has more
 _FIRST_PAUSE: Final = 0.05  # seconds between two attempts, which double
 _LONGEST_PAUSE: Final = 2.0
 _JSON: Final = "application/json"
+_WITH_USER: Final = re.compile(r"[^/?#]*//[^/?#]*@")
 _OK: Final = 200
 _REDIRECTS: Final = range(300, 400)
 _DATA: Final = frozenset({400, 413, 414, 415, 422})
@@ -114,7 +116,13 @@ class Client:
             host is not None
             and not any(map(str.isspace, url))
             and parts.scheme in {"http", "https"}
-            and not (parts.query or parts.username)
+            and not parts.query
+        )
+        require(
+            not _WITH_USER.match(url),
+            "url",
+            "(secret)",
+            "must not have a user or a password; pass a token as token=...",
         )
         require(holds, "url", url, "must be the URL of a service, such as http://127.0.0.1:8000")
         self._connect = (HTTPSConnection if parts.scheme == "https" else HTTPConnection, str(host), port)

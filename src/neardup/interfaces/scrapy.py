@@ -96,7 +96,7 @@ class Settings:
     """The settings of the add-on."""
 
     index: Any = None
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     changed: float | None = None
     action: str = "drop"
     refetch: str = "unfinished"

@@ -58,6 +58,7 @@ NUMBERS = 12
 DEEPEST = 1024  # open elements
 MOST_OPEN = 64  # formatting elements
 MOST_TAGS = 250_000
+MOST_WALKED = 15_000_000  # open elements, over all tags
 MOST_VALUES = 500_000  # attributes of all tags
 MOST_NAMES = 16384  # different names of elements and attributes
 PLACES = 2 * MOST_NAMES  # of the table of their hashes: a power of two
@@ -65,13 +66,14 @@ _CLONES = 7  # special elements in a formatting element that a parser closes for
 _ALIKE = 3  # formatting elements that a parser keeps of those with the same name and attributes
 
 # Tables of the open elements, and of the formatting elements that are not closed: their columns.
-_NAME, _PLACE, _KIND = 0, 1, 2  # of an open element: its packed name, where that is, and what it does
+_NAME, _PLACE, _KIND = 0, 1, 2  # of an open element: the number of its name, where that is, and what it does
 _WITHIN, _CELLS = 1, 2  # of a formatting element: its place among the open ones, and the cells before it
 _DEPTH, _LISTED, _ROOTS, _OPAQUES, _PARAGRAPHS, _CELL = range(6)  # how many there are
 _COUNTS = 6
 
 _WORD = 8  # bytes that are hashed at a time
 _ODD = np.uint64(0x9E3779B97F4A7C15)
+_SIGN = np.uint64(1 << 63)
 
 
 @njit
@@ -89,6 +91,17 @@ def _hash(page, begin, end):
         known ^= known >> np.uint64(32)
         begin += _WORD
     return known | np.uint64(1)
+
+
+@njit
+def _number_of(page, begin, end):
+    """Return a number below 0 for a name that is not packed; upper and lower case are equal."""
+    known = np.uint64(end - begin)
+    for position in range(begin, end):
+        byte = page[position]
+        known = (known ^ np.uint64(byte | 32 if is_letter(byte) else byte)) * _ODD
+        known ^= known >> np.uint64(32)
+    return np.int64(known | _SIGN)
 
 
 @njit
@@ -262,7 +275,8 @@ def _start(elements, formatting, counts, name, place, kind, alone):
 def _end(page, elements, formatting, counts, name, place, kind):
     """Close what an end tag closes for certain."""
     depth = counts[_DEPTH]
-    top = depth > 0 and elements[depth - 1, _NAME] == name
+    last = elements[depth - 1, _NAME] if depth > 0 else np.int64(0)
+    top = last == name or (last < 0 and name < 0)
     if not top:
         _leave_foreign(elements, counts)
     if kind & FORMATTING and _end_formatting(elements, formatting, counts, name):
@@ -288,7 +302,7 @@ def shape(page, names, kinds, table, found):
     not white space, or more. With a *table* (uint64[PLACES], zeros; or of no places) also ``NAMES``: the different
     names of elements and attributes, as they are written; and ``SOUGHT``: the sum over all names in tags of the
     different names up to there, which a parser may search. The scan ends where ``DEEPEST``, ``MOST_OPEN``,
-    ``MOST_TAGS``, ``MOST_VALUES`` or ``MOST_NAMES`` is exceeded.
+    ``MOST_TAGS``, ``MOST_WALKED``, ``MOST_VALUES`` or ``MOST_NAMES`` is exceeded.
 
     *names* (uint64, ascending, packed: see ``neardup.kernels.tags``) and *kinds* (int64) list the elements that are not
     ordinary. The content of ``RAW`` elements is not shown, unless they are ``KEPT``. The scan is that of
@@ -302,7 +316,7 @@ def shape(page, names, kinds, table, found):
     position = literal = different = 0
     size = page.size
     while position < size and deepest <= DEEPEST and most_open <= MOST_OPEN and different <= MOST_NAMES:
-        if tags > MOST_TAGS or values > MOST_VALUES:
+        if tags > MOST_TAGS or values > MOST_VALUES or walked > MOST_WALKED:
             break
         if not opens(page, position):
             shown += page[position] > _SPACE
@@ -318,7 +332,8 @@ def shape(page, names, kinds, table, found):
             continue
         end = name_end(page, first)
         packed_name = packed(page, first, end)
-        name, kind = np.int64(packed_name), kind_of(packed_name, names, kinds)
+        name = np.int64(packed_name) if packed_name > 0 else _number_of(page, first, end)
+        kind = kind_of(packed_name, names, kinds)
         if table.size:
             _note(_hash(page, first, end), table, sought)
         position, attributes, alone = _tag_end(page, end, table, sought)

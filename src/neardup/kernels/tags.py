@@ -51,12 +51,15 @@ def opens(page, position):
 
 
 @njit
+def _ends_name(byte):
+    """Return whether the name of a tag ends before a byte."""
+    return byte == _GREATER or byte == _SLASH or is_blank(byte)
+
+
+@njit
 def name_end(page, position):
     """Return where the name of a tag ends."""
-    while position < page.size:
-        byte = page[position]
-        if byte == _GREATER or byte == _SLASH or is_blank(byte):
-            break
+    while position < page.size and not _ends_name(page[position]):
         position += 1
     return position
 
@@ -171,7 +174,7 @@ def _script_end(page, position):
             closing = following == _SLASH
             begin = position + 1 + closing
             end = begin + _SCRIPT_LETTERS
-            if end < page.size and packed(page, begin, end) == _SCRIPT and name_end(page, end) == end:
+            if end < page.size and packed(page, begin, end) == _SCRIPT and _ends_name(page[end]):
                 if closing and not inner:
                     return position
                 inner = not closing

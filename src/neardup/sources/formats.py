@@ -58,8 +58,10 @@ _UNKNOWN: Final = {
     **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".rar"), PACKED),
     ".arc": "arc",
 }
+_COPY_OF_URL: Final = f"{os.sep}{FETCHED}{os.sep}"  # in the path of a copy, before its URL
 _NAME: Final = 60  # shown characters of a name that cannot be a file's
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_PASSWORD: Final = re.compile(r"(?i)\b((?:https?|ftps?|sftp|ssh|smb|webdavs?|webhdfs|hdfs)://[^/?#@:\s]*):[^/?#\s]*@")
 _SLASHES: Final = re.compile(r":///+")  # file systems write URLs of the same file with two slashes or with three
 
 
@@ -176,7 +178,7 @@ def require_once(paths: tuple[str, ...], globs: Sequence[str] = ()) -> tuple[str
     for path in paths:
         own = os.path.realpath(path) if path != STDIN and not is_url(path) else _SLASHES.sub("://", path, 1)
         if first := known.get(own):
-            rule = "is given twice, by its name or a pattern" if first == path else f"is the same as {first}"
+            rule = "is given twice, by its name or a pattern" if first == path else f"is the same as {display(first)}"
             raise InputRefused(display(path), f"{rule}; name each input once", "given twice")
         known[own] = path
     folders = {own: path for own, path in known.items() if os.path.isdir(own)}  # noqa: PTH112 - a string
@@ -239,7 +241,7 @@ def local_folder(name: str, path: AnyPath) -> Path:
     require_path(name, path)
     own = local(path)
     if is_url(own):
-        raise StorageRefused(own, "it is a URL, and must be a folder of this machine")
+        raise StorageRefused(display(own), "it is a URL, and must be a folder of this machine")
     return Path(own)
 
 
@@ -299,7 +301,7 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
         name = PurePath(path.lower())
         inner = PurePath(name.stem).suffix
         code = _UNKNOWN.get(inner if inner in {".tar", ".arc"} else name.suffix, "ending unknown")
-        raise InputRefused(path, "it is an ARC file" if code == "arc" else rule, code)
+        raise InputRefused(display(path), "it is an ARC file" if code == "arc" else rule, code)
     return found
 
 
@@ -359,20 +361,34 @@ def is_hidden_match(path: str, pattern: str, marks: str) -> bool:
 
 
 def display(path: str) -> str:
-    """Return the name of an input for messages and ids; bytes that are not valid UTF-8 are escaped."""
+    """Return the name of an input for messages and ids, without passwords; bytes that are not UTF-8 are escaped.
+
+    >>> display("ftp://me:sesame@a.example/b.csv")
+    'ftp://me:***@a.example/b.csv'
+    """
     if path == STDIN or PurePath(path).stem == SPOOLED:
         return "<stdin>"
-    if FETCHED in path:
-        scheme, *rest = PurePath(path.partition(f"{FETCHED}{os.sep}")[2]).parts
-        return f"{scheme}://{'/'.join(rest)}"
-    if PIPED in path:
+    if url := path.partition(_COPY_OF_URL)[2]:
+        scheme, *rest = PurePath(url).parts
+        path = f"{scheme}://{'/'.join(rest)}"
+    elif _is_copy_of_pipe(path):
         path = path.partition(PIPED)[2]
-    return os.fsencode(path).decode(errors="backslashreplace")
+    return without_passwords(os.fsencode(path).decode(errors="backslashreplace"))
+
+
+def without_passwords(text: str) -> str:
+    """Return a text without the passwords of its URLs; what other schemes have before an "@" is a place."""
+    return _PASSWORD.sub(r"\1:***@", text)
 
 
 def is_read_once(path: str) -> bool:
     """Return whether an input is standard input or another pipe, or a copy of one."""
-    return path == STDIN or PurePath(path).stem == SPOOLED or PIPED in path
+    return path == STDIN or PurePath(path).stem == SPOOLED or _is_copy_of_pipe(path)
+
+
+def _is_copy_of_pipe(path: str) -> bool:
+    """Return whether a file is in a folder of copies of pipes; its own name may contain the name of this folder."""
+    return f"{os.sep}{PIPED}{os.sep}" in path
 
 
 def full_name(source: str) -> str:

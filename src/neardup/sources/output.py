@@ -34,6 +34,7 @@ from neardup.sources.formats import (
     WARC,
     AnyPath,
     Kind,
+    display,
     expand,
     is_document,
     is_url,
@@ -387,7 +388,7 @@ def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = 
     if not is_url(path):
         _check_local(path, folder=folder, force=force, glob=glob)
     elif not force and exists(path):
-        raise OutputRefused(path, "it exists already", "exists")
+        raise OutputRefused(display(path), "it exists already", "exists")
 
 
 def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str]) -> None:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
 
 from neardup.model.errors import DataError, InputRefused, NeardupError, OutputError
-from neardup.sources.formats import FETCHED, is_hidden_match, kind
+from neardup.sources.formats import FETCHED, display, is_hidden_match, kind, without_passwords
 
 _STEP: Final = 1 << 24
 _LONGEST: Final = 300  # characters of the error of a file system: some list every place where they look for a library
@@ -30,9 +30,9 @@ def found(url: str) -> list[str]:
         elif system.exists(path):
             return [url]
         else:
-            raise InputRefused(url, "there is no such file or folder")
+            raise InputRefused(display(url), "there is no such file or folder")
         if not paths:
-            raise InputRefused(url, "no file of a known format matches this pattern or is in this folder")
+            raise InputRefused(display(url), "no file of a known format matches this pattern or is in this folder")
         return [system.unstrip_protocol(one) for one in sorted(paths)]
 
 
@@ -58,7 +58,7 @@ def place(url: str) -> str:
     scheme, _, rest = url.partition("://")
     parts = [part for part in rest.split("/") if part]
     if ".." in parts:
-        raise InputRefused(url, "its path must not contain '..'")
+        raise InputRefused(display(url), "its path must not contain '..'")
     return "/".join([FETCHED, scheme, *parts])
 
 
@@ -88,7 +88,7 @@ def send(file: str, url: str) -> None:
                 system.makedirs(parent, exist_ok=True)
             system.put_file(file, path)
     except DataError as error:
-        raise OutputError(url, error.rule) from error
+        raise OutputError(display(url), error.rule) from error
 
 
 @contextmanager
@@ -101,12 +101,13 @@ def _reached(url: str) -> Iterator[tuple[Any, str]]:
         import fsspec
     except ImportError:
         rule = "a URL needs the extra remote: pip install 'neardup[remote]'"
-        raise InputRefused(url, rule) from None
+        raise InputRefused(display(url), rule) from None
     try:
         yield fsspec.url_to_fs(url)
     except NeardupError:
         raise
     except Exception as error:
-        reason = str(error) if len(str(error)) <= _LONGEST else f"{str(error)[:_LONGEST]}..."
+        reason = without_passwords(str(error))
+        reason = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}..."
         kind = InputRefused if isinstance(error, ValueError | ImportError | FileNotFoundError) else DataError
-        raise kind(url, f"it cannot be reached: {reason}") from error
+        raise kind(display(url), f"it cannot be reached: {reason}") from error

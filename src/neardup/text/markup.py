@@ -20,7 +20,7 @@ MOST: Final = {
     "attributes": 8192,
     "choices": 4096,
     "reopened": 500_000,
-    "walked": 15_000_000,
+    "walked": kernels.MOST_WALKED,
     "tags": kernels.MOST_TAGS,
     "values": kernels.MOST_VALUES,
     "compared": 250_000_000,

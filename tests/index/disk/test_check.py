@@ -1,6 +1,7 @@
 import pytest
 
 from neardup import Index
+from neardup.index.disk.arrays import ArraysWriter
 from neardup.index.disk.check import check
 from neardup.index.disk.files import Disk
 
@@ -42,3 +43,18 @@ def test_a_missing_file_is_named(folder, pattern):
 
 def test_a_folder_without_an_index(tmp_path):
     assert "is not an index" in check(tmp_path, Disk()).problems[0]
+
+
+def test_a_list_that_is_not_sorted_is_found(folder, monkeypatch):
+    extend = ArraysWriter.extend
+
+    def unsorted(self, name, parts, kind, shape=()):
+        if name == "id.entries":
+            parts = [part[:, ::-1] for part in parts]
+        extend(self, name, parts, kind, shape)
+
+    monkeypatch.setattr(ArraysWriter, "extend", unsorted)
+    with Index.create(folder.with_name("unsorted")) as index:
+        index.admit(["a", "b", "c"], TEXTS)
+        index.flush()
+    assert "the list 'id.entries' is not sorted" in check(folder.with_name("unsorted"), Disk()).problems[0]

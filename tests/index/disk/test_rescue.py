@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,3 +65,5 @@ def test_the_columns_are_those_of_the_index(seen):
     other = Columns(columns.row_kind, columns.row_width, (("rank", "integer"),), texts=True)
     _, losses = rows(folder, other)
     assert losses
+    _, losses = rows(folder, replace(columns, row_kind="<u8"))
+    assert any("lacks the column 'rows' as the index knows it" in loss.what for loss in losses)

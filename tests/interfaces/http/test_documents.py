@@ -1,5 +1,6 @@
 """Operations on documents, asked over HTTP."""
 
+import tracemalloc
 from datetime import UTC, datetime
 from itertools import chain
 from urllib.parse import quote
@@ -80,6 +81,22 @@ def test_fields_of_another_kind_are_refused(serve, texts, fields):
     answer = ask.post("/v1/admit", {"documents": [{"id": "d", "text": texts.heron, "fields": fields}]})
     assert answer.status_code == 422, answer.text
     assert len(ask.service.index) == 3
+
+
+@pytest.mark.parametrize("path", ["judge", "admit"])
+def test_very_many_unknown_fields_are_refused_before_they_are_columns(serve, path):
+    """Each name would otherwise be a column with a value of each document."""
+    names = [[f"f{number}-{field}" for field in range(50)] for number in range(1_000)]
+    documents = [{"id": str(number), "text": "", "fields": dict.fromkeys(own)} for number, own in enumerate(names)]
+    ask = serve()
+    tracemalloc.start()
+    try:
+        answer = ask.post(f"/v1/{path}", {"documents": documents})
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (answer.status_code, most < 100 << 20) == (422, True)
+    assert "field 'f0-0' is unknown" in answer.text
 
 
 def test_times_are_written_alike(serve, tmp_path, texts):

@@ -100,6 +100,14 @@ def test_a_refused_batch_does_not_use_its_key(index, restarted):
     assert sent(KeyedVisits(index), PAGES, "one") == first
 
 
+def test_a_link_in_place_of_the_file_is_not_followed(index, tmp_path):
+    (tmp_path / "outside").write_bytes(b"")
+    (index.store.folder / FILE).symlink_to(tmp_path / "outside")
+    with pytest.raises(StorageFailed, match=FILE):
+        sent(KeyedVisits(index), PAGES, "one")
+    assert not (tmp_path / "outside").read_bytes()
+
+
 def test_a_batch_that_was_never_admitted_is_admitted_when_it_is_repeated(index, monkeypatch):
     def killed(*_, **__):
         raise KeyboardInterrupt

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 
-from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
+from neardup.index.disk.arrays import Array, Stored, StoredArrays, understood
 from neardup.index.disk.buffers import taken
 from neardup.index.disk.columns import Batch, Columns, unflattened
 from neardup.index.disk.field_changes import of_arrays
@@ -15,7 +15,7 @@ from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.manifest import MANIFEST, RESTORE, SECOND, Manifest
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.reader import changed_values
-from neardup.index.disk.segment import SEGMENT
+from neardup.index.disk.segment import SEGMENT, require_columns
 from neardup.kernels.blocks import BLOCK
 from neardup.model.arrays import Flags, Positions, TextBatch
 from neardup.model.errors import StorageDamaged, StorageError, counted
@@ -149,8 +149,7 @@ class Salvage:
             arrays = StoredArrays(self._disk, where, SEGMENT, stored, salvaging=True)
             with understood(where):
                 documents = int(arrays.meta["documents"])
-                expect(all(len(arrays[name]) == documents for name in self._columns.fixed), "columns are missing")
-                expect(all(f"{name}.offsets" in arrays for name in self._columns.strings), "columns are missing")
+                require_columns(arrays, self._columns, documents)
                 intact = _intact(arrays, self._columns, documents)
         except (StorageError, FileNotFoundError) as error:
             self.losses.append(Loss(str(where), f"{_reason(error)}; lost: its documents", None))

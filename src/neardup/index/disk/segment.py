@@ -68,7 +68,7 @@ class Segment:
             self.documents, self.bits = counted(meta["documents"], MOST_DOCUMENTS), counted(meta["bits"], MOST_BITS)
             self.first, self.last, self._kept = counted(meta["first"]), counted(meta["last"]), counted(meta["kept"])
             expect(0 < self.documents <= 1 << self.bits, "invalid number of documents")
-            _require_columns(arrays, columns, self.documents)
+            require_columns(arrays, columns, self.documents)
             listed = LISTS if meta["tables"] is None else LISTS[:-1]
             cuts = {} if meta["cuts"] is None else {"key": [counted(cut) for cut in meta["cuts"]]}
             number = (arrays, self.bits, self.documents)
@@ -418,7 +418,7 @@ def _write_strings(writer: ArraysWriter, name: str, chunks: list[tuple[Written, 
     writer.add(f"{name}.offsets", np.concatenate(offsets))
 
 
-def _require_columns(arrays: StoredArrays, columns: Columns, documents: int) -> None:
+def require_columns(arrays: StoredArrays, columns: Columns, documents: int) -> None:
     """Raise ``StorageDamaged`` unless all columns exist with their types and lengths."""
     for name, (kind, shape) in columns.fixed.items():
         holds = name in arrays and (arrays[name].dtype.str, arrays[name].shape) == (kind, (documents, *shape))

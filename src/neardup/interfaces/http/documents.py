@@ -14,7 +14,7 @@ from neardup.interfaces.http.signatures import contents_of
 from neardup.model.errors import StorageFailed
 from neardup.model.moments import moment_in
 from neardup.model.verdicts import Verdict, as_record
-from neardup.pipeline.index.fields import time_field
+from neardup.pipeline.index.fields import time_field, unknown_field
 from neardup.pipeline.index.index import Index
 
 Value = str | int | float | bool | None
@@ -156,7 +156,7 @@ def judge(service: Service, given: JudgeBody) -> VerdictsAnswer:
         rule = "send an id with every document, or leave out all ids"
         raise Refusal(INVALID, f"Document {names.index(None)} has no id; {rule}.")
     own = contents_of(service, documents, given.recipe, "document")
-    verdicts = service.index.judge(own, columns_of(documents), ids=named or None)
+    verdicts = service.index.judge(own, columns_of(service, documents), ids=named or None)
     return verdicts_of(service, "judge", names, verdicts)
 
 
@@ -169,7 +169,7 @@ def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
     documents: Sequence[AdmittedDocument] = given.documents
     own, ids = contents_of(service, documents, given.recipe, "document"), [document.id for document in documents]
     with changing(service) as index:
-        verdicts = index.admit(ids, own, columns_of(documents))
+        verdicts = index.admit(ids, own, columns_of(service, documents))
     return verdicts_of(service, "admit", ids, verdicts)
 
 
@@ -221,9 +221,16 @@ def changing(service: Service) -> Iterator[Index]:
     service.catch_up()
 
 
-def columns_of(documents: Sequence[Any]) -> dict[str, list[Value]] | None:
-    """Return the fields of documents as columns; a missing field is null."""
+def columns_of(service: Service, documents: Sequence[Any]) -> dict[str, list[Value]] | None:
+    """Return the fields of documents as columns; a missing field is null.
+
+    Raises ``DataError`` for an unknown field: a thousand documents with names of their own would be millions of values.
+    """
     fields = dict.fromkeys(field for document in documents for field in document.fields)
+    known = {*dict(service.index.store.columns.fields), *service.index.scheme.columns}
+    for name in fields:
+        if name not in known:
+            raise unknown_field(name, known)
     return {field: [document.fields.get(field) for document in documents] for field in fields} or None
 
 

@@ -96,7 +96,7 @@ def _contents(
 ) -> tuple[list[str], list[str] | Signatures, dict[str, list[Any]] | None]:
     """Return the URLs of pages, their texts or signatures, and their fields; HTML becomes text."""
     pages: list[FetchedPage] = given.pages
-    fields: dict[str, list[Any]] = {**(columns_of(pages) or {})}
+    fields: dict[str, list[Any]] = {**(columns_of(service, pages) or {})}
     rows = [row for row, page in enumerate(pages) if page.html is not None]
     if rows:
         for row in rows:

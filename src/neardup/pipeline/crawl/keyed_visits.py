@@ -254,7 +254,7 @@ class KeyedVisits:
     def _write(self, entry: Visit | VisitVerdicts, *, sync: bool) -> None:
         line = b"\n" * self._cut + msgspec.json.encode(entry) + b"\n"
         try:
-            with self._path.open("ab") as file:
+            with open(self._path, "ab", opener=_without_links) as file:
                 file.write(line)
                 file.flush()
                 if sync:
@@ -275,6 +275,11 @@ class KeyedVisits:
         except OSError as error:
             raise StorageFailed.by(error, self._path, "written") from error
         self._lines, self._stored, self._cut = len(visits), self._remembered, False
+
+
+def _without_links(path: str, flags: int) -> int:
+    """Open a file unless it is a link, whose target others have chosen."""
+    return os.open(path, flags | os.O_NOFOLLOW, 0o666)
 
 
 def _recorded(name: str, verdicts: Iterable[Verdict]) -> VisitVerdicts:

@@ -158,7 +158,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
             for path in parts:
                 inputs.check(path)
                 if not force:
-                    raise OutputRefused(path, "it exists already", "exists")
+                    raise OutputRefused(display(path), "it exists already", "exists")
     finally:
         for folder in reversed(made):
             with suppress(OSError):  # another process has put something there
@@ -182,7 +182,7 @@ def require_own(job: Job, outputs: Sequence[Output], report: str | None, *, forc
     for path in () if force else targets_of(outputs, report):
         there = not is_special(path) and (exists(path) if is_url(path) else Path(path).exists())
         if there and not job.journal.done(_place(job, path)):
-            raise OutputRefused(path, "it exists already", "exists")
+            raise OutputRefused(display(path), "it exists already", "exists")
 
 
 def _place(job: Job, path: str) -> str:
