@@ -173,8 +173,8 @@ class Claims:
 
 def _token(claim: Path) -> str:
     """Return the token of the process that made a claim; it is empty while a claim is written."""
-    words = claim.read_text("utf-8").split()
-    return words[-1] if len(words) > 1 else ""
+    *_, token = claim.read_text("utf-8").rpartition(" ")
+    return token.rstrip() if token.endswith("\n") else ""
 
 
 def _is_free(file: int) -> bool:
