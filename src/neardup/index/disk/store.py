@@ -284,7 +284,7 @@ class Store(Reader):
             self._flush()
         self._sync_log()
         if self.log_bytes != self.manifest.sealed:
-            sealed = replace(self.manifest, sealed=self.log_bytes, next_ordinal=self.next_ordinal)
+            sealed = replace(self.manifest, sealed=self.log_bytes)
             self.manifest = self._guarded(lambda: sealed.commit(self._disk, self.folder))
         if not self._moved:
             self._require_place()
