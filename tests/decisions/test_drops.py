@@ -142,11 +142,11 @@ def test_components_are_those_of_the_graph(make, sets, threshold, size):
 
 
 @given(sets=SETS, threshold=THRESHOLDS, size=st.integers(1, 11))
-def test_threads_settle_the_same_with_the_same_work(sets, threshold, size):
+def test_threads_and_blocks_settle_the_same_with_the_same_work(sets, threshold, size):
     alone = exact_matcher(sets, threshold)
     with LocalEngine(3) as engine:
         together = ExactResemblance(feature_sets(sets), Thresholds(threshold), engine=engine)
-        assert settled(together, len(sets), size) == settled(alone, len(sets), size)
+        assert settled(together, len(sets), size) == settled(alone, len(sets), 11)
     assert together.compared == alone.compared
 
 

@@ -251,6 +251,14 @@ def test_ordered_categories_of_different_orders_are_refused():
         ranked("max:x", [0, 0], pa.chunked_array(parts))
 
 
+def test_a_chunk_without_values_has_no_order():
+    parts = [
+        pa.DictionaryArray.from_arrays(pa.array(places, pa.int8()), pa.array(words, pa.string()), ordered=True)
+        for places, words in (([0, 1], ["low", "high"]), ([None], []))
+    ]
+    assert ranked("max:x", [0] * 3, pa.chunked_array(parts)) == [1, 0, 2]
+
+
 @pytest.mark.parametrize("kind", [pa.string_view(), pa.binary_view()], ids=str)
 def test_categories_of_views_rank_as_their_values(kind):
     array = pa.DictionaryArray.from_arrays(
@@ -359,7 +367,7 @@ def test_parts_that_are_not_written_are_the_first():
 NOT_DATES = """
 2024|2024-1-1|2024-00|2024-13|2024-02-30|2023-02-29|0000-00-00|20240101|12024-01-01|31.01.2024|2024-W05
 2024-01-01T|2024-01-01T25|2024-01-01T10:60|2024-01-01T10:00:61|2024-01-01T10:00:00.|2024-01-01T10:00+24:00
-2024-01-01 10:00 CET|2024-01-01x|
+2024-01-01 10:00 CET|2024-01-01T10:00+01:60|2024-01-01x|
 """
 
 

@@ -133,11 +133,12 @@ def test_a_process_that_was_suspended_joins_again(join, tmp_path):
     assert files(tmp_path) == ["claims/sign-1", f"workers/{other.token}"]
 
 
-def test_a_claim_without_a_name_is_free_after_the_lease(join, tmp_path):
+@pytest.mark.parametrize("written", ["", "machine", "machine 12 ho"])
+def test_a_claim_without_a_name_is_free_after_the_lease(join, tmp_path, written):
     """Its process was killed, or is about to write its name."""
     claims = join(1000)
     claim = tmp_path / "claims/sign-1"
-    claim.touch()
+    claim.write_text(written)
     assert not claims.claim("sign-1")
     at = time.time() - 2000
     os.utime(claim, (at, at))

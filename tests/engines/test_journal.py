@@ -110,7 +110,7 @@ def test_progress_is_reported_while_tasks_end(folder, monkeypatch):
     assert seen == [0, 1, 2, 3, 3]
 
 
-@pytest.mark.parametrize("damage", ["missing", "longer", "record", "no folder"])
+@pytest.mark.parametrize("damage", ["missing", "longer", "record", "name", "no folder"])
 def test_a_task_whose_files_are_not_intact_is_done_again(folder, damage):
     with Journal.open(folder, TERMS) as journal:
         journal.run("sign", 3, Work(journal), map=map)
@@ -121,6 +121,8 @@ def test_a_task_whose_files_are_not_intact_is_done_again(folder, damage):
             path.write_bytes(b"too long")
         elif damage == "record":
             journal.path("done", "sign-1.json").write_bytes(b'{"squ')
+        elif damage == "name":
+            journal.path("done", "sign-1.json").write_bytes(b'{"files": {"a\\u0000": 1}}')
         else:
             for file in path.parent.iterdir():
                 file.unlink()
@@ -285,6 +287,15 @@ def test_a_finished_run_may_be_kept(folder):
             assert not module.read_header(folder).finished
             journal.finish(keep=True)
         assert module.read_header(folder).finished
+
+
+def test_a_kept_run_stays_if_the_next_one_is_abandoned(folder):
+    with Journal.open(folder, TERMS) as journal:
+        journal.finish(keep=True)
+    kept = module.read_header(folder)
+    with Journal.open(folder, TERMS) as journal:
+        journal.abandon()
+    assert module.read_header(folder) == kept
 
 
 def test_a_stage_that_is_forgotten_is_repeated(folder):

@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 from hashlib import sha256
+from types import SimpleNamespace
 
 import pytest
 
@@ -136,6 +137,21 @@ def test_a_coordinator_that_stopped_is_awaited(folder, start):
     assert result == [Worked(1, "finished")]
 
 
+def test_the_wait_for_a_coordinator_begins_when_it_ends(folder, start, monkeypatch):
+    looks, waits = [], []
+
+    def monotonic():
+        looks.append(0)
+        return len(looks)
+
+    monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=monotonic, sleep=time.sleep))
+    with Journal.open(folder, {}):
+        result = start({}, idle=2, waiting=waits.append)
+        wait_for(lambda: len(looks) > 4)
+    wait_for(lambda: result)
+    assert (waits, result) == (["stopped"], [Worked(0, "stopped")])
+
+
 def test_a_coordinator_between_stages_is_awaited(folder, start):
     with Journal.open(folder, {}) as journal:
         result = start({"sign": of_the_worker}, idle=0)
@@ -184,6 +200,17 @@ def test_a_run_that_is_restarted_during_a_task(folder, start, task_ends):
         assert not journal.path("deep").exists()
         journal.finish()
     assert not folder.exists()
+
+
+def test_a_run_that_is_finished_before_a_task(folder):
+    with Journal.open(folder, {}) as journal:
+        journal._publish("sign", 1)
+
+        def function_of(_):
+            journal.finish()
+            return of_the_worker
+
+        assert work(folder, function_of) == Worked(0, "finished")
 
 
 def test_another_version_is_refused(folder, monkeypatch):

@@ -71,7 +71,7 @@ def support(forms: Forms, own: Words, contents: Positions, number: int) -> Suppo
     begins = np.flatnonzero(first)
     sizes = np.diff(np.append(begins, len(rules)))
     lost = np.add.reduceat(different, begins, dtype=np.int64) - 1
-    agree = (sizes > 1) & (lost == 0) & (found[begins] >= 0)
+    agree = (sizes > 1) & (lost == 0)
     of = rules[begins]
     own_contents = np.unique(np.stack([of[agree], found[begins][agree]]), axis=1)[0]
     counted = (np.bincount(rules, minlength=number) for rules in (of[agree], of[sizes > 1], own_contents))

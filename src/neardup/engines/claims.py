@@ -182,8 +182,8 @@ def _token(claim: Path) -> str:
 
     It is empty while a claim is written, and for a file of anything else: its last word may be a path.
     """
-    words = claim.read_text("utf-8", "replace").split()
-    return words[-1] if len(words) > 1 and _TOKEN.fullmatch(words[-1]) else ""
+    *_, token = claim.read_text("utf-8", "replace").rpartition(" ")
+    return token[:-1] if _TOKEN.fullmatch(token[:-1]) and token.endswith("\n") else ""
 
 
 def _is_free(file: int) -> bool:

@@ -5,7 +5,17 @@ import pytest
 
 from neardup.index.disk.arrays import Stored, checksum
 from neardup.index.disk.files import Disk
-from neardup.index.disk.manifest import MANIFEST, SECOND, Manifest, Session
+from neardup.index.disk.log import LogWriter
+from neardup.index.disk.manifest import (
+    FIRST_LOG,
+    MANIFEST,
+    MOST_SESSION,
+    SECOND,
+    SESSIONS,
+    Manifest,
+    Session,
+    with_session,
+)
 from neardup.model.errors import StorageDamaged, StorageRefused
 
 STATE = Manifest(
@@ -16,7 +26,7 @@ STATE = Manifest(
     terms={"scheme": "minhash"},
     segments=(Stored("segment-00000001", 100, 7),),
     updates=Stored("updates-00000003", 50, 8),
-    sessions=(Session(5, 0, 0, 0), Session(3, 7, 1, 4)),
+    sessions=(Session(MOST_SESSION, 0, 0, 0), Session(3, 7, 1, 4)),
 )
 
 
@@ -44,6 +54,23 @@ def test_what_is_read_is_what_was_committed(tmp_path):
 def test_where_there_is_none(tmp_path):
     with pytest.raises(StorageRefused, match="is not an index: it has no manifest"):
         Manifest.read(Disk(), tmp_path)
+
+
+def test_a_log_with_documents_lacks_its_manifest(tmp_path):
+    log = LogWriter.create(Disk(), tmp_path / FIRST_LOG, bytes(16), 1)
+    with pytest.raises(StorageRefused, match="is not an index: it has no manifest"):
+        Manifest.read(Disk(), tmp_path)
+    log.append("see", {})
+    log.close()
+    with pytest.raises(StorageDamaged, match=f"is missing, and so is {SECOND}"):
+        Manifest.read(Disk(), tmp_path)
+
+
+def test_the_last_sessions_are_remembered_each_once():
+    sessions = []
+    for number in (*range(1, 300), 299, 250):
+        sessions = with_session(sessions, Session(number, 0, 0, 0))
+    assert [one.number for one in sessions] == [*range(300 - SESSIONS, 300)]
 
 
 def test_what_is_there_instead_is_named(tmp_path):
@@ -76,7 +103,8 @@ def test_every_changed_byte_is_found(tmp_path):
         ({"segments": [["segment-00000001", "many", 7]]}, StorageDamaged, "makes no sense"),
         ({"terms": []}, StorageDamaged, "invalid terms"),
         ({"sessions": [[1, 2]]}, StorageDamaged, "makes no sense"),
-        ({"sessions": [[1 << 63, 2, 3]]}, StorageDamaged, "makes no sense"),
+        ({"sessions": [[1 << 63, 2, 3, 4]]}, StorageDamaged, "makes no sense"),
+        ({"segments": [["segment-00000001", -1, 7]]}, StorageDamaged, "makes no sense"),
         ({"more": 1}, StorageDamaged, "makes no sense"),
     ],
 )

@@ -48,6 +48,19 @@ def test_changed_fields_stay(tmp_path, then):
             assert index.check().problems == []
 
 
+@pytest.mark.parametrize("flushed", [False, True])
+def test_a_session_keeps_its_beginning_when_later_ones_are_closed(tmp_path, flushed):
+    Index.create(tmp_path / "index", SimHash()).close()
+    for text in ("one text", "quite another one", "and the third of them"):
+        with Index.open(tmp_path / "index", "w") as index:
+            index.admit([text], [text])
+            if flushed:
+                index.flush()
+    with Index.open(tmp_path / "index") as index:
+        assert [session.ordinal for session in index.store.sessions] == [0, 1, 2]
+        assert index.store.next_ordinal == 3
+
+
 def test_changed_strings_of_segments_take_no_more_memory_than_is_allowed(tmp_path):
     number, memory = 2000, 1 << 20
     ids, texts = [f"d{row}" for row in range(number)], [f"word{row} number{row}" for row in range(number)]

@@ -360,6 +360,20 @@ def test_a_table_without_a_document_of_the_index_is_built_again(index, search, t
         assert sorted(ids(again, "storm")) == ["a", "c"]
 
 
+def test_a_table_with_later_changes_of_a_writer_than_the_index_is_not_used(index, search, tmp_path):
+    """The index is a copy that was made between two changes by one writer, and was then changed by another one."""
+    old = tmp_path / "old"
+    shutil.copytree(index.store.folder, old)
+    index.admit(["a2"], ["another storm"])
+    search.catch_up()
+    search.close()
+    shutil.copy(index.store.folder / "search.sqlite", old)
+    with Index.open(old, "w") as other:
+        admit_another(other)
+    with Index.open(old) as reader, pytest.raises(StorageRefused, match="has changes that the index does not have"):
+        Search.open(reader)
+
+
 def test_readers_use_a_table_that_a_writer_has_changed_since(index, search):
     for number in range(3):
         with Index.open(index.store.folder) as reader:

@@ -149,10 +149,8 @@ class Store(Reader):
         """Write the first documents of the index and commit them together; then merge the segments if they are many.
 
         Ordinals ascend from 0. *removed* is called after the last batch was taken: the documents with these ordinals
-        are left out. *terms* change those of the manifest. Raises ``StorageRefused`` if the index has, or had,
-        documents.
+        are left out. *terms* change those of the manifest. The index must be new (see ``require_new``).
         """
-        self.require_new()
         with self.change():
             self._session(self.next_ordinal)
             before = replace(self.manifest, terms=self.manifest.terms | terms, sessions=tuple(self.sessions))
@@ -284,7 +282,7 @@ class Store(Reader):
             self._flush()
         self._sync_log()
         if self.log_bytes != self.manifest.sealed:
-            sealed = replace(self.manifest, sealed=self.log_bytes, next_ordinal=self.next_ordinal)
+            sealed = replace(self.manifest, sealed=self.log_bytes)
             self.manifest = self._guarded(lambda: sealed.commit(self._disk, self.folder))
         if not self._moved:
             self._require_place()
