@@ -13,6 +13,7 @@ from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
 from neardup.model.errors import StorageFailed
 from neardup.model.moments import moment_in
+from neardup.model.seen import Document
 from neardup.model.verdicts import Verdict, as_record
 from neardup.pipeline.index.fields import time_field, unknown_field
 from neardup.pipeline.index.index import Index
@@ -21,22 +22,24 @@ Value = str | int | float | bool | None
 Fields = dict[str, Value]
 
 
-class CheckedDocument(Input):
-    """A document to check: its text or signature, the fields that the scheme signs, and its id if it has one."""
+class Content(Input, kw_only=True):
+    """The text of a document, or its signature, and its fields."""
 
     text: str | None = None
     signature: str | None = None
-    id: Id | None = None
     fields: Fields = msgspec.field(default_factory=dict)
 
 
-class AdmittedDocument(Input):
+class CheckedDocument(Content):
+    """A document to check: its text or signature, the fields that the scheme signs, and its id if it has one."""
+
+    id: Id | None = None
+
+
+class AdmittedDocument(Content):
     """A document to admit: its id, its text or signature, and its fields."""
 
     id: Id
-    text: str | None = None
-    signature: str | None = None
-    fields: Fields = msgspec.field(default_factory=dict)
 
 
 class JudgeBody(Input):
@@ -92,21 +95,6 @@ class DocumentQuery(IdQuery):
     """A document, and whether its text is wanted."""
 
     text: bool = False
-
-
-class DocumentAnswer(msgspec.Struct):
-    """A document of the index, and the id of its *representative*.
-
-    Its id was first admitted at *first_seen*, its present content at *changed_at*; it was last seen at *last_seen*.
-    """
-
-    id: str
-    first_seen: str
-    changed_at: str
-    last_seen: str
-    representative: str
-    fields: Fields
-    text: str | None = None
 
 
 class GroupQuery(IdQuery):
@@ -173,13 +161,12 @@ def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
     return verdicts_of(service, "admit", ids, verdicts)
 
 
-def document(service: Service, given: DocumentQuery) -> DocumentAnswer:
+def document(service: Service, given: DocumentQuery) -> Document:
     """Return a document of the index."""
     (found,) = service.index.get([given.id])
     if found is None:
         raise Refusal(NO_DOCUMENT)
-    shown = found if given.text else replace(found, text=None)
-    return msgspec.convert(msgspec.to_builtins(shown), DocumentAnswer)
+    return found if given.text else replace(found, text=None)
 
 
 def group(service: Service, given: GroupQuery) -> GroupAnswer:

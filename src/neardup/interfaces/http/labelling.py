@@ -1,9 +1,9 @@
 """A page of this machine on which a person labels pairs, one after the other."""
 
 import secrets
-import signal
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from hashlib import blake2b
 from secrets import compare_digest
 from types import SimpleNamespace
@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.middleware import secure
-from neardup.interfaces.http.server import ENDING, QUIET, listen
+from neardup.interfaces.http.server import QUIET, SignalledServer, listen
 from neardup.interfaces.http.templates import PAGE_POLICY, render, static_file
 from neardup.interfaces.http.views.comparison import CONTEXT, MOST, PIECES
 from neardup.interfaces.labelling import KEYS, QUESTION, counts_of, end_of, place_of
@@ -45,20 +45,10 @@ def serve(labelling: Labelling, port: int, started: Callable[[str], None]) -> No
     ``ParameterError`` for a port that cannot be used.
     """
     token = secrets.token_urlsafe(24)
-    ignored = {number for number in ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
     with listen(HOST, port) as listening:
-
-        def end(*_: object) -> None:
-            server.should_exit = True
-
-        def begin() -> None:
-            for number in ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
-                signal.signal(number, signal.SIG_IGN if number in ignored else end)
-            started(f"http://{HOST}:{listening.getsockname()[1]}/{token}/")
-
-        app = create_label_app(labelling, token, begin)
-        server = uvicorn.Server(uvicorn.Config(app, **QUIET))
-        server.run(sockets=[listening])
+        address = f"http://{HOST}:{listening.getsockname()[1]}/{token}/"
+        app = create_label_app(labelling, token, partial(started, address))
+        SignalledServer(uvicorn.Config(app, **QUIET)).run(sockets=[listening])
 
 
 def create_label_app(labelling: Labelling, token: str, started: Callable[[], None] = lambda: None) -> ASGIApp:

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from neardup.interfaces.http.documents import Fields, VerdictsAnswer, changing, columns_of, verdicts_of
+from neardup.interfaces.http.documents import Content, VerdictsAnswer, changing, columns_of, verdicts_of
 from neardup.interfaces.http.problems import INVALID, Refusal
 from neardup.interfaces.http.requests import Id, Input, Threshold, batch
 from neardup.interfaces.http.service import Service
@@ -21,14 +21,11 @@ _OTHER_EXTRACTION: Final = (
 Url = Annotated[str, msgspec.Meta(min_length=1, max_length=1 << 16)]
 
 
-class FetchedPage(Input):
+class FetchedPage(Content):
     """A page: its URL, its text, HTML or signature, and its fields."""
 
     url: Url
-    text: str | None = None
     html: str | None = None
-    signature: str | None = None
-    fields: Fields = msgspec.field(default_factory=dict)
 
 
 class PagesBody(Input):

@@ -117,7 +117,6 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
         name = f"[{deployment.host}]" if ":" in deployment.host else deployment.host
         url = f"http://{name}:{listening.getsockname()[1]}/"
-        ignored = {number for number in ENDING if signal.getsignal(number) == signal.SIG_IGN}  # as under nohup
         if several:
 
             def begun(writer: str | None) -> None:
@@ -126,23 +125,30 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
                 started(url, service)
                 service.close()  # workers have their own
 
-            return _run_workers(deployment, listening, ignored, begun, partial(access.reload, report))
-
-        def end(number: int, _: FrameType | None) -> None:
-            server.force_exit = server.should_exit and number == signal.SIGINT
-            server.should_exit = True
+            return _run_workers(deployment, listening, begun, partial(access.reload, report))
 
         def begin() -> None:
-            for number in ENDING:  # instead of the handlers of uvicorn, which end the process by the signal
-                signal.signal(number, signal.SIG_IGN if number in ignored else end)
             if deployment.reloads:
                 asyncio.get_running_loop().add_signal_handler(_RELOADING, access.reload, report)
             started(url, service)
 
         app = create_app(service, **access.parts, prefix=deployment.prefix, started=begin)
-        server = uvicorn.Server(_config(app, deployment))
-        server.run(sockets=[listening])
+        SignalledServer(_config(app, deployment)).run(sockets=[listening])
     return 0
+
+
+class SignalledServer(uvicorn.Server):
+    """A server that ends after a signal, unless that is ignored, as under nohup; that of uvicorn ends by the signal."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Handle the signals while the server runs."""
+        with ExitStack() as undo:
+            for number in ENDING:
+                if (before := signal.getsignal(number)) != signal.SIG_IGN:
+                    signal.signal(number, self.handle_exit)
+                    undo.callback(signal.signal, number, before)
+            yield
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -230,12 +236,12 @@ class _Access:
 def _run_workers(
     deployment: Deployment,
     listening: socket.socket,
-    ignored: set[int],
     started: Callable[[str | None], None],
     reload: Callable[[], None],
 ) -> int:
     """Run workers under the supervisor of uvicorn, which replaces those that die, until a signal ends them."""
     ready = multiprocessing.get_context("spawn").Event()
+    handled = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
 
     def wait() -> None:
         ready.wait()
@@ -262,7 +268,7 @@ def _run_workers(
         log.setLevel(logging.WARNING)
         supervisor = Supervisor(config, [listening], writer)
         for number in ENDING:
-            signal.signal(number, signal.SIG_IGN if number in ignored else lambda *_: supervisor.end())
+            signal.signal(number, (lambda *_: supervisor.end()) if number in handled else signal.SIG_IGN)
         if deployment.reloads:
 
             def pass_on(number: int, _: FrameType | None) -> None:

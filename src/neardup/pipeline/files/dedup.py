@@ -33,7 +33,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.memory import needed_memory
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
-from neardup.pipeline.crawl.file_templates import RunTemplates, templates_of
+from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.files.in_memory import (
     check_documents,
     check_outputs,
@@ -277,22 +277,18 @@ def _in_memory(
 ) -> FilesResult:
     """Do a run in memory, whose templates are learned first."""
     own = templates_of(settings.learn_templates, inputs, settings.request)
-    if own is not None:
-        settings = _reading(settings, own.extraction)
+    settings = _reading(settings, own.extraction)
     check_outputs(inputs, settings, or_page=page is not None)
     with followed(progress) as follow, LocalEngine(threads) as engine:
         with Processes(threads) as processes:
             settings = replace(settings, request=replace(settings.request, processes=processes))
-            if own is not None:
-                settings = _reading(settings, own.extended(inputs, settings.request, follow))
+            settings = _reading(settings, own.extended(inputs, settings.request, follow))
             request = replace(settings.request, whole_texts=writes_texts(inputs, settings))
             documents = read_requested(inputs, request, progress=follow)
         check_documents(documents, settings.outputs)
         result, originals = decided_documents(documents, settings, engine, follow)
-    extraction = settings.request.extraction
-    learned = 0 if own is None else own.learned(extraction)
-    templates = extraction.templates if documents.has_pages else None
-    done = FilesResult(result, documents.rejected, documents, templates, learned)
+    templates = settings.request.extraction.templates if documents.has_pages else None
+    done = FilesResult(result, documents.rejected, documents, templates, own.learned(templates))
     rendered = None if page is None else lambda: page(done)
     write_outputs(result, documents, settings, originals=originals, page=rendered)
     return done
@@ -305,8 +301,8 @@ def _in_pieces(
     progress: Progress,
     found: Inputs | None = None,
 ) -> FilesResult:
-    """Learn the templates of a run in pieces, and do it, while its state is locked; *found* are its known inputs."""
-    from neardup.pipeline.spilled.files import check_run, dedup_in_pieces, opened_state
+    """Do a run in pieces while its state is locked; *found* are its known inputs."""
+    from neardup.pipeline.spilled.files import dedup_in_pieces, opened_state
 
     require_once(tuple(index.path for index in settings.earlier.indexes))
     if settings.ignore_common is not None and settings.earlier.state is not None:
@@ -318,16 +314,11 @@ def _in_pieces(
         found = found or inputs_of([*earlier, *inputs], settings.request)
         stored = partial(_stored_pages, settings.earlier, state)
         own = templates_of(settings.learn_templates, found, settings.request, stored)
-        if own is not None:
-            settings = replace(_reading(settings, own.extraction), templates=own.known.identity)
-            check_run(found, compared, settings, state)
-            settings = _reading(settings, _learned(own, settings, found, progress))
-            indexes = tuple(type(index)(index.path) for index in settings.earlier.indexes)  # they may have grown
-            settings = replace(settings, earlier=replace(settings.earlier, indexes=indexes))
+        settings = replace(_reading(settings, own.extraction), templates=own if own.learns else None)
         done = _stored(dedup_in_pieces(found, compared, settings, state, engine, progress))
         if state is not None and settings.earlier.adds:
             _warn_if_added_before(done, state)
-    return replace(done, hosts_learned=0 if own is None else own.learned(settings.request.extraction))
+    return replace(done, hosts_learned=own.learned(done.templates))
 
 
 def _warn_if_added_before(done: FilesResult, state: "State") -> None:
@@ -351,17 +342,6 @@ def _stored_pages(earlier: EarlierDocuments, state: "State | None") -> list[Extr
 def _reading(settings: RunSettings, extraction: Extraction) -> RunSettings:
     """Return the settings of a run that reads pages as an extraction describes."""
     return replace(settings, request=replace(settings.request, extraction=extraction))
-
-
-def _learned(own: RunTemplates, settings: RunSettings, inputs: Inputs, progress: Progress) -> Extraction:
-    """Return how pages are read with the templates of the inputs: of the run that is continued, or new ones."""
-    from neardup.pipeline.spilled.workers import begun_extraction
-
-    found = None if settings.restart else begun_extraction(settings.folder, own.known.identity)
-    if found is None or found.templates is None:
-        return own.extended(inputs, settings.request, progress)
-    own.save(found.templates)
-    return found
 
 
 def _needs_pieces(inputs: Inputs, settings: RunSettings) -> bool:

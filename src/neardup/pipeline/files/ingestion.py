@@ -34,11 +34,11 @@ from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.crawl.filter import Moment
-from neardup.pipeline.files.named_documents import NamedDocuments, NamedPiece
+from neardup.pipeline.files.named_documents import NamedDocuments
 from neardup.pipeline.index.fields import field_kinds, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import kept_extraction, require_extraction, require_url_rules
-from neardup.pipeline.index.records import HOST, URL, is_name_of_line
+from neardup.pipeline.index.records import HOST, URL, NamedRecords, RecordReader, is_name_of_line
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.search import TITLE, has_table, keeping_up
@@ -50,8 +50,7 @@ from neardup.sources.formats import WARC, AnyPath, display
 from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.output import why_no_folder
 from neardup.sources.output_places import require_outside
-from neardup.sources.read import nothing_left
-from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
+from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText, nothing_left
 from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_URL, Request
 from neardup.sources.shards import SHARD, extracted_shards
 from neardup.text.extraction import Extraction
@@ -181,7 +180,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         extraction, learned = _with_templates(learn_templates, index, found, request, progress)
         size = min(SHARD, memory // 4)
         shards = stack.enter_context(extracted_shards(found, replace(request, extraction=extraction), size=size))
-        documents = NamedDocuments(shards, kinds, signed, url, addresses or Addresses())
+        reader = RecordReader(kinds=kinds, signed=signed, url=url, addresses=addresses or Addresses(), sites=not signed)
+        documents = NamedDocuments(shards, reader)
         required = {*signed} - {BODY} | (_required(asked, url=url, search=search) if index is None else set())
         optional = {*kinds} - {*asked, *signed} if index is None else set()
         documents.find(required, optional, memory, partial(tell, "read"))
@@ -216,16 +216,16 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         unchanged=counts[_UNCHANGED],
         repeated=documents.number - documents.admitted,
         rejected=documents.rejected,
-        without_text=in_total(done.without_text),
-        quoted_lines=in_total(done.quoted_lines),
+        without_text=done.faults.without_text,
+        quoted_lines=done.faults.quoted_lines,
         ignored=shards.ignored,
-        skipped=dict(done.skipped),
-        body_faults=dict(done.body_faults),
+        skipped=done.faults.skipped,
+        body_faults=done.faults.body_faults,
         created=created,
         total=total,
         hosts_with_templates=None if extraction.templates is None else len(extraction.templates),
         hosts_learned=learned,
-        lacks_templates=learn_templates is None and (archives or request.has_urls) and done.without_templates,
+        lacks_templates=learn_templates is None and (archives or request.has_urls) and done.faults.without_templates,
     )
 
 
@@ -254,12 +254,10 @@ def _with_templates(
 ) -> tuple[Extraction, int]:
     """Return how pages are read, after the templates of new hosts were learned, and the number of these hosts."""
     own = templates_of(learn_templates, inputs, request, partial(_stored_pages, index))
-    if own is None:
-        return request.extraction, 0
-    if index is not None:
+    if index is not None and own.extraction != request.extraction:
         require_extraction(index, own.extraction)
-    found = own.extended(inputs, replace(request, extraction=own.extraction), progress or (lambda *_: None))
-    return found, own.learned(found)
+    found = own.extended(inputs, replace(request, extraction=own.extraction), progress)
+    return found, own.learned(found.templates)
 
 
 def _stored_pages(index: Index | None) -> list[Extraction]:
@@ -324,7 +322,7 @@ class _Admission:
     """Admits pieces of inputs step by step, and updates the search table after each step.
 
     ``counts`` are those of the verdicts, and ``lines``, by verdict, those of documents that have no id but the name of
-    their line or row. The others are those of ``neardup.sources.collection.Collection``, of all pieces.
+    their line or row. ``faults`` are those of the records of all pieces.
     """
 
     def __init__(
@@ -333,20 +331,16 @@ class _Admission:
         self._index, self._at, self._catch_up, self._progress = index, at, catch_up, progress
         self.counts: Counter[str] = Counter()
         self.lines: Counter[str] = Counter()
-        self.skipped: Counter[str] = Counter()
-        self.body_faults: Counter[str] = Counter()
-        self.without_text: list[WithoutText | None] = []
-        self.quoted_lines: list[QuotedLines | None] = []
-        self.without_templates = False
+        self.faults = RecordFaults()
         self._done = 0
 
-    def admit(self, one: NamedPiece, rows: Positions) -> None:
+    def admit(self, one: NamedRecords, rows: Positions) -> None:
         """Admit the documents in these *rows* of a piece."""
         piece, index = one.piece, self._index
         sizes = pc.fill_null(pc.binary_length(piece.texts), 0).to_numpy()[rows] if len(rows) else np.zeros(0, np.int64)
         steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
         for some in np.split(rows, steps) if len(rows) else []:
-            ids, texts, fields = one.records.at(index.fields, some)
+            ids, texts, fields = one.at(index.fields, some)
             verdicts = index.visit(ids, texts, fields, at=self._at)
             outcomes = [*map(_counted, verdicts, texts.is_valid().to_pylist())]
             self.counts.update(outcomes)
@@ -356,11 +350,7 @@ class _Admission:
             self._catch_up()
             self._done += len(some)
             self._progress(self._done)
-        self.skipped.update(piece.skipped)
-        self.body_faults.update(piece.body_faults)
-        self.without_text.append(piece.without_text)
-        self.quoted_lines.append(piece.quoted_lines)
-        self.without_templates |= piece.without_templates
+        self.faults.add(piece)
 
 
 def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one document

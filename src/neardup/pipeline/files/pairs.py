@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -30,13 +30,13 @@ from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, journal_of,
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, require_documents
-from neardup.pipeline.spilled.signing import quoted_lines_in, rejected_in, without_text_in
+from neardup.pipeline.spilled.signing import faults_in
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import AnyPath, display
 from neardup.sources.inputs import inputs_of
 from neardup.sources.output import check_table, write_table
 from neardup.sources.pages import extracting
-from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText
+from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText
 from neardup.sources.request import Request
 from neardup.sources.shards import SHARD, Shards
 
@@ -56,6 +56,12 @@ class PairedFiles:
     rejected: list[Rejected]
     without_text: WithoutText | None
     quoted_lines: QuotedLines | None
+
+    @classmethod
+    def of(cls, read: RecordFaults, pairs: int) -> Self:
+        """Return these numbers for what was read."""
+        names = ("documents", "rejected", "without_text", "quoted_lines")
+        return cls(pairs=pairs, **{name: getattr(read, name) for name in names})
 
 
 def pair_files(  # noqa: PLR0913 - every one an option of the command line
@@ -118,12 +124,12 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
         terms = terms_of(shards, chosen, shards.extraction, {}, compared=compared, pairs=searched)
         with journal_of(folder, terms, restart=restart) as journal:
             stages = Stages(journal, engine, follow)
-            begun = stages.one("split", "", lambda: {"shards": shards.cut(min(SHARD, block)).to_dict()})
+            begun = stages.one("split-", lambda: {"shards": shards.cut(min(SHARD, block)).to_dict()})
             shards = Shards.from_dict(begun["shards"], request)
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
             sizes = [shard.size for shard in shards.shards]
             with abandoning(journal, but=RESTORABLE):
-                records = stages.each("shingle", "", partial(shingle, job, rule), sizes, "read")
+                records = stages.each("shingle-", partial(shingle, job, rule), sizes, "read")
                 sources = [shard.source for shard in shards.shards]
                 for own in ([one < compared for one in sources], [one >= compared for one in sources]):
                     paths = [display(shards.inputs[source]) for source in sorted({*compress(sources, own)})]
@@ -134,15 +140,8 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             blocks = BlockPairs(stored.sizes, first or 0, block, rule)
             one_by_one = Stages(journal, engine, follow, lambda _: map)  # each with all threads
             found = one_by_one.each(
-                "compare", "", lambda task: compare(job, rule, blocks.loaded(stored, task), engine, task), blocks.work
+                "compare-", lambda task: compare(job, rule, blocks.loaded(stored, task), engine, task), blocks.work
             )
             write_table(out, tables(job, rule, stored, found, first, clusters=clusters), force=force)
             journal.finish()
-    pairs = sum(one["pairs"] for one in found)
-    return PairedFiles(
-        documents=len(stored),
-        pairs=pairs,
-        rejected=rejected_in(records),
-        without_text=without_text_in(records),
-        quoted_lines=quoted_lines_in(records),
-    )
+    return PairedFiles.of(faults_in(records), sum(one["pairs"] for one in found))

@@ -1,6 +1,5 @@
 """The verdicts of an index on the documents of files and on lines as they arrive, some at a time."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,7 +18,7 @@ from neardup.pipeline.index.fields import ARROW, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import is_id
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
-from neardup.pipeline.index.records import NamedRecords, address_fields, fields_of, named, site_field
+from neardup.pipeline.index.records import RecordReader, address_fields
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -30,7 +29,7 @@ from neardup.sources.ids import id_of
 from neardup.sources.inputs import inputs_of
 from neardup.sources.jsonl import JsonLines
 from neardup.sources.missing_fields import missing_field
-from neardup.sources.record_faults import QuotedLines, Rejected, in_total
+from neardup.sources.record_faults import RecordFaults, Rejected
 from neardup.sources.records import decoder, literal_of
 from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_URL, Request
 from neardup.sources.shards import extracted_shards
@@ -57,9 +56,8 @@ class FileAnswers:
     acknowledged. *changed_at_least* is as in ``Index.visit``. *reading* are the options of ``neardup.sources.read``.
     Pages are read as those of the index by default (*extraction*).
 
-    ``rejected`` are the records of files that are not documents, or have no text; ``addressed`` counts records with a
-    URL. ``skipped``, ``body_faults`` and ``quoted_lines`` are as in a ``Collection``, and ``ignored`` counts the other
-    files of folders.
+    ``rejected`` are the records of files that are not documents, or have no text or no valid id; ``addressed`` counts
+    records with a URL, and ``faults`` are those of reading the files.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -79,15 +77,16 @@ class FileAnswers:
         self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
         self._catch_up, self._least, self._url, self._extraction = catch_up, changed_at_least, url, extraction
         signed = index.scheme.columns
+        self._reader = RecordReader(
+            kinds=index.fields, signed=signed, url=url, addresses=self._addresses, sites=has_sites(index.store)
+        )
         columns = [*dict.fromkeys([url, *signed, *index.fields])]
         self._request = Request(**reading, url=url, columns=columns, full_names=True, extraction=extraction or AUTO)
         require_other_fields(self._request.text, url=url, id=self._request.id)
         require_url_rules(index, self._addresses.rules)
         self.rejected: list[Rejected] = []
-        self.skipped: Counter[str] = Counter()
-        self.body_faults: Counter[str] = Counter()
-        self.quoted_lines: QuotedLines | None = None
-        self.ignored = self.addressed = 0
+        self.faults = RecordFaults()
+        self.addressed = 0
 
     def answer(
         self, inputs: Sequence[AnyPath], *, threads: int | None = None, progress: Progress | None = None
@@ -100,15 +99,13 @@ class FileAnswers:
         if self._request.reads_pages(found.formats):
             self._read_pages()
         with extracted_shards(found, self._request, threads) as cut:
-            self.ignored = cut.ignored
+            self.faults.ignored = cut.ignored
             shards, begun = replace(cut, size=TOGETHER), False
             for piece in shards.every_piece(progress=partial(progress or (lambda *_: None), "read")):
                 if len(piece) and not begun:
                     begun = True
                     self._require_fields(piece)
-                self.quoted_lines = in_total([self.quoted_lines, piece.quoted_lines])
-                self.skipped.update(piece.skipped)
-                self.body_faults.update(piece.body_faults)
+                self.faults.add(piece)
                 answers, rejected = self._answered(piece)
                 self.rejected += rejected
                 yield [{"source": source, "position": number} | answer for (source, number), answer in answers]
@@ -167,13 +164,11 @@ class FileAnswers:
             require_extraction(self._index, self._request.extraction)
         if not self._admit:
             self._index.refresh()
-        urls = None if piece.lacking(self._url) is not None else piece.column(self._url, literal=True).to_pylist()
-        names = piece.ids.to_pylist()
-        signed = self._index.scheme.columns
-        found = fields_of(piece, self._index.fields, signed)
+        names, signed = piece.ids.to_pylist(), self._index.scheme.columns
         without = f"its {self._request.text!r} is missing or null"
-        refused = dict.fromkeys(np.flatnonzero(piece.texts.is_null().to_numpy()).tolist(), without) | found.refused
-        ids, rejected = named(piece, range(len(names)), names, urls, self._addresses, refused)
+        refused = dict.fromkeys(np.flatnonzero(piece.texts.is_null().to_numpy()).tolist(), without)
+        found = self._reader.read(piece, ids=names, refused=refused)
+        ids, urls, rejected = found.ids, found.urls, found.rejected
         self.addressed += 0 if urls is None else sum(map(bool, urls))
         known: list[str | None] = [None] * len(piece.rejected)
         for one, row in zip(rejected, (row for row, own in enumerate(ids) if own is None), strict=True):
@@ -187,7 +182,7 @@ class FileAnswers:
         ]
         rejected.sort(key=attrgetter("source", "position"))
         self._request.check(rejected)
-        columns: dict[str, Any] = dict(zip(found.table.column_names, found.table.columns, strict=True))
+        columns: dict[str, Any] = dict(zip(found.fields.column_names, found.fields.columns, strict=True))
         made = pa.table({BODY: piece.texts} if alone and BODY in columns else {})
         made = made if urls is None else address_fields(self._index.fields, urls, made)
         for name in made.column_names:
@@ -197,11 +192,8 @@ class FileAnswers:
                 columns[name] = pc.coalesce(columns[name], made[name])
         nothing = pa.nulls(len(piece), ARROW[STRING])
         columns |= {name: nothing for name in found.missing if name in signed and name not in {BODY, *columns}}
-        if has_sites(self._index.store):
-            columns |= site_field(piece)
-        records = NamedRecords(piece.texts, ids, urls, pa.table(columns))
-        rows = np.array([row for row, own in enumerate(ids) if own is not None], np.int64)
-        given = records.at(self._index.fields, rows)
+        rows = found.named
+        given = replace(found, fields=pa.table(columns)).at(self._index.fields, rows)
         verdicts = self._index.visit(*given, remember=self._admit, changed_at_least=self._least)
         if self._admit and self._catch_up:
             self._catch_up()

@@ -4,9 +4,8 @@ from typing import Annotated, Any, Final, get_type_hints
 
 import msgspec
 
-from neardup.engines.journal import WorkFolder
-from neardup.sources.collection import Count, Shard
-from neardup.sources.record_faults import QuotedLines, WithoutText
+from neardup.sources.collection import Shard
+from neardup.sources.record_faults import Count, RecordFaults
 from neardup.sources.request import Request
 
 Files = dict[str, Count]
@@ -40,20 +39,14 @@ class _Begun(msgspec.Struct):
     for_index: bool = False
 
 
-class _Signed(msgspec.Struct):
-    seconds: float
-    documents: Count
-    text: Count
-    features: Count
-    without_text: list[WithoutText]
-    quoted_lines: list[QuotedLines]
-    rejected: list[tuple[str, Count, str, str]]
-    skipped: dict[str, Count]
-    body_faults: dict[str, Count]
-    without_templates: bool
-    revisits: bool
-    lacking: dict[str, list[str]]
-    files: Files
+class _Learned(msgspec.Struct):
+    known: str
+    extraction: dict[str, str | None]
+
+
+class _Fields(msgspec.Struct):
+    schema: str
+    misfit: str | None
 
 
 def _counts(*names: str, **more: Any) -> type[msgspec.Struct]:
@@ -61,11 +54,19 @@ def _counts(*names: str, **more: Any) -> type[msgspec.Struct]:
     return msgspec.defstruct("Counts", [*((name, Count) for name in names), *more.items(), ("files", Files)])
 
 
+_SIGNED: Final = _counts(
+    "text",
+    "features",
+    seconds=float,
+    revisits=bool,
+    lacking=dict[str, list[str]],
+    **get_type_hints(RecordFaults, include_extras=True),
+)
 _PROPOSED: Final = _counts("compared", "candidates", "not_compared", "blocks")
-_KINDS: Final[dict[str, Any]] = {
+KINDS: Final[dict[str, Any]] = {  # by the first part of the name of a stage
     "split": _Begun,
-    "sign": _Signed,
-    "sign_text": _Signed,
+    "sign": _SIGNED,
+    "sign_text": _SIGNED,
     "rank": _counts("leaders"),
     "bucket": _counts("not_compared"),
     "pair": _counts("candidates"),
@@ -73,15 +74,7 @@ _KINDS: Final[dict[str, Any]] = {
     "propose": _PROPOSED,
     "gather": _counts("features"),
     "settle": _counts("compared"),
+    "fields": _Fields,
+    "learn": _Learned,
     "decide": _counts("kept", "exact", "near", "empty", "too_short", rules=list[str]),
 }
-
-
-def kind_of(stage: str) -> Any:
-    """Return the type of the records of a stage, by the first part of its name."""
-    return _KINDS.get(stage.partition("-")[0], Any)
-
-
-def records_in(folder: WorkFolder, stage: str) -> list[dict[str, Any]]:
-    """Return the records of a stage in a work folder; ``StorageDamaged`` if one is not of its type."""
-    return folder.records(stage, kind=kind_of(stage))

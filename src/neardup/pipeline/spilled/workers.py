@@ -9,11 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup import __version__
-from neardup.engines.journal import BLOCK, WorkFolder, naming, read_header, reserved
+from neardup.engines.journal import BLOCK, WorkFolder, naming, read_header
 from neardup.engines.runner import End, Function, Worked, require_version, work
 from neardup.index.disk.arrays import understood
-from neardup.model.errors import NeardupError, StorageDamaged, StorageFailed, StorageRefused
+from neardup.model.errors import NeardupError, StorageRefused
 from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -25,7 +24,7 @@ from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import OTHER, Job
 from neardup.pipeline.spilled.outputs import Output, Part, parts_of, together, write, writing
 from neardup.pipeline.spilled.pairs import bucket, pair
-from neardup.pipeline.spilled.records import kind_of, records_in
+from neardup.pipeline.spilled.records import KINDS
 from neardup.pipeline.spilled.run import records_of, result_of
 from neardup.pipeline.spilled.signing import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
@@ -33,7 +32,6 @@ from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.schemes import terms as schemes
 from neardup.sources.formats import local_folder
 from neardup.sources.shards import Shards
-from neardup.text.extraction import Extraction
 
 
 def work_on(
@@ -67,7 +65,7 @@ def work_on(
     def function_of(stage: str) -> Function | None:
         return partial(do, stage) if is_shared(stage) else None
 
-    return work(folder.absolute(), function_of, idle=idle, threads=threads, waiting=waiting)
+    return work(folder.absolute(), function_of, kinds=KINDS, idle=idle, threads=threads, waiting=waiting)
 
 
 def is_complete(folder: str | os.PathLike[str]) -> bool:
@@ -85,7 +83,7 @@ def tasks_of(folder: str, token: str, scheme: Scheme, stage: str) -> Iterator[Ca
     header = read_header(Path(folder))
     if header is None or header.token != token:
         raise StorageRefused(folder, "its run is not here; use a folder that all machines share")
-    run = WorkFolder(Path(folder), require_version(folder, header))
+    run = WorkFolder(Path(folder), require_version(folder, header), KINDS)
     try:
         here = header.terms["changeable"]["folder"]
         with chdir(here) if os.path.isdir(here) else nullcontext():  # noqa: PTH112 - a string
@@ -120,32 +118,6 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
     return scheme
 
 
-def begun_extraction(folder: Path, templates: str) -> Extraction | None:
-    """Return how the run in a work folder reads pages, if it learned templates, from those with this identity or these.
-
-    ``None`` if no such run has begun. Raises ``StorageBusy`` if another process continues the run.
-    """
-    header = read_header(folder)
-    if header is None or header.version != __version__:
-        return None
-    before = header.terms["changeable"].get("templates")  # runs that find all pairs have none
-    try:
-        with reserved(folder, header) as run:
-            records = [] if before is None else records_in(run, "split-")
-            with understood(folder, NeardupError):
-                begun = [Shards.from_dict(record["shards"]).request.extraction for record in records]
-    except StorageDamaged:  # a record of it
-        return None
-    except StorageFailed as error:
-        if isinstance(error.__cause__, FileNotFoundError):  # the files of the run were removed
-            return None
-        raise
-    for extraction in begun:
-        if templates == before or (extraction.templates is not None and templates == extraction.templates.identity):
-            return extraction
-    return None
-
-
 def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dict[str, Any]) -> Job:
     """Return the job of a run of these terms whose first task, *begun*, is recorded."""
     with understood(folder.path("done", "split--0.json"), NeardupError, rule=OTHER):
@@ -173,7 +145,7 @@ class _Tasks:
     def __init__(self, folder: WorkFolder, scheme: Scheme) -> None:
         terms = _terms(folder)
         self._folder = folder
-        self.job = job_of(folder, scheme, folder.records("split-", [0], kind=kind_of("split-"))[0], terms)
+        self.job = job_of(folder, scheme, folder.records("split-", [0])[0], terms)
         self._outputs = [Output(*output) for output in terms["changeable"]["outputs"]]
         self._names = {"", self.job.signing, self.job.deciding, writing(self.job, self._outputs)}
         self.bound = Bound()
