@@ -24,7 +24,7 @@ from neardup.model.arrays import (
 from neardup.model.errors import ParameterConflict, ParameterError, require, require_share, require_whole
 from neardup.model.options import ANALYSIS, Option
 from neardup.model.ranked_rule import RankedRule
-from neardup.model.recipe import Hashing, RecipeId
+from neardup.model.recipe import Hashing
 from neardup.schemes.ranked_parts import matched_in_parts
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
@@ -64,7 +64,7 @@ class Scheme:
 
     # What each scheme defines, as parameters, attributes or properties.
     name: ClassVar[str]  # on the command line and in reports
-    recipe: RecipeId  # the id of what decides the bits of its signatures
+    recipe: Any  # the id of what decides the bits of its signatures
     rule: Any  # the name of the rule in reports, for verified matches
     measure: Any  # what ``estimate`` estimates: resemblance; overlap, the share of the smaller set; or cosine
     threshold: Any  # the least measure of a match in exact verification

@@ -53,7 +53,7 @@ def _of_signature(scheme: Scheme, corpus: Corpus, *, exact: bool) -> int:
     """Return the bytes of one document's signature and keys in a run."""
     one = np.zeros(1, np.int64)
     if scheme.shortened is not None and exact:
-        return scheme.sign_short_at(corpus, one).rows.nbytes
+        return int(scheme.sign_short_at(corpus, one).rows.nbytes)
     signatures = scheme.sign_at(corpus, one)
     keys = scheme.keys(signatures).nbytes
     if scheme.position_independent:  # only distinct ones are stored, twice during sorting

@@ -263,7 +263,7 @@ class _Run:
             ranks = np.flatnonzero(signatures.present)
 
             def equal(left: Positions, right: Positions) -> Flags:
-                return scheme.same_content(corpus.fields, order[left], order[right])
+                return np.asarray(scheme.same_content(corpus.fields, order[left], order[right]))
 
             leaders_by_digest(scheme.keys(signatures)[ranks, 0], ranks, equal, leaders)
         return leaders

@@ -126,7 +126,7 @@ class Verifier:
 
     def measure(self, given: Asked) -> str:
         """Return the measure of the values of matches."""
-        return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
+        return str(self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure)
 
     def matches(self, given: Asked, found: PlacedCandidates, *, later: bool = False) -> Matches:
         """Verify all kept candidates of each document, and the ``CLOSEST`` others by their estimates.

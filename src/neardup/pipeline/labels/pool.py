@@ -213,7 +213,8 @@ class _Search:
 
     def _features(self, positions: Positions) -> Features:
         texts = pa.chunked_array([gathered(self._documents.texts, positions)])
-        return self._scheme.shingling.batch_features(whole_batch(texts))
+        features: Features = self._scheme.shingling.batch_features(whole_batch(texts))
+        return features
 
     def _note(self, left: Positions, right: Positions, common: Shared) -> None:
         """Count the partners of documents of the sample, and keep a random one of each document and band."""
