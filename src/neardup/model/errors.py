@@ -106,11 +106,13 @@ class RecipeMismatch(NeardupError, TypeError):
         return f"{both}; sign all with one scheme"
 
 
-class _PlacedError(NeardupError):
+class _PlacedError(Exception):
     """An error at a place: *where* it is, and the *rule* that is broken, or the reason.
 
     *code* names the kind of error, so that an interface can add what to do next; the default is the code of the class.
     """
+
+    code = ""
 
     def __init__(self, where: str, rule: str, code: str = "") -> None:
         super().__init__(where, rule, code)
@@ -122,7 +124,7 @@ class _PlacedError(NeardupError):
         return f"{self.where}{joined}{self.rule}"
 
 
-class DataError(_PlacedError, ValueError):
+class DataError(_PlacedError, NeardupError, ValueError):
     """Input that cannot be read as documents: *where* it is, and which *rule* it breaks."""
 
     code = "data"
@@ -141,7 +143,7 @@ class DataError(_PlacedError, ValueError):
         return kind(str(where), f"{what} cannot be read: {reason(error)}", code)
 
 
-class OutputError(_PlacedError, OSError):
+class OutputError(_PlacedError, NeardupError, OSError):
     """A result that cannot be written: *where*, and why (*rule*). No partial output is left."""
 
     code = "output"
@@ -157,7 +159,7 @@ class OutputError(_PlacedError, OSError):
         return kind(str(where), f"it cannot be {doing}: {reason(error)}", code)
 
 
-class StorageError(_PlacedError, OSError):
+class StorageError(_PlacedError, NeardupError, OSError):
     """An index on disk that cannot be used: *where* is the file, and *rule* the reason."""
 
     code = "storage"
@@ -252,7 +254,7 @@ class StorageMoved(StorageFailed):
     code = "storage moved"
 
 
-class EngineFailed(_PlacedError, RuntimeError):
+class EngineFailed(_PlacedError, NeardupError, RuntimeError):
     """A system that runs tasks, such as Spark, or one of its machines, failed: *where*, and why (*rule*).
 
     A run in pieces that is started again continues with what was finished.
