@@ -198,7 +198,7 @@ def matching(scheme, signatures, lists, pairs, verify, *, sites):
     else:
         low = scheme.shortened(signatures) if scheme.shortened is not None else signatures
         holds = passes & (scheme.estimate_pairs(low, left, right) >= scheme.floor)
-        if hasattr(scheme, "likely"):
+        if scheme.likely is not None:
             holds &= scheme.likely(signatures, left, right)
         by_length = [least_by_length(scheme, lists[a], lists[b]) for a, b in pairs]
         holds &= np.array([share(scheme, lists[a], lists[b]) for a, b in pairs]) >= np.maximum(needed, by_length)

@@ -98,9 +98,9 @@ def pool(name, families=30, seed=1):
         sets = [*map(set, lists)]
         exact = np.array([[closeness(one, other, scheme.rule) for other in sets] for one in sets])
         plausible = shortened >= scheme.floor
-        if hasattr(scheme, "likely"):
+        if scheme.likely is not None:
             plausible &= scheme.likely(signatures, left, right).reshape(number, number)
-        if hasattr(scheme, "passes"):
+        if scheme.passes is not None:
             plausible &= scheme.passes(signatures, left, right).reshape(number, number)
         exact[~plausible | (exact < scheme.threshold) | ~meet] = 0.0
     else:
