@@ -13,10 +13,9 @@ import numpy.typing as npt
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, Words, require_signatures
 from neardup.model.errors import require
 from neardup.model.options import SHORT, THRESHOLD, Option
-from neardup.model.protocols import FilterScheme, Scheme
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.minhash import MinHash
-from neardup.schemes.scheme import SchemeDefaults
+from neardup.schemes.scheme import Scheme, Shares
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
 from neardup.text.columns import gathered, text_column
@@ -24,16 +23,15 @@ from neardup.text.common_shingles import CommonShingles
 
 _TOGETHER = 1 << 14  # documents whose texts are copied together
 _WORD = 8  # bytes
+_OF_FIRST = (  # what the first scheme decides
+    *("rule", "weight_table", "measure", "position_independent", "threshold", "short", "short_threshold", "floor"),
+    *("least_estimate", "key_count", "features_in_words", "shingling"),
+)
 _apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = WeakKeyDictionary()  # while these are in use
 
 
-def _of_first(name: str, about: str) -> Any:
-    """Return a property that reads the attribute *name* of the first scheme."""
-    return property(attrgetter(f"first.{name}"), doc=about)
-
-
 @dataclass(frozen=True)
-class Combined(SchemeDefaults):
+class Combined(Scheme):
     """Two schemes: documents that match by *first* must also match by *second*.
 
     The default is the setting of Henzinger (2006): six trials of 14 hashes over sequences of eight words, with at least
@@ -53,7 +51,6 @@ class Combined(SchemeDefaults):
     second: Any = field(default_factory=lambda: SimHash(bits=384, distance=29))
 
     name = "combined"
-    columns = ()
     match_estimate = None  # two rules have no common one
     also = "a match by the second scheme"
     options: ClassVar[tuple[Option, ...]] = (
@@ -73,21 +70,6 @@ class Combined(SchemeDefaults):
     def recipe(self) -> RecipeId:
         """The id of the recipe: the recipes of both schemes, in order."""
         return recipe_id(scheme=self.name, first=self.first.recipe, second=self.second.recipe)
-
-    rule = _of_first("rule", "The name of the first scheme's rule.")
-    weight_table = _of_first("weight_table", "The weights of the first scheme, if it verifies a cosine.")
-    measure = _of_first("measure", "The measure of the first scheme.")
-    position_independent = _of_first(
-        "position_independent", "Whether the keys of the first scheme count in any column."
-    )
-    threshold = _of_first("threshold", "The threshold of the first scheme.")
-    short = _of_first("short", "The number of features below which a document is short, of the first scheme.")
-    short_threshold = _of_first("short_threshold", "The threshold of pairs with a short document, of the first scheme.")
-    floor = _of_first("floor", "The floor of the first scheme.")
-    least_estimate = _of_first("least_estimate", "The least estimate of a match by the first scheme.")
-    key_count = _of_first("key_count", "The number of keys of the first scheme.")
-    features_in_words = _of_first("features_in_words", "What the first scheme compares.")
-    shingling = _of_first("shingling", "How the features for evidence are made: those of the first scheme.")
 
     @property
     def second_shingling(self) -> Any:
@@ -201,32 +183,18 @@ class Combined(SchemeDefaults):
         """Return whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first one."""
         one, other = self.parts(signatures)
         flags: Flags = self.second.match_pairs(other, left, right)
-        return flags & self.first.passes(one, left, right) if isinstance(self.first, FilterScheme) else flags
+        return flags if self.first.passes is None else flags & self.first.passes(one, left, right)
 
-    def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Return, row by row, whether two signatures match by both schemes; false if one is missing."""
-        (one, two), (other, another) = self.parts(left), self.parts(right)
-        return np.asarray(
-            self.first.matches(one, other) & self.second.matches(two, another) & left.present & right.present
-        )
+    def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        (mine, filters), (theirs, others) = self.parts(one), self.parts(other)
+        flags: Flags = self.first._matching(mine, theirs, left, right)  # noqa: SLF001 - of the same base
+        also: Flags = self.second._matching(filters, others, left, right)  # noqa: SLF001 - the same
+        return flags & also & one.present[left] & other.present[right]
 
-    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
-        one, other = self.parts(signatures)
-        matching = self.first.match_pairs(one, left, right) & self.second.match_pairs(other, left, right)
-        return np.asarray(matching & _both(signatures, left, right))
-
-    def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
-        """Return, row by row, the estimate of the first scheme; 0 if a document has no signature."""
-        estimates = self.first.estimate(self.parts(left)[0], self.parts(right)[0])
-        return np.where(left.present & right.present, estimates, 0.0)
-
-    def estimate_pairs(
-        self, signatures: Signatures, left: AnyPositions, right: AnyPositions
-    ) -> npt.NDArray[np.float64]:
-        """Return the first scheme's estimate for documents ``left[i]`` and ``right[i]`` of one set of signatures."""
-        estimates = self.first.estimate_pairs(self.parts(signatures)[0], left, right)
-        return np.where(_both(signatures, left, right), estimates, 0.0)
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        mine, theirs = self.parts(one)[0], self.parts(other)[0]
+        estimates = self.first._estimated(mine, theirs, left, right)  # noqa: SLF001 - of the same base
+        return np.where(one.present[left] & other.present[right], estimates, 0.0)
 
     def probability(self, resemblance: Any) -> Any:
         """Return an upper bound of the probability of a match, at a true value of the first scheme's measure.
@@ -263,8 +231,8 @@ class Combined(SchemeDefaults):
         return "" if one == other else f"{bound} {self.second.name}, too."
 
 
-def _both(signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-    return np.asarray(signatures.present[left] & signatures.present[right])
+for _name in _OF_FIRST:
+    setattr(Combined, _name, property(attrgetter(f"first.{_name}")))
 
 
 def _bytes_of(scheme: Any) -> int:

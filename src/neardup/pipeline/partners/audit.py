@@ -17,8 +17,8 @@ from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
+from neardup.model.changes import Change
 from neardup.model.errors import (
-    Change,
     DataError,
     ParameterError,
     counted,
@@ -27,7 +27,6 @@ from neardup.model.errors import (
     require_share,
     require_whole,
 )
-from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.corpus.documents import Documents, placed
@@ -39,6 +38,7 @@ from neardup.schemes.checksum import Checksum
 from neardup.schemes.plausibility import share_a_key
 from neardup.schemes.recorded_scheme import differing
 from neardup.schemes.registry import kinds
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import common_of, without_common, written
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches, gathered, text_bytes, text_lengths, whole_batch
@@ -284,7 +284,7 @@ def _a_step_below(threshold: Any) -> Any:
 
 def require_texts(scheme: Scheme) -> None:
     """Raise ``ParameterError`` for a scheme that signs fields, whose runs miss nothing."""
-    require(not isinstance(scheme, FieldScheme), "scheme", scheme.name, _FIELDS)
+    require(not scheme.columns, "scheme", scheme.name, _FIELDS)
 
 
 class _Sample:

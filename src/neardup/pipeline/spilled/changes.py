@@ -9,13 +9,14 @@ from typing import Any, Final
 from neardup import __version__
 from neardup.engines.journal import Journal, OtherTerms, read_header
 from neardup.index.disk.arrays import understood
-from neardup.model.errors import Change, DataError, RunChanged, StorageDamaged, StorageRefused, plural
+from neardup.model.changes import Change
+from neardup.model.errors import DataError, RunChanged, StorageDamaged, StorageRefused, plural
 from neardup.model.folders import RUN
-from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.job import OTHER, Job
 from neardup.pipeline.spilled.records import KINDS
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import RecordedScheme
+from neardup.schemes.scheme import Scheme
 from neardup.sources.formats import display
 from neardup.sources.output_places import require_outside
 from neardup.sources.shards import Shards
