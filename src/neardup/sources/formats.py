@@ -55,7 +55,7 @@ PACKED: Final = "packed files"  # the code of an error about a file that other f
 _UNKNOWN: Final = {
     ".json": "json ending",
     **dict.fromkeys((".txt", ".md", ".html"), "text ending"),
-    **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".rar"), PACKED),
+    **dict.fromkeys((".zip", ".wacz", ".tar", ".tgz", ".7z", ".rar"), PACKED),
     ".arc": "arc",
 }
 _NAME: Final = 60  # shown characters of a name that cannot be a file's
