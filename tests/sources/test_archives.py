@@ -243,6 +243,19 @@ def test_damage_is_rejected_and_counted(tmp_path, archive):
         read([archive], strict=True)
 
 
+def test_a_length_beyond_the_file_is_not_called_its_end_if_records_follow(tmp_path):
+    path = tmp_path / "x.warc"
+    first, second = (page(number, f"An article about bees, number {number}.") for number in (1, 2))
+    path.write_bytes(first.replace(b"Content-Length: ", b"Content-Length: 9") + second)
+    got = read([path])
+    (rejected,) = got.rejected
+    assert rejected.reason == f"it does not end before the next record begins; reading resumes at byte {len(first) + 1}"
+    assert len(got) == 1
+    path.write_bytes(first + second[:-30])
+    (rejected,) = read([path]).rejected
+    assert rejected.reason == "the file ends in the middle of a record"
+
+
 @pytest.mark.parametrize("compression", ["gzip", "zstd", "lz4"])
 def test_reading_does_not_resume_at_the_end_of_a_file(tmp_path, compression):
     path = tmp_path / f"x{ENDINGS[compression]}"

@@ -55,7 +55,7 @@ PACKED: Final = "packed files"  # the code of an error about a file that other f
 _UNKNOWN: Final = {
     ".json": "json ending",
     **dict.fromkeys((".txt", ".md", ".html"), "text ending"),
-    **dict.fromkeys((".zip", ".tar", ".tgz", ".7z", ".rar"), PACKED),
+    **dict.fromkeys((".zip", ".wacz", ".tar", ".tgz", ".7z", ".rar"), PACKED),
     ".arc": "arc",
 }
 _COPY_OF_URL: Final = f"{os.sep}{FETCHED}{os.sep}"  # in the path of a copy, before its URL

@@ -51,6 +51,7 @@ _ONCE: Final = frozenset({"warc-type", "warc-record-id", "warc-date", "content-l
 _DIGESTS: Final = ("sha1", "sha256", "sha512", "md5")
 _DAMAGED: Final = "its {} is damaged"
 _NO_MEMBER: Final = "no {} begins here"
+_NO_END: Final = "it does not end before the next record begins"
 _NO_BEGINNING: Final = "these bytes are not the beginning of a record"
 _REST: Final = "; the rest of the data that is compressed with it is not read"
 UNENDED: Final = "the file ends without the line ends after its last record; the record was read"
@@ -303,7 +304,8 @@ def _of_plain(source: str, file: BinaryIO, at: int, last: int) -> Iterator[Recor
             found = Gap(at, end, fault)
         if isinstance(found, Gap) and found.damage:
             end = _next_record(file, damage.resume(at), last)
-            yield Gap(at, end, found.reason, reach=damage.end)
+            reason = _NO_END if found.reason == CUT and end < data.size else found.reason
+            yield Gap(at, end, reason, reach=damage.end)
         else:
             yield found
             if isinstance(found, Record) and found.missing:

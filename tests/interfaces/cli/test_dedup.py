@@ -779,6 +779,7 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
         ),
         ([""], "INPUT: the path is empty", 2),
         (["in.zip"], "with .gz, .zst or .lz4); unpack it first, and name the files in it, or their folder", 2),
+        (["in.wacz"], "with .gz, .zst or .lz4); unpack it first, and name the files in it, or their folder", 2),
         (["in.tar.gz"], "with .gz, .zst or .lz4); unpack it first, and name the files in it, or their folder", 2),
         (["zip.jsonl"], "first bytes are those of zip; unpack it first, and name the files in it, or their folder", 1),
         (
@@ -831,7 +832,7 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
 def test_an_input_that_cannot_be_read_is_answered_with_the_way_out(run, tmp_path, arguments, message, code):
     (tmp_path / "in.jsonl").write_text('{"ID": 1, "Text": "a"}\n')
     (tmp_path / "x.csv").write_text("text\na\n")
-    for name in ("in.zip", "in.tar.gz", "zip.jsonl"):
+    for name in ("in.zip", "in.wacz", "in.tar.gz", "zip.jsonl"):
         (tmp_path / name).write_bytes(b"PK\x03\x04....")
     (tmp_path / "lines.csv").write_text('\ufeff{"id": 1, "text": "a"}\n')
     for name, separator in (("semicolons.csv", ";"), ("bars.csv", "|"), ("tabs.csv", "\t"), ("commas.tsv", ",")):

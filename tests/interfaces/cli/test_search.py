@@ -219,6 +219,20 @@ def test_without_a_table_it_says_what_to_do(neardup, tmp_path):
     assert "there is nothing at this path" in neardup("search", "nothing", "storm", code=2).err
 
 
+@pytest.mark.parametrize("options", [(), ("--json",)])
+def test_it_reports_a_table_that_is_behind_the_index(neardup, seen, tmp_path, options):
+    assert not neardup("search", "seen", "heron", *options).err
+    with Index.open(tmp_path / "seen", "w") as index:
+        index.admit(["late"], ["a heron by the harbour"])
+    asked = neardup("search", "seen", "heron", *options)
+    assert "lacks the last 1 change of the index" in asked.err
+    assert "neardup reindex seen" in asked.err
+    assert "heron by" not in asked.out
+    neardup("remove", "seen", "--ids", "-", stdin=b"baker\n")
+    shown = neardup("search", "seen", "heron", *options)
+    assert ("heron by" in shown.out, shown.err) == (True, "")
+
+
 @pytest.mark.usefixtures("permissions")
 def test_a_table_that_the_user_may_not_read_is_named(neardup, seen, tmp_path):
     (tmp_path / "seen" / "search.sqlite").chmod(0)

@@ -274,3 +274,9 @@ def test_what_is_no_response_is_refused(given):
 def test_parameters_are_checked_even_of_an_error(options):
     with pytest.raises(ParameterError):
         collapse_response(NEWS, **options)
+
+
+def test_a_response_of_another_engine_is_refused_with_what_to_do():
+    solr = {"response": {"numFound": 1, "docs": [{"id": "a", "text": "a b c"}]}}
+    with pytest.raises(DataError, match="is not of Elasticsearch or OpenSearch; pass other engines' hits to collapse"):
+        collapse_response(solr)

@@ -4,10 +4,11 @@ import argparse
 
 from neardup.interfaces.answers import advice_of, because, hidden_of, total_of
 from neardup.interfaces.cli.options import KEYED_INDEX, chosen, opened, raw_argument
-from neardup.interfaces.cli.terminal import console, print_json
+from neardup.interfaces.cli.terminal import complain, console, print_json
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import parts, printable
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, as_record
+from neardup.model.errors import counted
 
 Styled = str | tuple[str, str]  # a text, with its style
 
@@ -46,11 +47,16 @@ def run(arguments: argparse.Namespace) -> int:
 
     names = "page size collapse threshold keep include top seconds verify sort site"
     with opened(arguments, "r") as index, Search.open(index) as search:
-        answer = search.answer(query, **chosen(arguments, names))
+        answer, behind = search.answer(query, **chosen(arguments, names)), search.behind
     if arguments.json:
         print_json(as_record(answer))
-        return 0
-    _show(answer, repeats=arguments.all, site=vars(arguments).get("site"))
+    else:
+        _show(answer, repeats=arguments.all, site=vars(arguments).get("site"))
+    if behind:
+        complain(
+            f"the search table lacks the last {counted(behind, 'change')} of the index, so documents may be missing;"
+            f" the next change, or neardup reindex {arguments.index}, adds them"
+        )
     return 0
 
 

@@ -62,7 +62,10 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     outer = outer if isinstance(outer, Mapping) else {"hits": None}
     given = outer.get("hits", [])
     if not isinstance(given, list | tuple) or not all(isinstance(hit, Mapping) for hit in given):
-        raise DataError("response", "has no list hits.hits, so it is not a search response")
+        rule = (
+            "has no list hits.hits, so it is not of Elasticsearch or OpenSearch; pass other engines' hits to collapse"
+        )
+        raise DataError("response", rule)
     for rank, hit in enumerate(given):
         for part in ("_source", "fields", "inner_hits"):
             if hit.get(part) is not None and not isinstance(hit[part], Mapping):
