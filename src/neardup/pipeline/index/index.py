@@ -564,11 +564,9 @@ class Index(AbstractContextManager["Index"]):
     def copy(self, to: str | PathLike[str], progress: Callable[[int, int], None] | None = None) -> copies.Copied:
         """Copy everything that was acknowledged, and the search table, to a folder.
 
-        It must be empty, or have an earlier copy of this index.
-
-        A writer can continue at the same time. Files that the earlier copy has are not written again. The copy is an
-        index of its own: changes made in it are lost when it is brought up to date. Every block is verified. Returns
-        the bytes of the copy, and how many were written.
+        It must be empty, or have an earlier copy of this index, whose files are not written again. A writer can
+        continue at the same time. The copy is an index of its own: changes made in it are lost when it is brought up to
+        date. Every block is verified. Returns the bytes of the copy, and how many were written.
 
         Raises ``StorageDamaged`` for damaged files, ``StorageRefused`` for a folder of something else, ``StorageBusy``
         if the copy is open to write, and ``StorageFailed``; the earlier copy is then as it was.
