@@ -35,6 +35,7 @@ TOGETHER: Final = (
     "and inputs that are written together need one type for each field; write one file for each input, to a folder"
 )
 
+MOST_FIELDS: Final = 10_000  # of records of JSON, with those in objects: each takes memory in every row
 _LEVELS: Final = 98  # of objects and lists in each other: readers of Parquet accept 100, with the record and the value
 _SHOWN: Final = 40  # characters of a value in a message
 
@@ -48,9 +49,13 @@ def slices(table: pa.Table) -> Iterator[pa.Table]:
 def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> pa.Table:
     """Return decoded JSON objects as a table; ``DataError`` at the place of the first one that does not fit.
 
-    It has a value of another type than those before it, a number beyond 64 bits, or one beyond 2^53 after fractions.
+    It has a value of another type than those before it, a number beyond 64 bits, or one beyond 2^53 after fractions; or
+    all records have more than ``MOST_FIELDS`` different fields.
     """
     names = [*dict.fromkeys(name for record in records for name in record)]
+    last = len(records) - 1
+    if len(names) > MOST_FIELDS:
+        raise _too_wide(place(last))
     columns: list[pa.Array] = []
     for name in names:
         values = [record.get(name) for record in records]
@@ -61,7 +66,15 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
             shown = repr(values[row])[:_SHOWN]
             rule = f"its {name!r}, {shown}, is too large, or of another type than the values before it"
             raise DataError(place(row), f"{rule}, {ONLY_LINES}", "unrepresentable") from None
-    return pa.table(columns, names)
+    table = pa.table(columns, names)
+    if _fields_of(table.schema) > MOST_FIELDS:
+        raise _too_wide(place(last))
+    return table
+
+
+def _too_wide(where: str) -> DataError:
+    rule = f"up to here, there are more than {MOST_FIELDS:,} different fields"
+    return DataError(where, f"{rule}, {ONLY_LINES}", "unrepresentable")
 
 
 def _first_misfit(values: Sequence[Any]) -> int:
@@ -80,11 +93,14 @@ def _first_misfit(values: Sequence[Any]) -> int:
 def united(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -> pa.Schema:
     """Return the columns of all schemas, which are given with their sources, each of a type for all of its values.
 
-    Raises ``DataError`` if there is none; it ends with *why* they must have one type.
+    Raises ``DataError`` if there is none; it ends with *why* they must have one type. It also does so for more than
+    ``MOST_FIELDS`` fields, unless one of the schemas has them all.
     """
+    widest = MOST_FIELDS
     whole: dict[str, pa.Schema] = {}  # of each column alone: the cost grows with the number of columns
     first: dict[str, tuple[str, pa.DataType]] = {}  # where a column has which type, if it has values there
     for source, schema in schemas:
+        widest = max(widest, _fields_of(schema))
         for field in schema:
             name, kind = field.name, _unpacked(field.type)
             try:
@@ -100,7 +116,18 @@ def united(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -> p
                 raise DataError(source, rule, "unrepresentable") from None
             if not pa.types.is_null(kind):
                 first.setdefault(name, (source, kind))
-    return pa.schema([one.field(0) for one in whole.values()])
+        if len(whole) > widest:
+            raise _too_wide(source)
+    found = pa.schema([one.field(0) for one in whole.values()])
+    if _fields_of(found) > widest:
+        raise _too_wide(source)
+    return found
+
+
+def _fields_of(schema: pa.Schema) -> int:
+    """Return the number of fields, with those in objects."""
+    inside = (kind for field in schema for _, kind in types_in(field.name, field.type))
+    return len(schema) + sum(int(kind.num_fields) for kind in inside if pa.types.is_struct(kind))
 
 
 def check_representable(source: str, schema: pa.Schema, form: str) -> None:
