@@ -35,6 +35,7 @@ def test_documents_that_are_admitted_again_repeat_only_those_before_them(index, 
     ids = ["a", "b", "c"]
     said = index.admit(ids, texts)
     assert [verdict.representative for verdict in said] == [None, "a", "a"]
+    assert said[1].of == "a"
     assert index.admit(ids, texts) == said
     assert index.admit(ids[::-1], texts[::-1]) == said[::-1]
 
