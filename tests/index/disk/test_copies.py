@@ -57,6 +57,16 @@ def test_a_copy_has_what_was_acknowledged_and_is_brought_up_to_date(index, tmp_p
     assert {path.name for path in to.iterdir()} == names
 
 
+def test_a_copy_is_brought_up_to_date_after_the_index_was_opened_again(index, tmp_path):
+    index.copy(tmp_path / "copy")
+    index.close()
+    with Index.open(tmp_path / "seen", "w") as again:
+        admit(again, 320, 330)
+        again.flush()
+        again.copy(tmp_path / "copy")
+    assert state(tmp_path / "copy") == state(tmp_path / "seen")
+
+
 def test_an_index_in_memory_is_saved_by_a_copy(tmp_path):
     with Index.create(texts=True) as index:
         admit(index, 0, 10)

@@ -1,4 +1,5 @@
 import os
+import shutil
 
 import pytest
 
@@ -26,6 +27,20 @@ def test_a_file_is_made_once_and_appended_to(tmp_path):
     disk.remove(tmp_path / "b")
     disk.remove(tmp_path / "b")
     assert disk.names(tmp_path) == []
+
+
+def test_files_and_folders_are_synced(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+    disk, file, folder = Disk(), tmp_path / "a", tmp_path
+    disk.write(file, b"one")
+    disk.sync_folder(folder)
+    disk.lock(folder)
+    disk.write(file, b"two")
+    disk.sync_folder(folder)
+    disk.unlock(folder)
+    assert synced[1::2] == [folder.stat().st_ino] * 2
+    assert synced[2] == file.stat().st_ino
 
 
 def test_an_empty_file_is_mapped(tmp_path):
@@ -81,4 +96,6 @@ def test_a_locked_folder_is_followed_where_it_moves(tmp_path):
     disk.close(disk.create(old / "a"), old / "a")
     assert (new / "a").exists()
     assert not (old / "a").exists()
+    shutil.rmtree(new)
+    assert disk.moved_to(old) == ""
     disk.unlock(old)

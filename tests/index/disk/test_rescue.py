@@ -8,7 +8,7 @@ from neardup.index.disk.arrays import StoredArrays
 from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
-from neardup.index.disk.rescue import Salvage
+from neardup.index.disk.rescue import Salvage, _intact
 from neardup.index.disk.segment import SEGMENT
 
 
@@ -55,6 +55,29 @@ def test_damaged_values_cost_their_documents_only(seen):
     found, losses = rows(folder, columns)
     assert found == [300]
     assert [loss.documents for loss in losses] == [None]
+
+
+def test_a_document_is_intact_if_no_damaged_byte_is_one_of_its_values(seen, monkeypatch):
+    folder, columns = seen
+    (segment,) = folder.glob("segment-*")
+    arrays, number = StoredArrays(Disk(), segment, SEGMENT), 300
+
+    def values(row):
+        """Yield where the values of a document begin and end in the file."""
+        for name in columns.fixed:
+            begin, each = arrays.begin(name), arrays[name].nbytes // number
+            yield begin + row * each, begin + (row + 1) * each
+        for name in columns.strings:
+            offsets, data = arrays.begin(f"{name}.offsets"), arrays.begin(f"{name}.data")
+            yield offsets + 8 * row, offsets + 8 * (row + 2)
+            yield tuple(data + arrays[f"{name}.offsets"][row : row + 2])
+
+    places = [[*values(row)] for row in range(number)]
+    for edge in {int(edge) for row in (0, 1, 150, 299) for pair in places[row] for edge in pair}:
+        for damaged in ((edge - 1, edge), (edge, edge + 1)):
+            monkeypatch.setattr(StoredArrays, "damaged", lambda _, damaged=damaged: [damaged])
+            hit = [any(begin < damaged[1] and damaged[0] < end for begin, end in own) for own in places]
+            assert _intact(arrays, columns, number).tolist() == [not one for one in hit]
 
 
 def test_the_columns_are_those_of_the_index(seen):

@@ -42,6 +42,19 @@ def test_a_content_that_many_have_costs_no_more_beside_a_new_one(tmp_path, looke
         assert max(looked_at) <= ROOM
 
 
+def test_the_few_documents_that_are_left_of_many_are_found(tmp_path):
+    ids = [f"d{number}" for number in range(300)]
+    texts = [f"text {number} of {number * 7919} has some more words" for number in range(300)]
+    with Index.create(tmp_path / "index", texts=True) as index:
+        index.admit(ids, texts)
+        index.flush()
+        index.remove(ids[3:])
+        index.compact()
+        assert [one.id for one in index.get(ids[:3])] == ids[:3]
+        assert index.judge(texts[:4]) == [*(ExactDuplicate(own, own) for own in ids[:3]), New()]
+        assert isinstance(index.judge([f"{texts[2]} at last"])[0], NearDuplicate)
+
+
 def test_a_copy_among_many_equals_costs_no_more(tmp_path, looked_at):
     texts = [TEXT, *(f"{TEXT}{'!' * number}" for number in range(1, 3000))]
     with Index.create(tmp_path / "index", SimHash(), durability="bulk") as index:

@@ -30,6 +30,16 @@ def test_a_visit_says_what_is_known_and_remembers_the_rest(index):
     assert index.values("host", ids) == ["x", "y", "z"]
 
 
+@pytest.mark.parametrize("texts", [[STORM] * 3, [STORM.title(), STORM, STORM], [STORM, f"{STORM} today", STORM]])
+def test_documents_that_are_admitted_again_repeat_only_those_before_them(index, texts):
+    ids = ["a", "b", "c"]
+    said = index.admit(ids, texts)
+    assert [verdict.representative for verdict in said] == [None, "a", "a"]
+    assert said[1].of == "a"
+    assert index.admit(ids, texts) == said
+    assert index.admit(ids[::-1], texts[::-1]) == said[::-1]
+
+
 def test_a_visit_of_nothing(index):
     assert index.visit([], []) == index.visit([], [], remember=False) == []
 

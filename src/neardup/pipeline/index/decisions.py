@@ -36,7 +36,7 @@ class Judge:
         own = nowhere if own is None else own
         equal = store.leaders(given.equals, own)
         if before:
-            equal[(equal > own) & (own >= 0)] = NONE
+            equal[equal > own] = NONE
         found = store.propose(given.signatures.rows, given.signatures.present & (equal == NONE))
         matches = self.verifier.matches(given, self._of_others(found, own, before=before))
         if _nothing_repeated(equal, matches):
@@ -55,7 +55,7 @@ class Judge:
         """
         asking = own[found.rows]
         if before:
-            return found.where((found.places < asking) | (asking < 0))
+            return found.where(found.places < asking)
         itself = np.flatnonzero(found.places == asking)
         if not len(itself):
             return found
@@ -72,7 +72,7 @@ class Judge:
         rows = rows[~same]
         if len(rows):
             found = store.copies(given.contents[rows], given.equals[rows], own[rows])
-            copies[rows] = np.where(before & (found > own[rows]) & (own[rows] >= 0), NONE, found)
+            copies[rows] = np.where(before & (found > own[rows]), NONE, found)
         return copies
 
     def _verdicts(  # noqa: PLR0913, PLR0917 - everything that is known of the documents
