@@ -9,7 +9,7 @@ import secrets
 import shutil
 import socket
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Final, Self
@@ -49,6 +49,8 @@ _LOOK: Final = 1.0  # seconds between reports of what other processes have done
 
 Task = Callable[[int], dict[str, Any]]
 Progress = Callable[[str, int, int], None]
+Kinds = Mapping[str, Any]  # types for ``msgspec.convert`` of the records of stages, by the first part of their names
+ANY_KIND: Final[Kinds] = {}
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -86,11 +88,12 @@ class WorkFolder:
     """The files of a run, for all processes that share its tasks.
 
     All are in a subfolder named by the run's token, so that nothing that processes of an earlier run still write can
-    be mistaken for this one's.
+    be mistaken for this one's. A record that is not of its stage's kind is not one of the run.
     """
 
-    def __init__(self, folder: Path, header: Header) -> None:
+    def __init__(self, folder: Path, header: Header, kinds: Kinds = ANY_KIND) -> None:
         self.folder, self.terms, self.token, self._header = folder, header.terms, header.token, header
+        self._kinds = kinds
         self._home = folder / f"run-{header.token}"
         self._done = self._home / "done"
         with naming(self._home):
@@ -126,14 +129,14 @@ class WorkFolder:
             except (FileNotFoundError, NotADirectoryError, ValueError):  # the last for a name with NUL
                 return False
 
-    def records(self, stage: str, tasks: Iterable[int] | None = None, *, kind: Any = Any) -> list[dict[str, Any]]:
+    def records(self, stage: str, tasks: Iterable[int] | None = None) -> list[dict[str, Any]]:
         """Return the records of these tasks of a stage, or of all that are done, in the order of the tasks.
 
-        Raises ``StorageDamaged`` for one that is not of this *kind*, which is a type for ``msgspec.convert``.
+        Raises ``StorageDamaged`` for one that is not of its kind.
         """
         numbers = self.done(stage) if tasks is None else tasks
         with naming(self._done, doing="read"):
-            return [_read(self._record(stage, task), kind) for task in sorted(numbers)]
+            return [self._read(stage, task) for task in sorted(numbers)]
 
     def done(self, stage: str) -> set[int]:
         """Return the tasks of a stage that have records."""
@@ -164,6 +167,18 @@ class WorkFolder:
     def _record(self, stage: str, task: int) -> Path:
         return self._done / f"{stage}-{task}.json"
 
+    def _read(self, stage: str, task: int) -> dict[str, Any]:
+        """Return the record of a task; ``StorageDamaged`` if the file is another one."""
+        path = self._record(stage, task)
+        try:
+            record = json.loads(path.read_bytes())
+            msgspec.convert(record, self._kinds.get(stage.partition("-")[0], Any))
+        except (ValueError, RecursionError, msgspec.ValidationError) as error:
+            raise StorageDamaged(str(path), _NO_RECORD) from error
+        if not isinstance(record, dict) or not isinstance(record.get("files", {}), dict):
+            raise StorageDamaged(str(path), _NO_RECORD)
+        return record
+
     def stage(self) -> Stage | None:
         """Return the stage that a coordinator is working on; ``None`` if no coordinator is."""
         with naming(self._home, doing="read"):
@@ -183,7 +198,15 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
     """
 
     @classmethod
-    def open(cls, folder: Path, terms: dict[str, Any], *, restart: bool = False, lease: float = LEASE) -> Self:
+    def open(
+        cls,
+        folder: Path,
+        terms: dict[str, Any],
+        *,
+        restart: bool = False,
+        lease: float = LEASE,
+        kinds: Kinds = ANY_KIND,
+    ) -> Self:
         """Make a work folder, or continue the run of these *terms* (plain values) in it.
 
         ``terms["changeable"]`` may differ from those of the run. With *restart*, an earlier run is removed. Processes
@@ -218,17 +241,17 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
                 _write(folder, header)  # from here on, workers find the run
                 _remove_runs(folder, except_for=f"run-{token}")
                 (folder / _COMPLETE).unlink(missing_ok=True)
-                return cls(folder, header, lock, kept)
+                return cls(folder, header, lock, kept, kinds)
             except BaseException:
                 os.close(lock)
                 raise
 
-    def __init__(self, folder: Path, header: Header, lock: int, kept: Header | None) -> None:
+    def __init__(self, folder: Path, header: Header, lock: int, kept: Header | None, kinds: Kinds) -> None:
         """Coordinate a run; *kept* is the complete run that kept the folder for it.
 
         The run is ``continued`` if another process has coordinated it before.
         """
-        super().__init__(folder, header)
+        super().__init__(folder, header, kinds)
         self._lock: int | None = lock
         self.kept = kept
         try:
@@ -253,22 +276,20 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
         sizes: Sequence[int] | None = None,
         only: Iterable[int] | None = None,
         progress: Progress | None = None,
-        kind: Any = Any,
     ) -> list[dict[str, Any]]:
         """Do all tasks of a stage that are not recorded, or *only* some; return the records of these, in order.
 
         A task is a number below *tasks*, which means the same in every run of these terms. ``function(task)`` returns
         its record: plain values. If a record names files under ``"files"``, with their sizes, it counts while these
-        files exist. A record that is not of this *kind* does not count (see ``records``). *map* applies a function to
-        numbers, in any order. *progress* is called with the stage, the *sizes* of the tasks that are done (1 each by
-        default), and their total. Other processes may do tasks, too; this one waits for them, and does the tasks of
-        those that end.
+        files exist. *map* applies a function to numbers, in any order. *progress* is called with the stage, the *sizes*
+        of the tasks that are done (1 each by default), and their total. Other processes may do tasks, too; this one
+        waits for them, and does the tasks of those that end.
 
         An error that *function* raises is raised when *map* raises it; finished tasks stay recorded.
         """
         weights = [1] * tasks if sizes is None else sizes
         numbers = set(range(tasks) if only is None else only)
-        done = self.intact(stage, kind=kind)
+        done = self.intact(stage)
         self._publish(stage, tasks)
 
         def report() -> float:
@@ -291,20 +312,20 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
             else:
                 wait = SHORTEST_WAIT
         report()
-        return self.records(stage, numbers, kind=kind)
+        return self.records(stage, numbers)
 
     def _publish(self, stage: str, tasks: int) -> None:
         with naming(self._home), replacing(self._home / _STAGE, self.claims.partial(), sync=False) as file:
             file.write(msgspec.json.encode(Stage(stage, tasks, self.claims.token)))
 
-    def intact(self, stage: str, *, kind: Any = Any) -> set[int]:
+    def intact(self, stage: str) -> set[int]:
         """Return the tasks whose records and files are intact; remove other records."""
         valid = self.done(stage)
         for task in tuple(valid):
             path = self._record(stage, task)
             with naming(path, self._home, doing="read"):
                 try:
-                    intact = self.has_files(_read(path, kind))
+                    intact = self.has_files(self._read(stage, task))
                 except (FileNotFoundError, NotADirectoryError, StorageDamaged):
                     intact = False
             if not intact:
@@ -382,12 +403,12 @@ def is_interrupted(folder: Path) -> bool:
 
 
 @contextmanager
-def reserved(folder: Path, header: Header) -> Iterator[WorkFolder]:
+def reserved(folder: Path, header: Header, kinds: Kinds = ANY_KIND) -> Iterator[WorkFolder]:
     """Yield the work folder of a run, and keep processes from continuing it; raises ``StorageBusy`` if one does."""
     with ExitStack() as stack:
         with naming(folder):
             stack.callback(os.close, locked(folder / _LOCK))
-        run = WorkFolder(folder, header)
+        run = WorkFolder(folder, header, kinds)
         stack.callback(run.claims.leave)
         yield run
 
@@ -409,18 +430,6 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
                 raise StorageDamaged(str(folder / name), rule) from None
             reason = f"it is not a work folder of neardup: its {name} is of another kind; use another folder"
             raise StorageRefused(str(folder), reason) from None
-
-
-def _read(path: Path, kind: Any) -> dict[str, Any]:
-    """Return the record of a task; ``StorageDamaged`` if the file is another one."""
-    try:
-        record = json.loads(path.read_bytes())
-        msgspec.convert(record, kind)
-    except (ValueError, RecursionError, msgspec.ValidationError) as error:
-        raise StorageDamaged(str(path), _NO_RECORD) from error
-    if not isinstance(record, dict) or not isinstance(record.get("files", {}), dict):
-        raise StorageDamaged(str(path), _NO_RECORD)
-    return record
 
 
 def _encoded(values: Any) -> bytes:

@@ -11,10 +11,12 @@ from typing import Any, Final, Literal, NamedTuple
 
 from neardup import __version__
 from neardup.engines.journal import (
+    ANY_KIND,
     LEASE,
     LONGEST_WAIT,
     SHORTEST_WAIT,
     Header,
+    Kinds,
     Stage,
     WorkFolder,
     check_own,
@@ -40,10 +42,11 @@ class Worked(NamedTuple):
     ended: End
 
 
-def work(
+def work(  # noqa: PLR0913 - what a worker does, and how it waits
     folder: Path,
     function_of: Callable[[str], Function | None],
     *,
+    kinds: Kinds = ANY_KIND,
     idle: float = LEASE,
     threads: int | None = 1,
     waiting: Callable[[End], None] | None = None,
@@ -67,7 +70,7 @@ def work(
         return Worked(0, "absent")
     require_version(folder, header)
     try:
-        run = WorkFolder(folder, header)
+        run = WorkFolder(folder, header, kinds)
     except StorageFailed:
         if _is_over(folder, header):
             return Worked(0, "finished")

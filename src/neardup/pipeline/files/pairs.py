@@ -118,12 +118,12 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
         terms = terms_of(shards, chosen, shards.extraction, {}, compared=compared, pairs=searched)
         with journal_of(folder, terms, restart=restart) as journal:
             stages = Stages(journal, engine, follow)
-            begun = stages.one("split", "", lambda: {"shards": shards.cut(min(SHARD, block)).to_dict()})
+            begun = stages.one("split-", lambda: {"shards": shards.cut(min(SHARD, block)).to_dict()})
             shards = Shards.from_dict(begun["shards"], request)
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
             sizes = [shard.size for shard in shards.shards]
             with abandoning(journal, but=RESTORABLE):
-                records = stages.each("shingle", "", partial(shingle, job, rule), sizes, "read")
+                records = stages.each("shingle-", partial(shingle, job, rule), sizes, "read")
                 sources = [shard.source for shard in shards.shards]
                 for own in ([one < compared for one in sources], [one >= compared for one in sources]):
                     paths = [display(shards.inputs[source]) for source in sorted({*compress(sources, own)})]
@@ -134,7 +134,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             blocks = BlockPairs(stored.sizes, first or 0, block, rule)
             one_by_one = Stages(journal, engine, follow, lambda _: map)  # each with all threads
             found = one_by_one.each(
-                "compare", "", lambda task: compare(job, rule, blocks.loaded(stored, task), engine, task), blocks.work
+                "compare-", lambda task: compare(job, rule, blocks.loaded(stored, task), engine, task), blocks.work
             )
             write_table(out, tables(job, rule, stored, found, first, clusters=clusters), force=force)
             journal.finish()

@@ -14,6 +14,7 @@ from neardup.model.errors import Change, DataError, RunChanged, StorageDamaged, 
 from neardup.model.folders import RUN
 from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.job import OTHER, Job
+from neardup.pipeline.spilled.records import KINDS
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import RecordedScheme
 from neardup.sources.formats import display
@@ -58,16 +59,15 @@ def report_continuation(job: Job, journal: Journal, report: Callable[[Continuati
     """Call a function with what a run has finished, if it is continued."""
     if not journal.continued:
         return
-    of = job.deciding
-    compared = bool(journal.done(f"arrange-{of}") | journal.done(f"propose-{of}"))
+    compared = bool(journal.done(job.stage("arrange")) | journal.done(job.stage("propose")))
     report(
         Continuation(
             folder=str(journal.folder),
-            read=len(journal.done(f"sign-{job.signing}")),
+            read=len(journal.done(job.stage("sign"))),
             shards=len(job.shards.shards),
             compared=compared,
-            decided=compared and bool(journal.done(f"decide-{of}")),
-            again=journal.has_begun("rank") and not journal.done(f"rank-{of}"),
+            decided=compared and bool(journal.done(job.stage("decide"))),
+            again=journal.has_begun("rank") and not journal.done(job.stage("rank")),
         )
     )
 
@@ -107,7 +107,7 @@ def journal_of(folder: Path, terms: dict[str, Any], *, restart: bool) -> Journal
             rule = f"it has a run of {was}, and cannot have one of {now}, too; use another folder"
             raise StorageRefused(str(folder), rule)
     with _explaining():
-        return Journal.open(folder, terms, restart=restart)
+        return Journal.open(folder, terms, restart=restart, kinds=KINDS)
 
 
 def _task_of(terms: Mapping[str, Any]) -> str:

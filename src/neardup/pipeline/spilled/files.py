@@ -108,7 +108,7 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
             shards = _copied(shards, journal, stages, outputs, settings)
         _require_split(journal, stages)
         with abandoning(journal):
-            begun = stages.one("split", "", partial(_begun, shards, size, state, settings))
+            begun = stages.one("split-", partial(_begun, shards, size, state, settings))
         shards = Shards.from_dict(begun["shards"], settings.request)
         known = [] if state is None else [part.name for part in state.segments if part.name != begun["segment"]]
         if state is not None and known != begun["segments"]:  # but for the segment of this run
@@ -136,13 +136,15 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
             settings.request.processes.turn_to(extracting(settings.request.extraction, whole=True))
         written = partial(write, job, result, groups, reading_ahead=len(groups) < engine.threads)
         if report is not None:
-            stages.one("report", whole, partial(_report, job, result, settings, report))
+            stages.one(f"report-{whole}", partial(_report, job, result, settings, report))
         special = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
-        _marks_first(partial(stages.each, "print" if special else "write", where, written, sizes, "write"), groups)
+        _marks_first(
+            partial(stages.each, f"{'print' if special else 'write'}-{where}", written, sizes, "write"), groups
+        )
         remove_other_parts(outputs, parts)
         if state is not None and settings.earlier.adds:
-            signed, blocks = result.documents.signed, len(journal.records(f"settle-{job.deciding}"))
-            stages.one("add", whole, partial(add, job, signed, blocks, state, begun["segment"]))
+            signed, blocks = result.documents.signed, len(journal.records(job.stage("settle")))
+            stages.one(f"add-{whole}", partial(add, job, signed, blocks, state, begun["segment"]))
         for stage in _WRITTEN if settings.keep_work else ():
             journal.forget(stage)  # the next run in the folder checks and writes outputs of its own
         journal.finish(keep=settings.keep_work, rejected=len(result.documents.rejected))
@@ -286,7 +288,7 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
             raise
     elif STDIN in names and distant.index(STDIN) in done:
         check_same(journal.path(names[STDIN]))
-    stages.each("copy", "", copy_input, [1] * len(names))
+    stages.each("copy-", copy_input, [1] * len(names))
     return shards.copied({path: journal.path(name).absolute() for path, name in names.items()})
 
 
@@ -299,9 +301,9 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
     report = settings.outputs.get("report")
     where, whole = writing(job, outputs), reporting(job, outputs, report)
     try:
-        stages.one("check", where, partial(check_outputs, job.shards, outputs, force=settings.force))
-        stages.one("check", whole, partial(_check_report, job.shards, settings))
-        begun = stages.are_done("common", "", 1)  # outputs have their places by the scheme with the list
+        stages.one(f"check-{where}", partial(check_outputs, job.shards, outputs, force=settings.force))
+        stages.one(f"check-{whole}", partial(_check_report, job.shards, settings))
+        begun = stages.are_done("common-", 1)  # outputs have their places by the scheme with the list
         require_own(
             listed(job, stages, settings.ignore_common) if begun else job, outputs, report, force=settings.force
         )
@@ -309,7 +311,7 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
         if converted:  # other formats than those of the inputs need the types of all fields, and may lack some
             numbers = {number for output in converted for number in job.shards.numbers(output.sources)}
             sizes = [shard.size if number in numbers else 0 for number, shard in enumerate(job.shards.shards)]
-            stages.each("fields", "", partial(fields, job.shards), sizes, only=sorted(numbers))
+            stages.each("fields-", partial(fields, job.shards), sizes, only=sorted(numbers))
             for output in converted:
                 schema_of(job.shards, output, journal)
     except NeardupError:
@@ -325,7 +327,7 @@ def _has_read(journal: Journal) -> bool:
 
 def _require_split(journal: Journal, stages: Stages) -> None:
     """Raise ``StorageDamaged`` if a run has lost its shards and the key of its digests, which it cannot make again."""
-    if not stages.are_done("split", "", 1) and (journal.has_begun("check") or _has_read(journal)):
+    if not stages.are_done("split-", 1) and (journal.has_begun("check") or _has_read(journal)):
         rule = "it is missing or damaged, and the finished tasks need it; restart the run, or remove the work folder"
         raise StorageDamaged(str(journal.path("done", "split--0.json")), rule)
 

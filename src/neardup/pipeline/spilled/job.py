@@ -123,6 +123,10 @@ class Job:
         """The name of everything that decides the answer."""
         return digest([self.signing, asdict(self.policy), written(self.scheme)])
 
+    def stage(self, name: str) -> str:
+        """Return the name of a stage in the journal: with that of everything that decides what the stage makes."""
+        return f"{name}-{self.signing if name in {'sign', 'sign_text'} else self.deciding}"
+
     @cached_property
     def has_sites(self) -> bool:
         """Whether documents may belong to sites: their host's templates are known, or those of earlier ones were."""

@@ -11,7 +11,6 @@ from operator import itemgetter
 from pathlib import Path, PurePath
 from typing import Any, Final, NamedTuple
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 
@@ -209,11 +208,6 @@ def own_format(shards: Shards, output: Output) -> str | None:
     return form if not formats and output_kind(output.path, form).format == form else None
 
 
-class _Fields(msgspec.Struct):
-    schema: str
-    misfit: str | None
-
-
 def fields(shards: Shards, task: int) -> dict[str, Any]:
     """Return the schema of the records of a shard, and why only Parquet can represent them, if that is so.
 
@@ -267,7 +261,7 @@ def schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema:
     names = [display(path) for path in shards.inputs]
     numbers = sorted(shards.numbers(output.sources))
     owners = [names[shards.shards[number].source] for number in numbers]
-    records, form = journal.records("fields-", numbers, kind=_Fields), output_kind(output.path, "jsonl").format
+    records, form = journal.records("fields-", numbers), output_kind(output.path, "jsonl").format
     read: list[pa.Schema] = []
     for number, record in zip(numbers, records, strict=True):
         try:

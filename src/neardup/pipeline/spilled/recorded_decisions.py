@@ -27,7 +27,7 @@ from neardup.pipeline.spilled.common_shingles import list_of
 from neardup.pipeline.spilled.earlier_documents import stored_rows
 from neardup.pipeline.spilled.job import OTHER
 from neardup.pipeline.spilled.ranking import ranked
-from neardup.pipeline.spilled.records import records_in
+from neardup.pipeline.spilled.records import KINDS
 from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.workers import job_of, scheme_of
@@ -163,13 +163,13 @@ class WorkDecisions:
             rule = "its run compared with documents of other runs or files; audit its report or, if it has one, its"
             raise StorageRefused(self._name, f"{rule} state")
         here, job = terms["changeable"]["folder"], None
-        for begun in records_in(folder, "split-"):
+        for begun in folder.records("split-"):
             begun["shards"]["inputs"] = [os.path.join(here, path) for path in begun["shards"]["inputs"]]  # noqa: PTH118
             job = job_of(folder, scheme, begun, terms)
-        if job is None or not folder.done(f"decide-{job.deciding}"):
+        if job is None or not folder.done(job.stage("decide")):
             raise StorageRefused(self._name, f"its run has not decided yet; {_NEXT}")
-        stages = (f"rank-{job.deciding}", f"decide-{job.deciding}", f"sign-{job.signing}")
-        if not all(folder.has_files(record) for stage in stages for record in records_in(folder, stage)):
+        stages = map(job.stage, ("rank", "decide", "sign"))
+        if not all(folder.has_files(record) for stage in stages for record in folder.records(stage)):
             rule = "files of its run are missing or incomplete; repeat the run with the same command"
             raise StorageRefused(self._name, rule)
         kept = job.policy.keep
@@ -212,7 +212,7 @@ def work_decisions(path: Path, scheme: Scheme | None, key: bytes | None, keep: s
     recorded = header.terms["changeable"]
     if "policy" not in recorded:
         raise StorageRefused(str(path), "its run finds all pairs, which leaves nothing to audit")
-    with reserved(path, header) as folder:
+    with reserved(path, header, KINDS) as folder:
         if scheme is not None:
             same_list = common_of(scheme) in {None, list_of(folder)}
             changes = differing(recorded["scheme"], written(scheme))

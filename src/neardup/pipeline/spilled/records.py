@@ -4,7 +4,6 @@ from typing import Annotated, Any, Final, get_type_hints
 
 import msgspec
 
-from neardup.engines.journal import WorkFolder
 from neardup.sources.collection import Count, Shard
 from neardup.sources.record_faults import QuotedLines, WithoutText
 from neardup.sources.request import Request
@@ -56,13 +55,18 @@ class _Signed(msgspec.Struct):
     files: Files
 
 
+class _Fields(msgspec.Struct):
+    schema: str
+    misfit: str | None
+
+
 def _counts(*names: str, **more: Any) -> type[msgspec.Struct]:
     """Return the type of records with these counts, *more* fields of other types, and files."""
     return msgspec.defstruct("Counts", [*((name, Count) for name in names), *more.items(), ("files", Files)])
 
 
 _PROPOSED: Final = _counts("compared", "candidates", "not_compared", "blocks")
-_KINDS: Final[dict[str, Any]] = {
+KINDS: Final[dict[str, Any]] = {  # by the first part of the name of a stage
     "split": _Begun,
     "sign": _Signed,
     "sign_text": _Signed,
@@ -73,15 +77,6 @@ _KINDS: Final[dict[str, Any]] = {
     "propose": _PROPOSED,
     "gather": _counts("features"),
     "settle": _counts("compared"),
+    "fields": _Fields,
     "decide": _counts("kept", "exact", "near", "empty", "too_short", rules=list[str]),
 }
-
-
-def kind_of(stage: str) -> Any:
-    """Return the type of the records of a stage, by the first part of its name."""
-    return _KINDS.get(stage.partition("-")[0], Any)
-
-
-def records_in(folder: WorkFolder, stage: str) -> list[dict[str, Any]]:
-    """Return the records of a stage in a work folder; ``StorageDamaged`` if one is not of its type."""
-    return folder.records(stage, kind=kind_of(stage))

@@ -35,7 +35,6 @@ from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import decide
 from neardup.pipeline.spilled.pairs import arrange, bucket, groups, pair, propose, ranges, remove_buckets
 from neardup.pipeline.spilled.ranking import gather_signatures, leader_count, rank
-from neardup.pipeline.spilled.records import kind_of, records_in
 from neardup.pipeline.spilled.signing import Signed, fields_of, rejected_in, sign
 from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
@@ -49,7 +48,7 @@ Map = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
 
 
 class Stages:
-    """The stages of a run: their tasks are recorded in the journal, by names that change with their terms."""
+    """The stages of a run: their tasks are recorded in the journal, by names that end in what decides about them."""
 
     def __init__(
         self,
@@ -61,10 +60,9 @@ class Stages:
         """Do tasks by the engine, except those of stages for which *elsewhere* returns another way to map."""
         self._journal, self._engine, self._progress, self._elsewhere = journal, engine, progress, elsewhere
 
-    def each(  # noqa: PLR0913 - a stage, and how to do it
+    def each(
         self,
         stage: str,
-        of: str,
         function: Callable[[int], Record],
         sizes: Sequence[int],
         words: str = "",
@@ -74,30 +72,28 @@ class Stages:
         """Do a stage of one task for each size, or *only* some of these, and report its progress in *words*."""
 
         def report(_: str, done: int, whole: int) -> None:
-            self._progress(words or stage, done, whole)
+            self._progress(words or stage.partition("-")[0], done, whole)
 
-        name = f"{stage}-{of}"
-        map_ = self._elsewhere(name) or self._engine.map
-        of_stage = {"sizes": sizes, "only": only, "progress": report, "kind": kind_of(stage)}
-        return self._journal.run(name, len(sizes), function, map=map_, **of_stage)
+        map_ = self._elsewhere(stage) or self._engine.map
+        return self._journal.run(stage, len(sizes), function, map=map_, sizes=sizes, only=only, progress=report)
 
-    def are_done(self, stage: str, of: str, tasks: int) -> bool:
+    def are_done(self, stage: str, tasks: int) -> bool:
         """Return whether all tasks of a stage are recorded, with their files."""
-        return self._journal.intact(f"{stage}-{of}", kind=kind_of(stage)) >= {*range(tasks)}
+        return self._journal.intact(stage) >= {*range(tasks)}
 
-    def placed(self, stage: str, of: str, function: Callable[[], Record]) -> Record:
+    def placed(self, stage: str, function: Callable[[], Record]) -> Record:
         """Do the stage that places pairs into blocks; if it is done again, so is what was done by block.
 
         With another memory the blocks differ.
         """
-        if not self.are_done(stage, of, 1):
+        if not self.are_done(stage, 1):
             for later in ("gather", "settle", "decide"):
-                self._journal.forget(f"{later}-{of}")
-        return self.one(stage, of, function)
+                self._journal.forget(f"{later}-{stage.partition('-')[2]}")
+        return self.one(stage, function)
 
-    def one(self, stage: str, of: str, function: Callable[[], Record | None]) -> Record:
+    def one(self, stage: str, function: Callable[[], Record | None]) -> Record:
         """Do a stage that is a single task, which may have nothing to record."""
-        return self._journal.run(f"{stage}-{of}", 1, lambda _: function() or {}, map=map, kind=kind_of(stage))[0]
+        return self._journal.run(stage, 1, lambda _: function() or {}, map=map)[0]
 
 
 def listed(job: Job, stages: Stages, share: float | None) -> Job:
@@ -108,13 +104,13 @@ def listed(job: Job, stages: Stages, share: float | None) -> Job:
     if share is None:
         known: Any = getattr(job.scheme, "common", None)
         if known is not None:
-            stages.one("common", "", partial(common_shingles.store, job, known))
+            stages.one("common-", partial(common_shingles.store, job, known))
         return job
-    if not stages.are_done("common", "", 1):
+    if not stages.are_done("common-", 1):
         require_room(job.journal.folder, common_shingles.room(job), "find common shingles")
         sizes = [shard.size for shard in job.shards.shards]
-        stages.each("sample", "", partial(common_shingles.sample, job, common_shingles.Bound()), sizes)
-        stages.one("common", "", lambda: common_shingles.find(job, share))
+        stages.each("sample-", partial(common_shingles.sample, job, common_shingles.Bound()), sizes)
+        stages.one("common-", lambda: common_shingles.find(job, share))
     common_shingles.remove_samples(job)
     return replace(job, scheme=job.scheme.with_common(common_shingles.list_of(job.journal)))
 
@@ -135,14 +131,14 @@ def decided(  # noqa: PLR0913, PLR0917 - a run, and where it runs
     """
     sizes = [shard.size for shard in job.shards.shards]
     some = sample_of(job.shards)
-    first = stages.each("sign", job.signing, partial(sign, job), sizes, "read", only=some)
+    first = stages.each(job.stage("sign"), partial(sign, job), sizes, "read", only=some)
     found = forecast(job, some, first, engine.threads, memory)
     announce(found)
     _check_forecast(job, found, first)
-    records = stages.each("sign", job.signing, partial(sign, job), sizes, "read")
+    records = stages.each(job.stage("sign"), partial(sign, job), sizes, "read")
     if BODY in job.scheme.columns and lacking_fields(records, BODY):
         again = partial(sign, job, body=True)
-        records = stages.each("sign_text", job.signing, again, sizes, "read")
+        records = stages.each(job.stage("sign_text"), again, sizes, "read")
     documents = StoredDocuments(job, records)
     needed = {job.shards.request.text, job.shards.request.id, *job.policy.required_fields}
     # The text replaces the body, and an optional field may be missing.
@@ -151,21 +147,21 @@ def decided(  # noqa: PLR0913, PLR0917 - a run, and where it runs
     _require_compared(job, records, dispensable)
     signed = documents.signed
     to_order = partial(bytes_to_order, len(signed))
-    stages.one("rank", job.deciding, _with_room(job, to_order, "rank documents", partial(rank, job, signed)))
+    stages.one(job.stage("rank"), _with_room(job, to_order, "rank documents", partial(rank, job, signed)))
     if job.policy.verify == "exact" and not job.scheme.columns:
         proposed = _paired(job, signed, stages)
     else:
         proposal = partial(propose, job, signed, engine, progress)
-        proposed = stages.placed("propose", job.deciding, _with_room_to_compare(job, proposal))
+        proposed = stages.placed(job.stage("propose"), _with_room_to_compare(job, proposal))
     blocks = int(proposed["blocks"])
     settled: list[Record] = []
     if blocks:
-        rest = 1 - len(job.journal.done(f"gather-{job.deciding}")) / (len(sizes) + len(job.earlier.sizes))
+        rest = 1 - len(job.journal.done(job.stage("gather"))) / (len(sizes) + len(job.earlier.sizes))
         require_room(job.journal.folder, rest * bytes_to_gather(job, signed), "gather features")
-        stages.each("gather", job.deciding, partial(gather, job, signed), [*sizes, *job.earlier.sizes])
-        settled = stages.each("settle", job.deciding, partial(settle, job), [1] * blocks)
+        stages.each(job.stage("gather"), partial(gather, job, signed), [*sizes, *job.earlier.sizes])
+        settled = stages.each(job.stage("settle"), partial(settle, job), [1] * blocks)
     decisions = partial(decide, job, signed, blocks, engine)
-    record = stages.one("decide", job.deciding, _with_room(job, to_order, "decide", decisions))
+    record = stages.one(job.stage("decide"), _with_room(job, to_order, "decide", decisions))
     result = StoredResult(job, documents, record["rules"])
     result.summary = _summary(job, result, {**proposed, **record}, settled, engine)
     return result
@@ -176,7 +172,7 @@ def _check_forecast(job: Job, found: Forecast, records: list[Record]) -> None:
 
     The *records* are those of the first shards.
     """
-    rest = 1 - len(job.journal.done(f"sign-{job.signing}")) / len(job.shards.shards)
+    rest = 1 - len(job.journal.done(job.stage("sign"))) / len(job.shards.shards)
     require_room(job.journal.folder, rest * found.signed, "read the inputs")
     if rest > 0:
         warn_of_shortage(job, found, rest)
@@ -185,14 +181,13 @@ def _check_forecast(job: Job, found: Forecast, records: list[Record]) -> None:
 
 def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
     """Store the plausible pairs of all leaders, and place them into blocks."""
-    of = job.deciding
     sizes = [end - begin for begin, end in ranges(job)]
-    if not stages.are_done("pair", of, len(sizes)):
-        stages.one("keys", of, _with_room_to_compare(job, partial(gather_signatures, job, signed)))
-        stages.each("bucket", of, partial(bucket, job), [len(columns) for columns in groups(job)])
-    pairs = stages.each("pair", of, partial(pair, job), sizes, "compare")
+    if not stages.are_done(job.stage("pair"), len(sizes)):
+        stages.one(job.stage("keys"), _with_room_to_compare(job, partial(gather_signatures, job, signed)))
+        stages.each(job.stage("bucket"), partial(bucket, job), [len(columns) for columns in groups(job)])
+    pairs = stages.each(job.stage("pair"), partial(pair, job), sizes, "compare")
     remove_buckets(job)
-    return stages.placed("arrange", of, lambda: arrange(job, records_in(job.journal, f"bucket-{of}"), pairs))
+    return stages.placed(job.stage("arrange"), lambda: arrange(job, job.journal.records(job.stage("bucket")), pairs))
 
 
 def _with_room(job: Job, needed: Callable[[], float], words: str, task: Callable[[], Record]) -> Callable[[], Record]:
@@ -211,12 +206,12 @@ def _with_room_to_compare(job: Job, task: Callable[[], Record]) -> Callable[[], 
 
 def records_of(folder: WorkFolder, job: Job) -> list[Record]:
     """Return the records of the shards of a run that has signed all of them."""
-    return records_in(folder, f"sign_text-{job.signing}") or records_in(folder, f"sign-{job.signing}")
+    return folder.records(job.stage("sign_text")) or folder.records(job.stage("sign"))
 
 
 def result_of(folder: WorkFolder, job: Job) -> StoredResult:
     """Return the result, without a summary, of a run that has decided."""
-    rules = records_in(folder, f"decide-{job.deciding}")[0]["rules"]
+    rules = folder.records(job.stage("decide"))[0]["rules"]
     return StoredResult(job, StoredDocuments(job, records_of(folder, job)), rules)
 
 

@@ -25,7 +25,7 @@ from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import OTHER, Job
 from neardup.pipeline.spilled.outputs import Output, Part, parts_of, together, write, writing
 from neardup.pipeline.spilled.pairs import bucket, pair
-from neardup.pipeline.spilled.records import kind_of, records_in
+from neardup.pipeline.spilled.records import KINDS
 from neardup.pipeline.spilled.run import records_of, result_of
 from neardup.pipeline.spilled.signing import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
@@ -67,7 +67,7 @@ def work_on(
     def function_of(stage: str) -> Function | None:
         return partial(do, stage) if is_shared(stage) else None
 
-    return work(folder.absolute(), function_of, idle=idle, threads=threads, waiting=waiting)
+    return work(folder.absolute(), function_of, kinds=KINDS, idle=idle, threads=threads, waiting=waiting)
 
 
 def is_complete(folder: str | os.PathLike[str]) -> bool:
@@ -85,7 +85,7 @@ def tasks_of(folder: str, token: str, scheme: Scheme, stage: str) -> Iterator[Ca
     header = read_header(Path(folder))
     if header is None or header.token != token:
         raise StorageRefused(folder, "its run is not here; use a folder that all machines share")
-    run = WorkFolder(Path(folder), require_version(folder, header))
+    run = WorkFolder(Path(folder), require_version(folder, header), KINDS)
     try:
         here = header.terms["changeable"]["folder"]
         with chdir(here) if os.path.isdir(here) else nullcontext():  # noqa: PTH112 - a string
@@ -130,8 +130,8 @@ def begun_extraction(folder: Path, templates: str) -> Extraction | None:
         return None
     before = header.terms["changeable"].get("templates")  # runs that find all pairs have none
     try:
-        with reserved(folder, header) as run:
-            records = [] if before is None else records_in(run, "split-")
+        with reserved(folder, header, KINDS) as run:
+            records = [] if before is None else run.records("split-")
             with understood(folder, NeardupError):
                 begun = [Shards.from_dict(record["shards"]).request.extraction for record in records]
     except StorageDamaged:  # a record of it
@@ -173,7 +173,7 @@ class _Tasks:
     def __init__(self, folder: WorkFolder, scheme: Scheme) -> None:
         terms = _terms(folder)
         self._folder = folder
-        self.job = job_of(folder, scheme, folder.records("split-", [0], kind=kind_of("split-"))[0], terms)
+        self.job = job_of(folder, scheme, folder.records("split-", [0])[0], terms)
         self._outputs = [Output(*output) for output in terms["changeable"]["outputs"]]
         self._names = {"", self.job.signing, self.job.deciding, writing(self.job, self._outputs)}
         self.bound = Bound()
