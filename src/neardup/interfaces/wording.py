@@ -13,10 +13,9 @@ if TYPE_CHECKING:
     from neardup.pipeline.corpus.same_host_drops import SameHostDrops
     from neardup.pipeline.files.dedup import FilesResult
     from neardup.pipeline.files.ingestion import Added
-    from neardup.pipeline.files.visits import FileAnswers
     from neardup.pipeline.spilled.stored_documents import StoredDocuments
     from neardup.sources.collection import WholeInputs
-    from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText
+    from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText
 
 _NAME = 60  # shown characters of an id
 _LARGE = 10  # documents of a cluster that is described
@@ -253,7 +252,7 @@ def percentage(share: float) -> str:
 
 
 def reading_rows(
-    read: "WholeInputs | StoredDocuments | Added | FileAnswers", rejected: "Sequence[Rejected]", where: str = ""
+    read: "WholeInputs | StoredDocuments | Added | RecordFaults", rejected: "Sequence[Rejected]", where: str = ""
 ) -> list[tuple[int, str]]:
     """Return what reading left out, or read in part or in an unusual way: numbers with their descriptions.
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 import numpy as np
@@ -25,7 +25,7 @@ from neardup.sources.missing_fields import LackingFields
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
-from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
+from neardup.sources.record_faults import Count, QuotedLines, Rejected, WithoutText, in_total
 from neardup.sources.request import DEFAULT_ID, DEFAULT_TEXT, Request
 from neardup.sources.tables import (
     ONLY_LINES,
@@ -40,7 +40,6 @@ from neardup.text.html import LARGEST_PAGE, TOO_LONG
 
 Append = Callable[[Any, Flags, pa.Table | None], None]
 """Appends the chosen records of a collection, with the fields of their rows of a table of marks, if it is given."""
-Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
 Advance = Callable[[float], None]  # how much of an input has been read, from 0 to 1
 
 SITE: Final = "neardup_site"  # the field of texts of pages that were stored, with their sites as signed integers

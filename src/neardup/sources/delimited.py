@@ -65,6 +65,7 @@ class DelimitedText(InputPiece):
         kind = input_kind(path, request.format)
         file, data = _open(kind, request, contents or load(path, kind.compression, request.max_bytes))
         self._file, rejected, self._columns = _parse(file, data, _wanted(file, request))
+        self.text = request.text
         self.columns = self._file.names
         request.check(rejected)
         texts, ids = self._columns[request.text], _ids(self._file, self._columns.get(request.id), request.name_of(path))

@@ -82,7 +82,7 @@ class ParquetTable(InputPiece):
             good[list(broken)] = False
             table, text, name = filtered(table, good), text.filter(good), name.filter(good)
             self._rows = [row for row in self._rows if row - first not in broken]
-        self._table, self._request = table, request
+        self._table, self._request, self.text = table, request, request.text
         self._chosen: list[pa.Table] | None = None
         super().__init__([path], "parquet", text, name, rejected)
 

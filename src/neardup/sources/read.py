@@ -13,18 +13,15 @@ import pyarrow as pa
 
 from neardup.engines.local import thread_count
 from neardup.engines.processes import open_processes
-from neardup.model.errors import (
-    NothingRead,
-    require_paths,
-)
+from neardup.model.errors import require_paths
 from neardup.sources.collection import InputPiece, WholeInputs, extract
 from neardup.sources.compression import within_memory
 from neardup.sources.copies import fetched
 from neardup.sources.folder import Folder, documents_in, require_other_names
-from neardup.sources.formats import FOLDER, WARC, AnyPath, display
+from neardup.sources.formats import FOLDER, WARC, AnyPath
 from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.pages import extracting
-from neardup.sources.record_faults import Rejected
+from neardup.sources.record_faults import nothing_left
 from neardup.sources.request import Request
 
 Progress = Callable[[str, int, int], None]
@@ -110,18 +107,6 @@ def _of_local(inputs: Inputs, paths: Sequence[str], request: Request, advance: A
 def reader(form: str) -> Any:
     """Load the class of a format's pieces, and no other, because that of Parquet is slow to load."""
     return resolve_name(f"neardup.sources.{_CLASSES[form]}")
-
-
-def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingRead:
-    """Return the error for inputs whose records were all rejected; a damaged part of an archive may be any number."""
-    names, number, first = [*map(display, names)], len(rejected), rejected[0]
-    if first.code == "damaged":
-        return NothingRead(", ".join(names), f"no document was found; a damaged part is at {first}", first.code)
-    if number == 1:
-        rule = f"its only record, {first.source}:{first.position}, was rejected: {first.reason}"
-    else:
-        rule = f"all {number:,} records were rejected; the first is at {first}"
-    return NothingRead(", ".join(names), rule, first.code)
 
 
 def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:

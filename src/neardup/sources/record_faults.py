@@ -1,8 +1,19 @@
 """Records with a fault: they are rejected, have no text, or line ends inside quotes, which may be two records."""
 
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, Annotated, Self, TypeVar
+
+import msgspec
+
+from neardup.model.errors import NothingRead
+from neardup.sources.formats import display
+
+if TYPE_CHECKING:
+    from neardup.sources.collection import Collection
+
+Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +68,57 @@ def in_total(found: Iterable[Counted | None]) -> Counted | None:
     """Return what was *found* in several parts of the inputs, in their order, as that of one."""
     known = [one for one in found if one is not None]
     return replace(known[0], records=sum(one.records for one in known)) if known else None
+
+
+class RecordFaults(msgspec.Struct):
+    """What reading left out, or read in part or in an unusual way, and the number of the *documents* that it returned.
+
+    The others are as in a ``Collection``; *ignored* counts the files of folders that were not requested.
+    """
+
+    documents: Count = 0
+    rejected: list[Rejected] = []
+    without_text: WithoutText | None = None
+    quoted_lines: QuotedLines | None = None
+    skipped: dict[str, Count] = {}
+    body_faults: dict[str, Count] = {}
+    without_templates: bool = False
+    ignored: Count = 0
+
+    @classmethod
+    def of(cls, parts: "Iterable[Collection | RecordFaults]") -> Self:
+        """Return those of all parts together, in their order."""
+        found = cls()
+        for part in parts:
+            found.add(part)
+        return found
+
+    def __len__(self) -> int:
+        return self.documents
+
+    def add(self, part: "Collection | RecordFaults") -> None:
+        """Add those of another part."""
+        self.documents += len(part)
+        self.rejected += part.rejected
+        self.without_text = in_total([self.without_text, part.without_text])
+        self.quoted_lines = in_total([self.quoted_lines, part.quoted_lines])
+        self.skipped = Counter(self.skipped) + Counter(part.skipped)
+        self.body_faults = Counter(self.body_faults) + Counter(part.body_faults)
+        self.without_templates |= len(part) > 0 and part.without_templates
+
+    def require_documents(self, names: Sequence[str]) -> None:
+        """Raise ``NothingRead`` if all records of these inputs were rejected."""
+        if self.rejected and not self.documents:
+            raise nothing_left(names, self.rejected)
+
+
+def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingRead:
+    """Return the error for inputs whose records were all rejected; a damaged part of an archive may be any number."""
+    names, number, first = [*map(display, names)], len(rejected), rejected[0]
+    if first.code == "damaged":
+        return NothingRead(", ".join(names), f"no document was found; a damaged part is at {first}", first.code)
+    if number == 1:
+        rule = f"its only record, {first.source}:{first.position}, was rejected: {first.reason}"
+    else:
+        rule = f"all {number:,} records were rejected; the first is at {first}"
+    return NothingRead(", ".join(names), rule, first.code)

@@ -42,7 +42,6 @@ from neardup.sources.inputs import Inputs
 from neardup.sources.missing_fields import LackingFields
 from neardup.sources.pages import extracting
 from neardup.sources.read import reader
-from neardup.sources.record_faults import Rejected
 from neardup.sources.request import Request
 
 SHARD: Final = 1 << 26  # bytes
@@ -228,13 +227,12 @@ class Shards:
 
     def every_piece(
         self,
-        rejected: list[Rejected] | None = None,
         progress: Callable[[int, int], None] = lambda *_: None,
         *,
         markup: Callable[[], bool] = lambda: False,
         required: Sequence[str] = (),
     ) -> Iterator[InputPiece]:
-        """Yield the pieces of all shards; collect their rejected records if a list for them is given.
+        """Yield the pieces of all shards.
 
         *progress* is called with the bytes read so far, and all, and *markup* before each shard; see ``pieces``. Raises
         the errors of ``pieces``, and ``FieldMissing`` at the end if no record has the text field, a field of ids that
@@ -244,8 +242,6 @@ class Shards:
         total, done = sum(shard.size for shard in self.shards), 0
         for shard in self.shards:
             for piece in self.pieces(shard, markup=markup()):
-                if rejected is not None:
-                    rejected.extend(piece.rejected)
                 if not lacking.all_found:
                     lacking.add(piece)
                 yield piece

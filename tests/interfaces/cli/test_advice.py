@@ -23,8 +23,7 @@ from neardup.model.errors import (
     StorageFailed,
     StorageRefused,
 )
-from neardup.sources.read import nothing_left
-from neardup.sources.record_faults import QuotedLines, Rejected
+from neardup.sources.record_faults import QuotedLines, Rejected, nothing_left
 
 DEDUP = Namespace(verb="dedup", text="text", id="id")
 

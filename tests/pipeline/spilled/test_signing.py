@@ -1,4 +1,4 @@
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -30,9 +30,7 @@ def test_documents_are_signed_as_in_memory(job_of, sources, *, for_index):
     assert (signed.column("present", np.bool_) == rows.present).all()
     assert (signed.column("features", np.int64) == np.diff(features.offsets)).all()
     assert signed.ids().to_pylist() == whole.ids.to_pylist()
-    assert [one for record in found for one in record["rejected"]] == [
-        [one.source, one.position, one.reason, one.code] for one in whole.rejected
-    ]
+    assert [one for record in found for one in record["rejected"]] == [asdict(one) for one in whole.rejected]
     lengths = [len((text or "").encode()) for text in whole.texts.to_pylist()]
     assert sum(record["text"] for record in found) == sum(lengths)
     assert signed.column("length", np.int64).tolist() == lengths

@@ -91,7 +91,7 @@ def _in_memory(arguments: argparse.Namespace, names: list[str], ways: dict[str, 
     from neardup.pipeline.partners.pairs import pairs
     from neardup.sources.output import check_table, write_table
     from neardup.sources.read import read
-    from neardup.sources.record_faults import in_total
+    from neardup.sources.record_faults import RecordFaults
 
     check_table(arguments.out, names, force=arguments.force)
     with progress_bars() as bars:
@@ -101,10 +101,4 @@ def _in_memory(arguments: argparse.Namespace, names: list[str], ways: dict[str, 
         ]
         found = pairs(*(pa.table({"id": one.ids, "text": one.texts}) for one in collections), progress=bars, **ways)
     write_table(arguments.out, found, force=arguments.force)
-    rejected = [one for collection in collections for one in collection.rejected]
-    without = in_total(collection.without_text for collection in collections)
-    quoted = in_total(collection.quoted_lines for collection in collections)
-    documents = sum(map(len, collections))
-    return PairedFiles(
-        documents=documents, pairs=len(found), rejected=rejected, without_text=without, quoted_lines=quoted
-    )
+    return PairedFiles.of(RecordFaults.of(collections), len(found))

@@ -86,12 +86,12 @@ def _of_files(arguments: argparse.Namespace, index: "Index", answering: "FileAns
         rows: list[Row] = [
             (documents, plural(documents, "document"), True),
             *((count, name) for name, count in counts.most_common() if name != _INVALID),
-            *reading_rows(answering, answering.rejected),
+            *reading_rows(answering.faults, answering.rejected),
         ]
         with redirect_stdout(sys.stderr):
             show_counts(rows)
             show_rejected(answering.rejected, listed="the answers list all")
-        note_quoted_lines(answering.quoted_lines)
+        note_quoted_lines(answering.faults.quoted_lines)
         _note_unused_rules(arguments, answering)
     return 1 if answering.rejected else 0
 

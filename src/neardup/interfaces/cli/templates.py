@@ -63,7 +63,7 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
     from neardup.pipeline.crawl.templates import LEAST, learned
     from neardup.sources.output import check_file, write_file
-    from neardup.sources.read import nothing_left
+    from neardup.sources.record_faults import nothing_left
     from neardup.text.extraction import Extraction
 
     check_file(given["out"], ARROW, inputs, force=given["force"])

@@ -199,8 +199,10 @@ def _pages(
 
     def pages() -> Iterator[Page]:
         url = shards.request.url_field if shards.request.html is not None else None
-        for piece in filter(len, others.every_piece(rejected, report, markup=lambda: True)):
-            yield from piece.html_pages(url)
+        for piece in others.every_piece(report, markup=lambda: True):
+            rejected.extend(piece.rejected)
+            if len(piece):
+                yield from piece.html_pages(url)
 
     def records() -> Iterator[tuple[pa.Table, float]]:
         from neardup.sources.archives import undecoded  # which other inputs do without

@@ -2,12 +2,12 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -45,8 +45,8 @@ from neardup.sources.fields import joined
 from neardup.sources.formats import AnyPath, display
 from neardup.sources.inputs import inputs_of
 from neardup.sources.missing_fields import LackingFields
-from neardup.sources.read import nothing_left, read
-from neardup.sources.record_faults import Rejected
+from neardup.sources.read import read
+from neardup.sources.record_faults import RecordFaults
 from neardup.sources.request import Request
 from neardup.sources.shards import Shards, local_shards
 from neardup.text.columns import text_lengths
@@ -99,65 +99,97 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     allowed = learn_templates is None or learn_templates is False
     require(allowed, "learn_templates", learn_templates, "must be None or False; a file of templates is not extended")
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
-    if of is not None and is_state(Path(of)):
-        request = Request(text=text, id=id, **reading)
-        with State.open(of) as state:
-            found = schemes.read(state.header.scheme, key, where=of) if scheme is None else scheme
-            require_texts(found)
-            stored = StateDecisions(state, found, keep)
-            stored.require(inputs_of(inputs, request).paths)
-            run, number, without = _of_state(stored, found)
-            return replace(audit_run(run, found, **ways), rejected=number, without_text=without)
-    if of is not None and is_work(Path(of)):
-        request = Request(text=text, id=id, **reading)
-        with work_decisions(Path(of), scheme, key, keep) as done:
-            require_texts(done.scheme)
-            done.require(inputs_of(inputs, request).paths)
-            result, documents = done.result, done.result.documents
-            run = Audited(result.decisions, lambda: _texts(done.collections()), documents.ids, done.order, done.scheme)
-            without = 0 if documents.without_text is None else documents.without_text.records
-            found = audit_run(run, done.scheme, **ways)
-            return replace(found, rejected=len(documents.rejected), without_text=without)
-    given = {"text": text, "id": id, "scheme": scheme, "keep": keep, "learn_templates": learn_templates}
-    return _of_files(inputs, of, given | reading, key, ways)
+    reading |= {"text": text, "id": id}
+    if of is not None and is_folder_of_run(Path(of)):
+        decided = _of_state if is_state(Path(of)) else _of_work
+        opened = decided(Path(of), inputs, Request(**reading), _Known(scheme, key, keep))
+    else:
+        opened = _of_files(inputs, of, reading, _Known(scheme, key, keep), learn_templates, ways)
+    with opened as (run, faults):
+        lost = {one: found.records for one in ("without_text", "quoted_lines") if (found := getattr(faults, one))}
+        return replace(audit_run(run, **ways), rejected=len(faults.rejected), **lost)
 
 
-def _of_files(
-    inputs: Sequence[AnyPath], of: AnyPath | None, given: dict[str, Any], key: bytes | None, ways: dict[str, Any]
-) -> Audit:
-    """Audit a report, or a run that is made first; *given* are parameters of ``audit_files`` that runs have, too."""
-    scheme, keep, learn, threads = given["scheme"], given["keep"], given["learn_templates"], ways["threads"]
-    known = None if of is None else terms_of_report(of)
+class _Known(NamedTuple):
+    """What callers know of a run: its scheme, or the key of that, and which copy was kept."""
+
+    scheme: Scheme | None
+    key: bytes | None
+    keep: str | None
+
+
+@contextmanager
+def _of_state(
+    folder: Path, inputs: Sequence[AnyPath], request: Request, known: _Known
+) -> Iterator[tuple[Audited, RecordFaults]]:
+    """Yield all runs of a state as one, in which the documents of earlier runs have better ranks."""
+    with State.open(folder) as state:
+        chosen: Any = known.scheme or schemes.read(state.header.scheme, known.key, where=folder)
+        require_texts(chosen)
+        stored = StateDecisions(state, chosen, known.keep)
+        stored.require(inputs_of(inputs, request).paths)
+        ids, orders, faults = [_NOTHING], [np.empty(0, np.int64)], RecordFaults()
+        for shards, rule in stored.runs:
+            own, order, read = _ranked(partial(stored.collections, shards), rule)
+            orders.append(order + sum(map(len, ids)))
+            ids.append(own)
+            faults.add(read)
+        faults.quoted_lines = None  # how they are read is recorded
+        pieces = partial(_texts, stored.collections)
+        yield Audited(stored.table(), pieces, _chunks(ids), np.concatenate(orders), chosen), faults
+
+
+@contextmanager
+def _of_work(
+    folder: Path, inputs: Sequence[AnyPath], request: Request, known: _Known
+) -> Iterator[tuple[Audited, RecordFaults]]:
+    """Yield the run in a work folder."""
+    with work_decisions(folder, *known) as done:
+        require_texts(done.scheme)
+        done.require(inputs_of(inputs, request).paths)
+        documents = done.result.documents
+        faults = RecordFaults(rejected=documents.rejected, without_text=documents.without_text)
+        pieces = partial(_texts, done.collections)
+        yield Audited(done.result.decisions, pieces, documents.ids, done.order, done.scheme), faults
+
+
+@contextmanager
+def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
+    inputs: Sequence[AnyPath],
+    of: AnyPath | None,
+    reading: dict[str, Any],
+    known: _Known,
+    learn: Literal[False] | None,
+    ways: dict[str, Any],
+) -> Iterator[tuple[Audited, RecordFaults]]:
+    """Yield the run of a report, or one that is made first."""
+    (scheme, key, keep), recorded = known, None if of is None else terms_of_report(of)
     rule = "requires an of that has recorded the scheme; otherwise, pass the scheme with its key"
-    require(key is None or known is not None, "key", "(secret)", rule)
-    if of is not None and known is not None:
-        scheme, keep = _as_recorded(os.fspath(of), known, scheme, key, keep)
+    require(key is None or recorded is not None, "key", "(secret)", rule)
+    if of is not None and recorded is not None:
+        scheme, keep = _as_recorded(os.fspath(of), recorded, known)
     policy = Policy() if keep is None else Policy(keep=keep)
-    reading = {name: value for name, value in given.items() if name not in {"scheme", "keep", "learn_templates"}}
     request = Request(columns=policy.fields, **reading)
     own = inputs_of(inputs, request)
     with followed(ways["progress"]) as follow:
-        reading["extraction"] = learned_extraction(learn, own, request, follow, threads)
+        reading["extraction"] = learned_extraction(learn, own, request, follow, ways["threads"])
     request = replace(request, extraction=reading["extraction"])
     with local_shards(own, request) as shards:
         done = None
         if of is None:
-            more: dict[str, Any] = {"scheme": scheme, "keep": policy.keep, "learn_templates": False}  # they are learned
-            done = dedup_files(shards.inputs, **reading, **more, threads=threads, progress=ways["progress"])
-        ids, order, rejected, without, quoted = _ranked(shards.every_piece, policy.keep)
-        if not len(ids) and rejected:
-            raise nothing_left(shards.inputs, rejected)
+            same = {"scheme": scheme, "keep": policy.keep, **{name: ways[name] for name in ("threads", "progress")}}
+            done = dedup_files(shards.inputs, **reading, **same, learn_templates=False)  # they are learned
+        ids, order, faults = _ranked(shards.every_piece, policy.keep)
+        faults.require_documents(shards.inputs)
         if not len(ids):
             raise DataError(", ".join(map(display, shards.inputs)), "there are no documents to audit")
         name = "the run" if of is None else os.fspath(of)
         decisions = _report(name, ids, shards) if done is None else done.result.decisions
-        if known is not None:
-            _require_read_alike(name, known["reading"], shards)
+        if recorded is not None:
+            _require_read_alike(name, recorded["reading"], shards)
         chosen, _ = chosen_scheme(scheme)
-        recorded = of is None or known is not None
-        run = Audited(decisions, lambda: _texts(shards.every_piece()), ids, order, chosen, name, recorded=recorded)
-        found = audit_run(run, chosen, **ways)
-        return replace(found, rejected=len(rejected), without_text=without, quoted_lines=quoted)
+        pieces, certain = partial(_texts, shards.every_piece), of is None or recorded is not None
+        yield Audited(decisions, pieces, ids, order, chosen, name, recorded=certain), faults
 
 
 def records_scheme(of: AnyPath) -> bool:
@@ -165,28 +197,25 @@ def records_scheme(of: AnyPath) -> bool:
     return is_folder_of_run(Path(of)) or terms_of_report(of) is not None
 
 
-def _as_recorded(
-    name: str, known: dict[str, Any], scheme: Scheme | None, key: bytes | None, keep: str | None
-) -> tuple[Scheme, str]:
+def _as_recorded(name: str, recorded: dict[str, Any], known: _Known) -> tuple[Scheme, str]:
     """Return the scheme and the keep policy that a report has recorded; passed values must be equal to them."""
-    require(
-        keep in {None, known["keep"]}, "keep", keep, f"is not that of the run, which has recorded {known['keep']!r}"
-    )
+    keep = recorded["keep"]
+    require(known.keep in {None, keep}, "keep", known.keep, f"is not that of the run, which has recorded {keep!r}")
     try:
-        found: Any = schemes.read(known["scheme"], key, where=name) if scheme is None else scheme
+        found: Any = known.scheme or schemes.read(recorded["scheme"], known.key, where=name)
     except StorageRefused as error:
         raise InputRefused(name, error.rule, error.code) from error
     except (KeyError, TypeError) as error:
         rule = "its run has recorded parameters that this version of neardup does not have; use the version of the run"
         raise DataError(name, rule, "other terms") from error
-    changes = [one for one in differing(known["scheme"], schemes.written(found)) if one.name not in UNRECORDED]
-    if scheme is not None and changes:
+    changes = [one for one in differing(recorded["scheme"], schemes.written(found)) if one.name not in UNRECORDED]
+    if known.scheme is not None and changes:
         raise InputRefused(name, as_recorded(changes), "other terms")
-    if found.recipe != known["recipe"]:
+    if found.recipe != recorded["recipe"]:
         lacking = "a secret key, a list of common shingles or a table of weights"
         rule = f"its run had {lacking}, which a report does not record; repeat all options of the run"
         raise InputRefused(name, rule, "terms not recorded")
-    return found, known["keep"]
+    return found, keep
 
 
 def _require_read_alike(name: str, known: dict[str, Any], shards: Shards) -> None:
@@ -205,50 +234,26 @@ def is_folder_of_run(path: Path) -> bool:
     return is_state(path) or is_work(path)
 
 
-def _of_state(stored: StateDecisions, scheme: Scheme) -> tuple[Audited, int, int]:
-    """Return all runs of a state as one, and the numbers of rejected records and of those without a text.
-
-    The documents of earlier runs have better ranks.
-    """
-    number = without = 0
-    ids: list[pa.ChunkedArray] = []
-    orders = [np.empty(0, np.int64)]
-    for shards, keep in stored.runs:
-        own, order, rejected, lacking, _ = _ranked(partial(stored.collections, shards), keep)
-        number, without = number + len(rejected), without + lacking
-        orders.append(order + sum(map(len, ids)))
-        ids.append(own)
-    order = np.concatenate(orders)
-    return Audited(stored.table(), lambda: _texts(stored.collections()), _chunks(ids), order, scheme), number, without
-
-
-def _texts(collections: Iterable[Collection]) -> Iterator[tuple[pa.ChunkedArray, Words]]:
-    for piece in filter(len, collections):
+def _texts(collections: Callable[[], Iterable[Collection]]) -> Iterator[tuple[pa.ChunkedArray, Words]]:
+    for piece in filter(len, collections()):
         yield piece.texts, NO_SITES if piece.sites is None else piece.sites.to_numpy()
 
 
 def _ranked(
     collections: Callable[[], Iterable[InputPiece]], keep: str
-) -> tuple[pa.ChunkedArray, Positions, list[Rejected], int, int]:
-    """Return ids, their positions from best to worst, the rejected records, and two numbers of records.
-
-    These are the records without a text, and those with line ends inside quotes.
-    """
-    policy = Policy(keep=keep)
-    rejected: list[Rejected] = []
-    without = quoted = 0
+) -> tuple[pa.ChunkedArray, Positions, RecordFaults]:
+    """Return the ids of documents, their positions from best to worst, and the faults of all records."""
+    policy, faults = Policy(keep=keep), RecordFaults()
     ids, addresses = [_NOTHING], [_NOTHING]
     lengths, formats = [np.empty(0, np.int64)], list[str]()
     declared: dict[str, list[pa.Array]] = {name: [] for name in policy.written_fields}
     ranks: dict[str, list[pa.ChunkedArray]] = {name: [] for name in policy.value_fields}
     lacking, sources = LackingFields(policy.required_fields), dict[str, None]()
     for piece in collections():
-        rejected += piece.rejected
+        faults.add(piece)
         if not len(piece):
             continue
         lacking.add(piece)
-        without += piece.texts.null_count
-        quoted += piece.quoted_lines.records if piece.quoted_lines else 0
         sources[piece.source] = None
         ids.append(piece.ids.cast(pa.large_string()))
         if policy.ranks_addresses:
@@ -266,7 +271,7 @@ def _ranked(
     lacking.require(", ".join(sources))
     names = _chunks(ids)
     if not formats:
-        return names, np.empty(0, np.int64), rejected, without, quoted
+        return names, np.empty(0, np.int64), faults
     written = [form == "jsonl" for form in formats]
     values = {name: joined(name, columns, written, place) for name, columns in ranks.items()}
     given = {name: pa.chunked_array(columns) for name, columns in declared.items()}
@@ -276,7 +281,7 @@ def _ranked(
         edges = np.cumsum([*map(len, lengths)])
         own_piece = int(np.searchsorted(edges, error.row, side="right")) - 1
         raise error.at(place(own_piece, error.row - int(edges[own_piece]))) from error
-    return names, order, rejected, without, quoted
+    return names, order, faults
 
 
 def _chunks(columns: Iterable[pa.ChunkedArray]) -> pa.ChunkedArray:

@@ -50,8 +50,7 @@ from neardup.sources.formats import WARC, AnyPath, display
 from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.output import why_no_folder
 from neardup.sources.output_places import require_outside
-from neardup.sources.read import nothing_left
-from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
+from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText, nothing_left
 from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_URL, Request
 from neardup.sources.shards import SHARD, extracted_shards
 from neardup.text.extraction import Extraction
@@ -216,16 +215,16 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         unchanged=counts[_UNCHANGED],
         repeated=documents.number - documents.admitted,
         rejected=documents.rejected,
-        without_text=in_total(done.without_text),
-        quoted_lines=in_total(done.quoted_lines),
+        without_text=done.faults.without_text,
+        quoted_lines=done.faults.quoted_lines,
         ignored=shards.ignored,
-        skipped=dict(done.skipped),
-        body_faults=dict(done.body_faults),
+        skipped=done.faults.skipped,
+        body_faults=done.faults.body_faults,
         created=created,
         total=total,
         hosts_with_templates=None if extraction.templates is None else len(extraction.templates),
         hosts_learned=learned,
-        lacks_templates=learn_templates is None and (archives or request.has_urls) and done.without_templates,
+        lacks_templates=learn_templates is None and (archives or request.has_urls) and done.faults.without_templates,
     )
 
 
@@ -324,7 +323,7 @@ class _Admission:
     """Admits pieces of inputs step by step, and updates the search table after each step.
 
     ``counts`` are those of the verdicts, and ``lines``, by verdict, those of documents that have no id but the name of
-    their line or row. The others are those of ``neardup.sources.collection.Collection``, of all pieces.
+    their line or row. ``faults`` are those of the records of all pieces.
     """
 
     def __init__(
@@ -333,11 +332,7 @@ class _Admission:
         self._index, self._at, self._catch_up, self._progress = index, at, catch_up, progress
         self.counts: Counter[str] = Counter()
         self.lines: Counter[str] = Counter()
-        self.skipped: Counter[str] = Counter()
-        self.body_faults: Counter[str] = Counter()
-        self.without_text: list[WithoutText | None] = []
-        self.quoted_lines: list[QuotedLines | None] = []
-        self.without_templates = False
+        self.faults = RecordFaults()
         self._done = 0
 
     def admit(self, one: NamedPiece, rows: Positions) -> None:
@@ -356,11 +351,7 @@ class _Admission:
             self._catch_up()
             self._done += len(some)
             self._progress(self._done)
-        self.skipped.update(piece.skipped)
-        self.body_faults.update(piece.body_faults)
-        self.without_text.append(piece.without_text)
-        self.quoted_lines.append(piece.quoted_lines)
-        self.without_templates |= piece.without_templates
+        self.faults.add(piece)
 
 
 def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one document

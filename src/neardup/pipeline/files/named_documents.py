@@ -17,8 +17,7 @@ from neardup.pipeline.index.records import NamedRecords, fields_of, named, site_
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import InputPiece
 from neardup.sources.formats import display
-from neardup.sources.read import nothing_left
-from neardup.sources.record_faults import Rejected
+from neardup.sources.record_faults import Rejected, nothing_left
 from neardup.sources.shards import Shards
 from neardup.text.columns import text_column, whole_batch
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import compress
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 import numpy as np
 
@@ -30,13 +30,13 @@ from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, journal_of,
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, require_documents
-from neardup.pipeline.spilled.signing import quoted_lines_in, rejected_in, without_text_in
+from neardup.pipeline.spilled.signing import faults_in
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import AnyPath, display
 from neardup.sources.inputs import inputs_of
 from neardup.sources.output import check_table, write_table
 from neardup.sources.pages import extracting
-from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText
+from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText
 from neardup.sources.request import Request
 from neardup.sources.shards import SHARD, Shards
 
@@ -56,6 +56,12 @@ class PairedFiles:
     rejected: list[Rejected]
     without_text: WithoutText | None
     quoted_lines: QuotedLines | None
+
+    @classmethod
+    def of(cls, read: RecordFaults, pairs: int) -> Self:
+        """Return these numbers for what was read."""
+        names = ("documents", "rejected", "without_text", "quoted_lines")
+        return cls(pairs=pairs, **{name: getattr(read, name) for name in names})
 
 
 def pair_files(  # noqa: PLR0913 - every one an option of the command line
@@ -138,11 +144,4 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             )
             write_table(out, tables(job, rule, stored, found, first, clusters=clusters), force=force)
             journal.finish()
-    pairs = sum(one["pairs"] for one in found)
-    return PairedFiles(
-        documents=len(stored),
-        pairs=pairs,
-        rejected=rejected_in(records),
-        without_text=without_text_in(records),
-        quoted_lines=quoted_lines_in(records),
-    )
+    return PairedFiles.of(faults_in(records), sum(one["pairs"] for one in found))

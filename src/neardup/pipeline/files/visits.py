@@ -1,6 +1,5 @@
 """The verdicts of an index on the documents of files and on lines as they arrive, some at a time."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -30,7 +29,7 @@ from neardup.sources.ids import id_of
 from neardup.sources.inputs import inputs_of
 from neardup.sources.jsonl import JsonLines
 from neardup.sources.missing_fields import missing_field
-from neardup.sources.record_faults import QuotedLines, Rejected, in_total
+from neardup.sources.record_faults import RecordFaults, Rejected
 from neardup.sources.records import decoder, literal_of
 from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_URL, Request
 from neardup.sources.shards import extracted_shards
@@ -57,9 +56,8 @@ class FileAnswers:
     acknowledged. *changed_at_least* is as in ``Index.visit``. *reading* are the options of ``neardup.sources.read``.
     Pages are read as those of the index by default (*extraction*).
 
-    ``rejected`` are the records of files that are not documents, or have no text; ``addressed`` counts records with a
-    URL. ``skipped``, ``body_faults`` and ``quoted_lines`` are as in a ``Collection``, and ``ignored`` counts the other
-    files of folders.
+    ``rejected`` are the records of files that are not documents, or have no text or no valid id; ``addressed`` counts
+    records with a URL, and ``faults`` are those of reading the files.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -84,10 +82,8 @@ class FileAnswers:
         require_other_fields(self._request.text, url=url, id=self._request.id)
         require_url_rules(index, self._addresses.rules)
         self.rejected: list[Rejected] = []
-        self.skipped: Counter[str] = Counter()
-        self.body_faults: Counter[str] = Counter()
-        self.quoted_lines: QuotedLines | None = None
-        self.ignored = self.addressed = 0
+        self.faults = RecordFaults()
+        self.addressed = 0
 
     def answer(
         self, inputs: Sequence[AnyPath], *, threads: int | None = None, progress: Progress | None = None
@@ -100,15 +96,13 @@ class FileAnswers:
         if self._request.reads_pages(found.formats):
             self._read_pages()
         with extracted_shards(found, self._request, threads) as cut:
-            self.ignored = cut.ignored
+            self.faults.ignored = cut.ignored
             shards, begun = replace(cut, size=TOGETHER), False
             for piece in shards.every_piece(progress=partial(progress or (lambda *_: None), "read")):
                 if len(piece) and not begun:
                     begun = True
                     self._require_fields(piece)
-                self.quoted_lines = in_total([self.quoted_lines, piece.quoted_lines])
-                self.skipped.update(piece.skipped)
-                self.body_faults.update(piece.body_faults)
+                self.faults.add(piece)
                 answers, rejected = self._answered(piece)
                 self.rejected += rejected
                 yield [{"source": source, "position": number} | answer for (source, number), answer in answers]

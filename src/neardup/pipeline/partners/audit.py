@@ -88,7 +88,7 @@ class Audited:
         Raises ``ParameterError`` if a document was dropped for a worse one, by another measure or by fields, and
         ``DataError`` for the report of this *name* if a document was dropped whose measure is below the threshold.
         """
-        self.name, self.pieces, self.ids = name, pieces, ids
+        self.name, self.pieces, self.ids, self.scheme = name, pieces, ids, scheme
         self.ranks: Positions = np.empty(len(order), np.int64)
         self.ranks[order] = np.arange(len(order))
         try:
@@ -187,7 +187,7 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     values = table.columns(policy.fields)
     order = ranking(policy, text_lengths(table.texts), values, address_ranks(policy, table.addresses, values))
     run = Audited(result.decisions, lambda: iter([(table.texts, table.sites)]), table.ids, order, chosen)
-    return audit_run(run, chosen, sample=sample, until=until, seed=seed, threads=threads, progress=progress)
+    return audit_run(run, sample=sample, until=until, seed=seed, threads=threads, progress=progress)
 
 
 def _other_number(passed: int, recorded: int) -> DataError:
@@ -253,7 +253,6 @@ def _column(decisions: pa.Table, name: str) -> Values:
 
 def audit_run(  # noqa: PLR0913 - as audit
     run: Audited,
-    scheme: Scheme,
     *,
     sample: int = SAMPLE,
     until: float | None = None,
@@ -262,14 +261,14 @@ def audit_run(  # noqa: PLR0913 - as audit
     progress: bool | Progress | None = None,
 ) -> Audit:
     """Audit a run; see ``audit``."""
-    require_texts(scheme)
+    require_texts(run.scheme)
     sample = require_whole("sample", sample, 1, MOST)
     until = None if until is None else require_share("until", until, below_one=True)
     require_whole("seed", seed, 0)
     with followed(progress) as follow, LocalEngine(threads) as engine:
         total = len(run.others)
         while True:
-            found = _Sample(run, scheme, sample, seed, engine, follow).audit()
+            found = _Sample(run, sample, seed, engine, follow).audit()
             if until is None or found.recall.width <= until or found.sample == total:
                 return found
             needed = min(total, ceil(1.1 * sample * (found.recall.width / until) ** 2))
@@ -291,14 +290,12 @@ def require_texts(scheme: Scheme) -> None:
 class _Sample:
     """One sample of the documents of a run."""
 
-    def __init__(  # noqa: PLR0913, PLR0917 - what is drawn from what, and how it runs
-        self, run: Audited, scheme: Scheme, number: int, seed: int, engine: LocalEngine, progress: Progress
-    ) -> None:
-        self._run, self._scheme, self._engine, self._progress = run, scheme, engine, progress
+    def __init__(self, run: Audited, number: int, seed: int, engine: LocalEngine, progress: Progress) -> None:
+        self._run, self._scheme, self._engine, self._progress = run, run.scheme, engine, progress
         others = run.others
         drawn = np.random.default_rng(seed).choice(len(others), min(number, len(others)), replace=False)
         self._positions: Positions = others[np.sort(drawn)]
-        self._measure = exact_measure(scheme.rule)
+        self._measure = exact_measure(run.scheme.rule)
 
     def audit(self) -> Audit:
         run, scheme, positions = self._run, self._scheme, self._positions

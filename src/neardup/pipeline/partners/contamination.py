@@ -17,8 +17,7 @@ from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
 from neardup.sources.formats import AnyPath
 from neardup.sources.inputs import inputs_of
-from neardup.sources.read import nothing_left
-from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
+from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText, in_total
 from neardup.sources.request import Request
 from neardup.sources.shards import local_shards
 from neardup.text.analysis import Analysis
@@ -130,21 +129,15 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     """
     for name, paths in (("training", training), ("items", items)):
         require_paths(name, paths)
-    rejected: list[Rejected] = []
-    rejected_items: list[Rejected] = []
-    lacking: list[WithoutText | None] = []
-    lacking_items: list[WithoutText | None] = []
-    quoted: list[QuotedLines | None] = []
+    read, of_items = RecordFaults(), RecordFaults()
     request = Request(text=text, id=id, **reading)
     columns = pa.schema(dict.fromkeys(("text", "id"), pa.large_string()))
     with local_shards(inputs_of(items, request, training), request) as shards:
         tables = []
-        for one in shards.every_piece(rejected_items):
+        for one in shards.every_piece():
+            of_items.add(one)
             tables.append(pa.table({"text": one.texts, "id": one.ids}).cast(columns))
-            lacking_items.append(one.without_text)
-            quoted.append(one.quoted_lines)
-        if rejected_items and not any(map(len, tables)):
-            raise nothing_left(shards.inputs, rejected_items)
+        of_items.require_documents(shards.inputs)
     asked = pa.concat_tables([columns.empty_table(), *tables])
     found = _Search(asked["text"], words, threshold, analysis)
     with (
@@ -152,18 +145,17 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
         LocalEngine(threads) as engine,
         local_shards(inputs_of(training, request, items), request) as shards,
     ):
-        for piece in filter(len, shards.every_piece(rejected, partial(follow, "read"))):
-            found.scan(piece.texts, piece.ids, engine)
-            lacking.append(piece.without_text)
-            quoted.append(piece.quoted_lines)
-        if rejected and not found.read:
-            raise nothing_left(shards.inputs, rejected)
-    done = found.result(asked["id"], rejected_items + rejected)
+        for piece in shards.every_piece(partial(follow, "read")):
+            read.add(piece)
+            if len(piece):
+                found.scan(piece.texts, piece.ids, engine)
+        read.require_documents(shards.inputs)
     return replace(
-        done,
-        without_text=in_total(lacking),
-        items_without_text=in_total(lacking_items),
-        quoted_lines=in_total(quoted),
+        found.result(asked["id"]),
+        rejected=of_items.rejected + read.rejected,
+        without_text=read.without_text,
+        items_without_text=of_items.without_text,
+        quoted_lines=in_total([of_items.quoted_lines, read.quoted_lines]),
     )
 
 
@@ -225,7 +217,7 @@ class _Search:
         tokens = self._shingling.tokens(batch)
         return start, [kind.among(tokens) for kind in self._kinds]
 
-    def result(self, ids: Any, rejected: Sequence[Rejected] = ()) -> Contamination:
+    def result(self, ids: Any) -> Contamination:
         number = len(self._share)
         anywhere = np.zeros(number)
         for kind in self._kinds:
@@ -246,7 +238,7 @@ class _Search:
                 "passage": pa.array(passages, pa.large_string()),
             }
         )
-        return Contamination(items, pa.concat_tables(self._listed).combine_chunks(), self.read, rejected)
+        return Contamination(items, pa.concat_tables(self._listed).combine_chunks(), self.read)
 
     def _passage(self, own: int) -> str | None:
         item = readable_text(self._texts, own)

@@ -1,10 +1,10 @@
 """All pairs of documents of any number: their features are in files, and are compared block by block."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
 from itertools import combinations_with_replacement, pairwise, product
 from typing import Any, Final
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -14,8 +14,9 @@ from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Features, Positions, Words, ragged
 from neardup.pipeline.partners.pairs import PairRule, clusters_of, pair_table
 from neardup.pipeline.spilled.job import IDS, Job, of_shard
-from neardup.pipeline.spilled.signing import ReportedRecords, fields_of
+from neardup.pipeline.spilled.signing import fields_of
 from neardup.sources.missing_fields import LackingFields
+from neardup.sources.record_faults import RecordFaults
 from neardup.text.columns import batches, gathered
 
 Record = dict[str, Any]
@@ -30,12 +31,12 @@ _ROUNDING: Final = 1e-9
 
 def shingle(job: Job, rule: PairRule, task: int) -> Record:
     """Read a shard, and store the features of its documents, piece by piece: the distinct ones unless they count."""
-    record: Record = {"documents": 0, "pieces": 0, "files": {}}
-    reported = ReportedRecords()
+    record: Record = {"pieces": 0, "files": {}}
+    faults = RecordFaults()
     lacking = LackingFields(fields_of(job))
     ids: list[pa.Table] = []
     for piece in job.shards.pieces(job.shards.shards[task]):
-        reported.add(piece)
+        faults.add(piece)
         lacking.add(piece)
         if not len(piece):
             continue
@@ -44,11 +45,10 @@ def shingle(job: Job, rule: PairRule, task: int) -> Record:
         name = f"{task:06}-{record['pieces']:06}.npy"
         for kind, arrays in zip((SHINGLED, "sizes-", "distinct-"), zip(*parts, strict=True), strict=True):
             record["files"] |= job.save(f"{kind}{name}", np.concatenate(arrays))
-        record["documents"] += len(piece)
         record["pieces"] += 1
     none = pa.table({"id": pa.array([], pa.large_string())})
     record["files"] |= job.save_table(of_shard(IDS, task), pa.concat_tables([none, *ids]))
-    return record | asdict(reported) | {"lacking": lacking.found}
+    return {**record, **msgspec.to_builtins(faults), "lacking": lacking.found}
 
 
 def _stored(features: Features, rule: PairRule) -> tuple[Words, Positions, Positions]:

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Final, get_type_hints
 
 import msgspec
 
-from neardup.sources.collection import Count, Shard
-from neardup.sources.record_faults import QuotedLines, WithoutText
+from neardup.sources.collection import Shard
+from neardup.sources.record_faults import Count, RecordFaults
 from neardup.sources.request import Request
 
 Files = dict[str, Count]
@@ -39,22 +39,6 @@ class _Begun(msgspec.Struct):
     for_index: bool = False
 
 
-class _Signed(msgspec.Struct):
-    seconds: float
-    documents: Count
-    text: Count
-    features: Count
-    without_text: list[WithoutText]
-    quoted_lines: list[QuotedLines]
-    rejected: list[tuple[str, Count, str, str]]
-    skipped: dict[str, Count]
-    body_faults: dict[str, Count]
-    without_templates: bool
-    revisits: bool
-    lacking: dict[str, list[str]]
-    files: Files
-
-
 class _Fields(msgspec.Struct):
     schema: str
     misfit: str | None
@@ -65,11 +49,19 @@ def _counts(*names: str, **more: Any) -> type[msgspec.Struct]:
     return msgspec.defstruct("Counts", [*((name, Count) for name in names), *more.items(), ("files", Files)])
 
 
+_SIGNED: Final = _counts(
+    "text",
+    "features",
+    seconds=float,
+    revisits=bool,
+    lacking=dict[str, list[str]],
+    **get_type_hints(RecordFaults, include_extras=True),
+)
 _PROPOSED: Final = _counts("compared", "candidates", "not_compared", "blocks")
 KINDS: Final[dict[str, Any]] = {  # by the first part of the name of a stage
     "split": _Begun,
-    "sign": _Signed,
-    "sign_text": _Signed,
+    "sign": _SIGNED,
+    "sign_text": _SIGNED,
     "rank": _counts("leaders"),
     "bucket": _counts("not_compared"),
     "pair": _counts("candidates"),

@@ -35,12 +35,11 @@ from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import decide
 from neardup.pipeline.spilled.pairs import arrange, bucket, groups, pair, propose, ranges, remove_buckets
 from neardup.pipeline.spilled.ranking import gather_signatures, leader_count, rank
-from neardup.pipeline.spilled.signing import Signed, fields_of, rejected_in, sign
+from neardup.pipeline.spilled.signing import Signed, faults_in, fields_of, sign
 from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.sources.formats import display
 from neardup.sources.missing_fields import missing_field
-from neardup.sources.read import nothing_left
 from neardup.text.columns import as_it_lies
 
 Record = dict[str, Any]
@@ -239,9 +238,7 @@ def require_documents(
 
     The *fields* are by default all that a record of the inputs must have.
     """
-    rejected = rejected_in(records)
-    if rejected and not any(record["documents"] for record in records):
-        raise nothing_left(names, rejected)
+    faults_in(records).require_documents(names)
     for name in fields_of(job) if fields is None else fields:
         existing = lacking_fields(records, name)
         if existing is not None and name not in replaced:

@@ -1,13 +1,13 @@
 """Signing: each shard is read once, and what later stages need to know of its documents is stored."""
 
 import time
-from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, astuple, dataclass, field, replace
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from math import prod
 from typing import Any, Final, cast
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
@@ -27,7 +27,7 @@ from neardup.sources.compression import within_memory
 from neardup.sources.fields import with_one_order
 from neardup.sources.formats import display
 from neardup.sources.missing_fields import LackingFields
-from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
+from neardup.sources.record_faults import RecordFaults
 from neardup.text.columns import batches, text_lengths
 from neardup.text.sites import NO_SITES, separate
 
@@ -166,7 +166,7 @@ class Signed:
 
 
 def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
-    """Read a shard, digest and sign its documents; return the numbers of these, and what was rejected.
+    """Read a shard, digest and sign its documents; return their ``RecordFaults``, and what later stages need.
 
     ``lacking`` maps each field that no record of the shard has to the fields that there are; without records, these are
     the columns. With *body*, the text replaces the field of this name.
@@ -174,23 +174,17 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     started = time.thread_time()
     tables: list[pa.Table] = []
     ids: list[pa.Table] = []
-    skipped: Counter[str] = Counter()
-    body_faults: Counter[str] = Counter()
     revisits: list[pa.Table] = []
-    reported = ReportedRecords()
-    without_templates = False
+    faults = RecordFaults()
     lacking = LackingFields(fields_of(job))
     source = job.shards.inputs[job.shards.shards[task].source]
     with within_memory(source):
         for piece in job.held.holding(task, job.shards.pieces(job.shards.shards[task])):
-            reported.add(piece)
+            faults.add(piece)
             own = lacking.add(piece)
             if len(piece):
                 tables.append(_of_piece(job, piece, own, body=body))
             ids.append(with_places(pa.table({"id": piece.ids.cast(pa.large_string())}), piece.places()))
-            skipped.update(piece.skipped)
-            body_faults.update(piece.body_faults)
-            without_templates |= len(piece) > 0 and piece.without_templates
             revisits += [piece.revisits] if piece.revisits is not None and len(piece.revisits) else []
     no_table = _signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})
     table = pa.concat_tables(tables or [no_table], promote_options="default")  # pieces may lack a field
@@ -204,51 +198,19 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     files |= job.save_table(of_shard(IDS, task), pa.concat_tables(ids) if ids else no_ids)
     files |= job.save_table(of_shard(REVISITS, task), pa.concat_tables(revisits)) if revisits else {}
     return {
+        **msgspec.to_builtins(faults),
         "seconds": time.thread_time() - started,
-        "documents": len(table),
         "text": int(table.column("length").to_numpy().sum()),
         "features": int(table.column("features").to_numpy().sum()),
-        **asdict(reported),
-        "skipped": skipped,
-        "body_faults": body_faults,
-        "without_templates": without_templates,
         "revisits": len(revisits) > 0,
         "lacking": lacking.found,
         "files": files,
     }
 
 
-@dataclass(slots=True)
-class ReportedRecords:
-    """The documents of a shard that a summary reports, as the record of its task has them.
-
-    ``rejected_in``, ``without_text_in`` and ``quoted_lines_in`` read them.
-    """
-
-    rejected: list[list[Any]] = field(default_factory=list)
-    without_text: list[dict[str, Any]] = field(default_factory=list)
-    quoted_lines: list[dict[str, Any]] = field(default_factory=list)
-
-    def add(self, piece: InputPiece) -> None:
-        """Add those of a piece."""
-        self.rejected += [[*astuple(one)] for one in piece.rejected]
-        self.without_text += [] if piece.without_text is None else [asdict(piece.without_text)]
-        self.quoted_lines += [] if piece.quoted_lines is None else [asdict(piece.quoted_lines)]
-
-
-def without_text_in(records: Iterable[dict[str, Any]]) -> WithoutText | None:
-    """Return the records without a text of shards with these *records*; ``None`` if all have one."""
-    return in_total(WithoutText(**one) for record in records for one in record["without_text"])
-
-
-def quoted_lines_in(records: Iterable[dict[str, Any]]) -> QuotedLines | None:
-    """Return the records with line ends inside quotes of shards with these *records*; ``None`` if there are none."""
-    return in_total(QuotedLines(**one) for record in records for one in record["quoted_lines"])
-
-
-def rejected_in(records: Iterable[dict[str, Any]]) -> list[Rejected]:
-    """Return the rejected records of shards with these *records*."""
-    return [Rejected(*one) for record in records for one in record["rejected"]]
+def faults_in(records: Sequence[dict[str, Any]]) -> RecordFaults:
+    """Return the faults of all records of shards with these *records*."""
+    return RecordFaults.of(msgspec.convert(record, RecordFaults) for record in records)
 
 
 def fields_of(job: Job) -> list[str]:

@@ -1,9 +1,7 @@
 """The documents and the result of a run in pieces: most of both stays in files, and is read where it is asked for."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -19,9 +17,8 @@ from neardup.pipeline.spilled.earlier_documents import Earlier
 from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
 from neardup.pipeline.spilled.ranking import thresholds
-from neardup.pipeline.spilled.signing import Signed, quoted_lines_in, rejected_in, without_text_in
+from neardup.pipeline.spilled.signing import Signed, faults_in
 from neardup.sources.formats import display
-from neardup.sources.record_faults import QuotedLines, WithoutText
 from neardup.text.columns import gathered
 from neardup.text.host_templates import HostTemplates
 
@@ -35,16 +32,14 @@ class StoredDocuments:
 
     def __init__(self, job: Job, records: list[dict[str, Any]]) -> None:
         self._job = job
-        self._every = records
         self.signed = Signed(job, records)
         self.records = [
             one for one, shard in zip(records, job.shards.shards, strict=True) if shard.source >= job.compared
         ]
-        self.rejected = rejected_in(records)
-        self.ignored = job.shards.ignored
-        self.skipped, self.body_faults = (
-            sum((Counter(record[name]) for record in self.records), Counter()) for name in ("skipped", "body_faults")
-        )
+        every, own = faults_in(records), faults_in(self.records)
+        self.rejected, self.quoted_lines = every.rejected, every.quoted_lines
+        self.skipped, self.body_faults, self.ignored = own.skipped, own.body_faults, job.shards.ignored
+        self.without_text, self.without_templates = own.without_text, own.without_templates
         self.names = tuple(display(path) for path in job.shards.inputs[job.compared :])
         self.text_bytes: int = sum(record["text"] for record in self.records)
         ids, first = self.signed.ids(), self.signed.first
@@ -54,28 +49,12 @@ class StoredDocuments:
         return len(self.signed) - self.signed.first
 
     @property
-    def without_text(self) -> WithoutText | None:
-        """The records without a text; ``None`` if all have one."""
-        found = without_text_in(self.records)
-        return replace(found, field=self._job.shards.request.text) if found else None
-
-    @property
-    def quoted_lines(self) -> QuotedLines | None:
-        """The records with line ends inside quotation marks; ``None`` if there are none, or if this was requested."""
-        return quoted_lines_in(self._every)
-
-    @property
     def revisits(self) -> pa.Table | None:
         """The revisit records of the archives; ``None`` if there are none."""
         first = len(self._job.shards.shards) - len(self.records)
         shards = (shard for shard, one in enumerate(self.records, first) if one["revisits"])
         tables = [self._job.table(of_shard(REVISITS, shard)) for shard in shards]
         return pa.concat_tables(tables) if tables else None
-
-    @property
-    def without_templates(self) -> bool:
-        """Whether some texts are those of HTML that was read without templates."""
-        return any(record["without_templates"] for record in self.records)
 
     @property
     def templates(self) -> HostTemplates | None:
