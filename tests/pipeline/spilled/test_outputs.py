@@ -244,7 +244,7 @@ def test_standard_output_is_written_by_the_run_itself(tmp_path, sources, monkeyp
     each = files.Stages.each
 
     def noted(self, stage, *given, **options):
-        stages.append(stage)
+        stages.append(stage.partition("-")[0])
         return each(self, stage, *given, **options)
 
     monkeypatch.setattr(files.Stages, "each", noted)
@@ -351,8 +351,12 @@ def test_damaged_fields_of_a_shard_are_named(tmp_path, schema):
     run()
     path = next((tmp_path / "w").glob("run-*/done/fields--0.json"))
     path.write_text(json.dumps({**json.loads(path.read_bytes()), "schema": schema}))
-    with pytest.raises(StorageDamaged, match=r"fields--0.json: .*; remove the work folder, and run again"):
+    if isinstance(schema, str):
+        with pytest.raises(StorageDamaged, match=r"fields--0.json: .*; remove the work folder, and run again"):
+            run(force=True)
+    else:  # it is no record of this stage, which is done again
         run(force=True)
+        assert isinstance(json.loads(path.read_bytes())["schema"], str)
 
 
 def test_inputs_with_other_types_are_written_to_several_files(tmp_path):
