@@ -59,6 +59,17 @@ def test_changes_are_passed_on_and_read_back(serve, writer, texts, folder):
     assert (refused.status_code, refused.headers["content-type"]) == (422, "application/problem+json")
 
 
+def test_too_many_changes_at_a_time_are_rejected_and_reads_are_not(serve, writer, texts):
+    path, token, line = writer
+    limits = Limits(long_requests=2, pause_seconds=0.01)
+    ask = serve(read_only=True, writer=path, tokens=Tokens.parsed([line]), limits=limits)
+    body = {"json": {"documents": [{"id": "d", "text": texts.heron}]}, "headers": {"Authorization": f"Bearer {token}"}}
+    admit, judge = (("POST", "/v1/admit"), body), (("POST", "/v1/judge"), body)
+    answers = [answer.status_code for answer in ask.together(*[admit] * 6, *[judge] * 3)]
+    assert (sorted(answers[:6]), answers[6:]) == ([200] * 2 + [429] * 4, [200] * 3)
+    assert {answer.status_code for answer in ask.together(*[admit] * 2)} == {200}  # nothing is left of it
+
+
 def test_a_token_is_required_before_anything_is_passed_on(serve, writer, texts):
     path, _, line = writer
     ask = serve(read_only=True, writer=path, tokens=Tokens.parsed([line]))

@@ -1,5 +1,6 @@
 import json
 import random
+import sys
 
 import pytest
 from hypothesis import given
@@ -209,6 +210,16 @@ def test_only_the_last_keys_and_verdicts_are_remembered(index, monkeypatch):
     for some in (pages, KeyedVisits(index)):
         assert sent(some, [(36, 36)], "key 36")[0].name == "new"
         assert sent(some, [(20, 20)], "key 20" + str(some is pages))[0].name == "known"
+
+
+def test_a_key_needs_little_memory_for_many_known_pages(index):
+    pages, visits = [(number, number) for number in range(600)], KeyedVisits(index)
+    for key in ("new", "known"):
+        sent(visits, pages, key)
+    begun = [line for line in (index.store.folder / FILE).read_bytes().splitlines() if len(json.loads(line)) > 2]
+    assert [len(line) < 300 for line in begun] == [True, True]  # what is held is what is written
+    held = [part for visit in visits._visits.values() for part in (visit.known, visit.reported)]
+    assert max(map(sys.getsizeof, held)) < 200
 
 
 def test_a_forgotten_key_has_no_verdicts(index, monkeypatch):

@@ -17,10 +17,10 @@ class Limits:
 
     Queries with prefixes (``word*``) run one at a time; *prefix_queries* are in progress or wait for at most
     *query_seconds*. At most *short_requests* requests that need little work and *long_requests* that need more are in
-    progress, and bodies of more than 64 KiB have *body_memory* bytes together; *requests* are received, in progress or
-    being sent an answer. Further requests are rejected (429), those above *requests* at once, others after
-    *pause_seconds*: clients that repeat at once would take the time of the accepted ones. Connections that are idle or
-    have not sent the head of a request do not count.
+    progress, another *long_requests* are forwarded to the process that writes, and bodies of more than 64 KiB have
+    *body_memory* bytes together; *requests* are received, in progress or being sent an answer. Further requests are
+    rejected (429), those above *requests* at once, others after *pause_seconds*: clients that repeat at once would take
+    the time of the accepted ones. Connections that are idle or have not sent the head of a request do not count.
     """
 
     body: int = 8 << 20

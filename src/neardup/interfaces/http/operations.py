@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import KW_ONLY, dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, get_type_hints
 
 import msgspec
@@ -16,7 +16,7 @@ from neardup.interfaces.http.problems import INVALID, ProblemKind, Refusal
 from neardup.interfaces.http.requests import JSON, Nothing, decoded, query_of, received
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Scope
-from neardup.interfaces.http.writer import forwarded
+from neardup.interfaces.http.writer import answer_of
 
 KEY_HEADER: Final = "Idempotency-Key"
 KEY_LENGTH: Final = 255
@@ -108,7 +108,7 @@ class Operation:
 
     async def _forward(self, service: Service, request: Request, writer: str) -> Response:
         async with received(request, service) if self.has_body else nullcontext(b"") as body:
-            return await forwarded(request, bytes(body), writer)
+            return await service.forward(partial(answer_of, writer, request, bytes(body)))
 
     def _result(self, service: Service, given: Any, *more: Any) -> bytes:
         result = self.run(service, given, *more)

@@ -65,6 +65,7 @@ class Service:
         self.report = report or (lambda _: None)
         self.body_memory = 0  # bytes of large bodies
         self._in_progress = {False: 0, True: 0}  # short and long requests
+        self._forwarded = 0  # requests that the process that writes answers
         self._prefix_queries, self._prefix_turn = 0, asyncio.Lock()
         self._most = {False: self.limits.short_requests, True: self.limits.long_requests}
         self._search_lags = False
@@ -73,7 +74,8 @@ class Service:
         self.index = self._opened()
         self.search = self._opened_search()
         self.ready = False
-        self._threads = {name: ThreadPoolExecutor(_THREADS, f"neardup-{name}") for name in ("long", "short")}
+        threads = {"long": _THREADS, "short": _THREADS, "forward": self.limits.long_requests}
+        self._threads = {name: ThreadPoolExecutor(most, f"neardup-{name}") for name, most in threads.items()}
         self._long_running = 0
         self._tasks: list[asyncio.Task[None]] = []  # that watch the index, and ask the process that writes
         self._writer_writes: Writes = "failed"  # as the writer reported last
@@ -124,6 +126,20 @@ class Service:
                 self._prefix_turn.release()
         finally:
             self._prefix_queries -= 1
+
+    async def forward(self, work: Callable[[], Answer]) -> Answer:
+        """Wait for the process that writes, or reject a request (429) where it has too many of this process.
+
+        They count apart from long requests, so that reads do not wait for changes, nor are rejected because of them.
+        """
+        if self._forwarded >= self.limits.long_requests:
+            await asyncio.sleep(self.limits.pause_seconds)
+            raise self.rejected()
+        self._forwarded += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._threads["forward"], work)
+        finally:
+            self._forwarded -= 1
 
     def hold(self, size: int) -> None:
         """Count a body of *size* bytes if it is large; reject it (413, 429) if it, or all of them, need too much."""

@@ -1,6 +1,5 @@
 """The process that writes the index, as processes that read it ask it: whether it can write, and to make changes."""
 
-import asyncio
 import socket
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
@@ -48,10 +47,10 @@ def writes_of(writer: str, seconds: float) -> Writes:
         return "failed"
 
 
-async def forwarded(request: Request, body: bytes, writer: str) -> Response:
+def answer_of(writer: str, request: Request, body: bytes) -> Response:
     """Return the answer of the process that listens at the socket *writer*, which checks the request again."""
     try:
-        return await asyncio.to_thread(_answer, request, body, writer)
+        return _answer(request, body, writer)
     except (OSError, HTTPException) as error:
         raise Refusal(UNWRITABLE) from error
 

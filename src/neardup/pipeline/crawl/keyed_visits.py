@@ -37,16 +37,16 @@ Contents = Sequence[str] | Signatures  # the texts of pages, or their signatures
 class Visit(msgspec.Struct, array_like=True):
     """A batch before its pages were admitted: the digests of its key and of its content, and the state of the index.
 
-    *first* is the number of the next admission; *known* are the rows of pages whose address was known, *reported* those
-    of kept pages that were reported as kept since the last admission. If the batch is *answered*, its pages were
-    recorded. In the file, one without *content* releases its key, because the batch was refused.
+    *first* is the number of the next admission; *known* has a bit for each page whose address was known, *reported* one
+    for each kept page that was reported as kept since the last admission (``_bits``). If the batch is *answered*, its
+    pages were recorded. In the file, one without *content* releases its key, because the batch was refused.
     """
 
     key: str
     content: str
     first: int
-    known: list[int]
-    reported: list[int]
+    known: bytes
+    reported: bytes
     answered: bool = False
 
 
@@ -142,7 +142,7 @@ class KeyedVisits:
         """
         index = self.index
         there, now = index.admissions(ids), index.known(ids, texts, fields, changed_at_least=least)
-        numbers, reported = range(visit.first, visit.first + len(ids) + 1), set(visit.reported)
+        numbers, reported = range(visit.first, visit.first + len(ids) + 1), _rows(visit.reported)
         until = self._next(visit)
         begun = visit.answered or any(one is not None and visit.first <= one.number < until for one in there)
         if None in there and not begun:
@@ -162,7 +162,7 @@ class KeyedVisits:
                     passed_on.add(row)
             elif admission.reported in numbers and row not in reported:
                 verdicts[row] = Known(ids[row], resemblance=found.resemblance, contained=found.contained)
-        rows, known = list(own.values()), set(visit.known)
+        rows, known = list(own.values()), _rows(visit.known)
         columns = {name: [values[row] for row in last.values()] for name, values in (fields or {}).items()}
         table = address_fields(index.fields, [urls[row] for row in last.values()], field_table(columns, len(last)))
         some = texts[np.array(rows, np.int64)] if isinstance(texts, Signatures) else [texts[row] for row in rows]
@@ -176,8 +176,8 @@ class KeyedVisits:
 
     def _begin(self, name: str, content: str, there: Sequence[Admission | None]) -> None:
         """Record a batch whose pages have these admissions before it."""
-        first, known = self.index.next_admission, [row for row, one in enumerate(there) if one is not None]
-        reported = [row for row, one in enumerate(there) if one is not None and one.reported == first]
+        first, known = self.index.next_admission, _bits(one is not None for one in there)
+        reported = _bits(one is not None and one.reported == first for one in there)
         self._record(Visit(name, content, first, known, reported))
 
     def _forget(self, name: str) -> None:
@@ -186,7 +186,7 @@ class KeyedVisits:
         if self.index.next_admission == visit.first:
             del self._read()[name]
             with suppress(StorageFailed):  # then the key remains in use after a restart
-                self._write(Visit(name, "", visit.first, [], []), sync=False)
+                self._write(Visit(name, "", visit.first, b"", b""), sync=False)
                 self._lines += 1
 
     def _next(self, visit: Visit) -> float:
@@ -280,6 +280,20 @@ class KeyedVisits:
 def _without_links(path: str, flags: int) -> int:
     """Open a file unless it is a link, whose target others have chosen."""
     return os.open(path, flags | os.O_NOFOLLOW, 0o666)
+
+
+def _bits(flags: Iterable[bool]) -> bytes:
+    """Return flags as bits without the zero bytes at their end: 1,000 rows have at most 125 bytes.
+
+    >>> _bits([False, True, False]), sorted(_rows(_bits([False, True, False])))
+    (b'@', [1])
+    """
+    return np.packbits(np.fromiter(flags, np.bool_)).tobytes().rstrip(b"\0")
+
+
+def _rows(bits: bytes) -> set[int]:
+    """Return the rows whose bit is set."""
+    return set(np.flatnonzero(np.unpackbits(np.frombuffer(bits, np.uint8))).tolist())
 
 
 def _recorded(name: str, verdicts: Iterable[Verdict]) -> VisitVerdicts:
