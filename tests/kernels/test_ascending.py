@@ -1,8 +1,10 @@
 """Sorting, searching and comparing ascending values, against the standard library."""
 
 from bisect import bisect_left
+from time import process_time
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,6 +49,26 @@ def test_values_are_sorted(size, largest, random):
     expected = np.sort(values)
     sorted_in_place(values)
     assert values.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("size", [4095, 4096, 4097, 70_000])
+@pytest.mark.parametrize("largest", [0, 1, 1000, 2**63, 2**64 - 1])
+def test_many_values_are_sorted(size, largest):
+    values = np.random.default_rng(1).integers(0, largest, size, np.uint64, endpoint=True)
+    expected = np.sort(values)
+    sorted_in_place(values)
+    assert values.tolist() == expected.tolist()
+
+
+def test_very_many_hashes_are_sorted_about_as_fast_as_by_numpy():
+    values = np.random.default_rng(1).integers(0, 2**64 - 1, 1 << 20, np.uint64, endpoint=True)
+    sorted_in_place(values[:1].copy())
+    times = []
+    for sort_one in (np.sort, sorted_in_place):
+        content, begin = values.copy(), process_time()
+        sort_one(content)
+        times.append(process_time() - begin)
+    assert times[1] < 4 * times[0]
 
 
 @given(st.lists(st.lists(st.integers(0, 99), min_size=1, max_size=70), max_size=9), st.booleans())
