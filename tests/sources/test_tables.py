@@ -33,20 +33,34 @@ def test_the_types_of_decoded_records_hold_all_values():
     assert table_of("x:{}".format, []).num_columns == 0
 
 
+_INEXACT = "and the values before it have no common exact type: one is beyond 2^53, one is not whole"
+_SEVERAL = "has values of several types, or a number beyond 64 bits"
+_OTHER = "is of another type than the values before it"
+
+
 @pytest.mark.parametrize(
-    ("values", "shown"),
+    ("values", "misfit"),
     [
-        ([1, None, "a", 2], "'a'"),
-        ([True, 1], "1"),
-        ([{"a": 1}, 2], "2"),
-        ([1 << 70], "1180591620717411303424"),
-        ([0.5, None, (1 << 53) + 1], "9007199254740993"),
-        ([{"a": 0.5}, {"a": (1 << 53) + 1}], "{'a': 9007199254740993}"),
+        ([1, None, "a", 2], f'"a", {_OTHER}'),
+        ([True, 1], f"1, {_OTHER}"),
+        ([1, True], f"true, {_OTHER}"),
+        ([0.5, None, True], f"true, {_OTHER}"),  # Arrow alone makes it 1.0
+        ([{"a": 1.5}, {"a": True}], f'{{"a": true}}, {_OTHER}'),
+        ([{"a": [None, {"b": 1.5}]}, None, {"a": [{"b": False}]}], f'{{"a": [{{"b": false}}]}}, {_OTHER}'),
+        ([[1.5], None, [True]], f"[true], {_OTHER}"),
+        ([[1.5, True]], f"[1.5, true], {_SEVERAL}"),
+        ([[1, "é"]], f'[1, "é"], {_SEVERAL}'),
+        ([{"a": 1}, 2], f"2, {_OTHER}"),
+        ([1 << 70], "1180591620717411303424, is beyond 64 bits"),
+        ([[1 << 70]], f"[1180591620717411303424], {_SEVERAL}"),
+        ([0.5, None, (1 << 53) + 1], f"9007199254740993, {_INEXACT}"),
+        ([(1 << 53) + 1, 0.5], f"0.5, {_INEXACT}"),
+        ([{"a": 0.5}, {"a": (1 << 53) + 1}], f'{{"a": 9007199254740993}}, {_OTHER}'),
     ],
 )
-def test_values_without_a_common_type_are_refused(values, shown):
+def test_values_without_a_common_type_are_refused(values, misfit):
     first = next(row for row, value in enumerate(values) if row == len(values) - 1 or value == "a")
-    rule = f"its 'f', {shown}, is too large, or of another type than the values before it, which only JSON lines can"
+    rule = f"its 'f', {misfit}, which only JSON lines can"
     with pytest.raises(DataError, match=re.escape(f"x:{first}: {rule}")):
         table_of("x:{}".format, [{"f": value} for value in values])
 

@@ -6,9 +6,11 @@ JSON and delimited text, columns are written as in ``neardup.sources.plain_colum
 NaN and infinity are null. What a format cannot represent is an error.
 """
 
+import json
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -29,7 +31,7 @@ _BYTES: Final = 1 << 23
 _GROUP_ROWS: Final = 1 << 20  # of a row group of Parquet
 _GROUP_BYTES: Final = 1 << 27
 ONLY_LINES: Final = (
-    "which only JSON lines can represent; write JSON lines, and use other outputs for inputs of other formats"
+    "which only JSON lines can represent; write JSON lines, and if the inputs have several formats, to a folder"
 )
 TOGETHER: Final = (
     "and inputs that are written together need one type for each field; write one file for each input, to a folder"
@@ -49,7 +51,7 @@ def slices(table: pa.Table) -> Iterator[pa.Table]:
 def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> pa.Table:
     """Return decoded JSON objects as a table; ``DataError`` at the place of the first one that does not fit.
 
-    It has a value of another type than those before it, a number beyond 64 bits, or one beyond 2^53 after fractions; or
+    It has a value of another type than those before it, a number beyond 64 bits, or one beyond 2^53 with fractions; or
     all records have more than ``MOST_FIELDS`` different fields.
     """
     names = [*dict.fromkeys(name for record in records for name in record)]
@@ -60,12 +62,12 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
     for name in names:
         values = [record.get(name) for record in records]
         try:
-            columns.append(pa.array(values))
+            columns.append(_column(values))
         except (OverflowError, pa.ArrowException):
             row = _first_misfit(values)
-            shown = repr(values[row])[:_SHOWN]
-            rule = f"its {name!r}, {shown}, is too large, or of another type than the values before it"
-            raise DataError(place(row), f"{rule}, {ONLY_LINES}", "unrepresentable") from None
+            shown = json.dumps(values[row], ensure_ascii=False)[:_SHOWN]
+            rule = f"its {name!r}, {shown}, {_misfit(values, row)}, {ONLY_LINES}"
+            raise DataError(place(row), rule, "unrepresentable") from None
     table = pa.table(columns, names)
     if _fields_of(table.schema) > MOST_FIELDS:
         raise _too_wide(place(last))
@@ -79,15 +81,46 @@ def _too_wide(where: str) -> DataError:
 
 def _first_misfit(values: Sequence[Any]) -> int:
     """Return the first of *values* that Arrow cannot add to those before it; there is one."""
+    return bisect_left(range(len(values)), True, key=lambda last: not _fits(values[: last + 1]))
 
-    def misfits(last: int) -> bool:
-        try:
-            pa.array(values[: last + 1])
-        except (pa.ArrowException, OverflowError):
-            return True
+
+def _column(values: Sequence[Any]) -> pa.Array:
+    """Return values of JSON as a column; an Arrow error or ``OverflowError`` if it has no type for all of them."""
+    column = pa.array(values)
+    if _mixed(values, column.type):
+        raise pa.ArrowInvalid("booleans among numbers")  # Arrow alone makes them 1 and 0 after a number with a point
+    return column
+
+
+def _mixed(values: Iterable[Any], kind: pa.DataType) -> bool:
+    """Return whether booleans are among the numbers of *values*, whose type in Arrow is *kind*, at any level."""
+    if pa.types.is_floating(kind):
+        return bool in set(map(type, values))
+    if pa.types.is_list(kind):
+        return _mixed(chain.from_iterable(value for value in values if value is not None), kind.value_type)
+    if pa.types.is_struct(kind):
+        present = [value for value in values if value is not None]
+        return any(_mixed([value.get(field.name) for value in present], field.type) for field in kind)
+    return False
+
+
+def _fits(values: Sequence[Any]) -> bool:
+    """Return whether values of JSON can be one column."""
+    try:
+        _column(values)
+    except (OverflowError, pa.ArrowException):
         return False
+    return True
 
-    return bisect_left(range(len(values)), True, key=misfits)
+
+def _misfit(values: Sequence[Any], row: int) -> str:
+    """Return why the value of *row* cannot be in a column with those before it."""
+    if not _fits(values[row : row + 1]):
+        one = "is" if isinstance(values[row], int) else "has values of several types, or a number"
+        return f"{one} beyond 64 bits"
+    if {type(value) for value in values[: row + 1]} <= {int, float, type(None)}:
+        return "and the values before it have no common exact type: one is beyond 2^53, one is not whole"
+    return "is of another type than the values before it"
 
 
 def united(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -> pa.Schema:

@@ -99,7 +99,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "not a number": "correct it, or leave it empty: documents without a value rank last",
         "not a date": "write it as 2026-01-31 or 2026-01-31T12:00:00Z, or leave it empty: such documents rank last",
         "kinds": "write all values as numbers",
-        "field taken": "mark the files from before, or remove the field",
+        "field taken": "if they were marked before, mark the original files instead; otherwise rename the field",
     },
     "standard input": {
         "packed files": "expand one of its files first: unzip -p FILE NAME | neardup ...",
