@@ -15,7 +15,7 @@ from neardup.model.arrays import require_same_recipe, shares
 from neardup.model.candidates import chained
 from neardup.model.errors import require_share, require_whole
 from neardup.model.options import ANALYSIS, THRESHOLD, Option
-from neardup.model.protocols import RankedRule, whole_term
+from neardup.model.ranked_rule import RankedRule, whole_term
 from neardup.model.recipe import Hashing, recipe_id
 from neardup.schemes import registry
 from neardup.schemes.signing import FeatureScheme, ranked_kernel

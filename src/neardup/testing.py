@@ -14,10 +14,10 @@ import numpy as np
 from neardup.decisions.collapse import collapse
 from neardup.model.arrays import Flags, Positions, Signatures
 from neardup.model.errors import NeardupError, ParameterError, RecipeMismatch
-from neardup.model.protocols import Scheme
 from neardup.model.recipe import RecipeId
 from neardup.schemes import registry
 from neardup.schemes.plausibility import share_a_key
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import is_whole, read, written
 from neardup.text.columns import text_column, whole_batch
 
@@ -101,7 +101,7 @@ def _without_errors(about: str) -> Iterator[None]:
 
 def _check_description(scheme: Any) -> None:
     _expect(not isinstance(scheme, type), "it is a class, and must be an instance of one, such as MinHash()")
-    _expect(isinstance(scheme, Scheme), "it lacks members of neardup.model.protocols.Scheme")
+    _expect(isinstance(scheme, Scheme), "it does not derive from neardup.schemes.scheme.Scheme")
     known = [kind.name for kind in registry.kinds()]
     _expect(scheme.name in known, "its kind is not registered; call neardup.schemes.registry.register")
     _expect(registry.named(scheme.name) is type(scheme), "its name is registered for another kind")

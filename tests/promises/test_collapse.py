@@ -130,7 +130,7 @@ def exact_matches(scheme, texts):
             return False
         if scheme.estimate_pairs(signatures, *pair)[0] < scheme.floor:
             return False
-        if hasattr(scheme, "likely") and not scheme.likely(signatures, *pair[::-1])[0]:
+        if scheme.likely is not None and not scheme.likely(signatures, *pair[::-1])[0]:
             return False
         if isinstance(scheme, SimHash | Combined) and not scheme.passes(signatures, *pair)[0]:
             return False

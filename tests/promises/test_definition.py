@@ -26,7 +26,6 @@ from neardup import (
 )
 from neardup.index.memory import buckets
 from neardup.model.arrays import Corpus, Features
-from neardup.model.protocols import ColumnScheme, FieldScheme, FilterScheme
 from neardup.pipeline.corpus.documents import SITE
 
 KEEPS = ("first", "last", "longest", "shortest", "max:score", "min:score")
@@ -155,7 +154,7 @@ def answer(table, scheme, keep, verify, *, gather="kept", room=ROOM, representat
     present = signatures.present.tolist()
     equals, leaders = {}, {}
     for place in order:
-        if isinstance(scheme, FieldScheme):
+        if scheme.columns:
             same = keys[place][0] if present[place] and verify == "exact" else None
         else:
             same = plain[place] or ((texts[place] or "").strip() and texts[place]) or None
@@ -178,7 +177,7 @@ def answer(table, scheme, keep, verify, *, gather="kept", room=ROOM, representat
 
 def closenesses(scheme, signatures, lists, verify):
     """What tells how close a pair is, as far as it is verified."""
-    if isinstance(scheme, FieldScheme) or verify == "none":
+    if scheme.columns or verify == "none":
         return lambda *_: 1
     if verify == "estimate":
         return lambda worse, better: scheme.estimate_pairs(signatures, np.array([worse]), np.array([better]))[0]
@@ -188,18 +187,18 @@ def closenesses(scheme, signatures, lists, verify):
 def matching(scheme, signatures, lists, pairs, verify, *, sites):
     """The candidate pairs that match."""
     left, right = np.array(pairs, np.int64).reshape(-1, 2).T.copy()  # each contiguous, for which kernels are compiled
-    passes = scheme.passes(signatures, left, right) if isinstance(scheme, FilterScheme) else np.ones(len(left), bool)
+    passes = scheme.passes(signatures, left, right) if scheme.passes is not None else np.ones(len(left), bool)
     needed = np.array([least(sites, a, b) for a, b in pairs])
-    if isinstance(scheme, FieldScheme) or verify == "estimate":
+    if scheme.columns or verify == "estimate":
         holds = scheme.match_pairs(signatures, left, right)
         if any(sites):
             holds = holds & ((scheme.estimate_pairs(signatures, left, right) >= needed) | (needed == 0))
     elif verify == "none":
         holds = passes
     else:
-        low = scheme.shortened(signatures) if isinstance(scheme, ColumnScheme) else signatures
+        low = scheme.shortened(signatures) if scheme.shortened is not None else signatures
         holds = passes & (scheme.estimate_pairs(low, left, right) >= scheme.floor)
-        if hasattr(scheme, "likely"):
+        if scheme.likely is not None:
             holds &= scheme.likely(signatures, left, right)
         by_length = [least_by_length(scheme, lists[a], lists[b]) for a, b in pairs]
         holds &= np.array([share(scheme, lists[a], lists[b]) for a, b in pairs]) >= np.maximum(needed, by_length)
@@ -271,7 +270,7 @@ def assert_evidence(result, table, scheme):
         named = (
             "same features" if equal[place] and equal[place] == equal[chosen] else "component" if below else scheme.rule
         )
-        assert row["rule"] in {named, "component"} if isinstance(scheme, FilterScheme) else row["rule"] == named
+        assert row["rule"] in {named, "component"} if scheme.passes is not None else row["rule"] == named
     summary, exact = result.summary, sum(row["exact"] for row in rows)
     assert (summary.documents, summary.kept) == (len(texts), len(result.kept))
     assert (summary.exact, summary.near) == (exact, len(texts) - len(result.kept) - exact)

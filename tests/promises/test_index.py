@@ -18,7 +18,6 @@ import pyarrow as pa
 import pytest
 
 from neardup import Checksum, Combined, FracMinHash, Index, MinHash, Sentences, SimHash, Trials
-from neardup.model.protocols import ColumnScheme
 from neardup.model.verdicts import as_record
 from neardup.planning import Banding
 from neardup.results import Document
@@ -87,7 +86,7 @@ def pool(name, families=30, seed=1):
     meet = meeting(scheme, SCHEMES[name].layout, signatures)
     matches = scheme.matches(signatures[left], signatures[right]).reshape(number, number)
     estimates = scheme.estimate(signatures[left], signatures[right]).reshape(number, number)
-    low = scheme.shortened(signatures) if isinstance(scheme, ColumnScheme) else signatures
+    low = scheme.shortened(signatures) if scheme.shortened is not None else signatures
     shortened = scheme.estimate(low[left], low[right]).reshape(number, number)
     raw, exact, sets = estimates.copy(), np.zeros((number, number)), []
     equals = [content if there else None for content, there in zip(contents, signatures.present, strict=True)]
@@ -99,9 +98,9 @@ def pool(name, families=30, seed=1):
         sets = [*map(set, lists)]
         exact = np.array([[closeness(one, other, scheme.rule) for other in sets] for one in sets])
         plausible = shortened >= scheme.floor
-        if hasattr(scheme, "likely"):
+        if scheme.likely is not None:
             plausible &= scheme.likely(signatures, left, right).reshape(number, number)
-        if hasattr(scheme, "passes"):
+        if scheme.passes is not None:
             plausible &= scheme.passes(signatures, left, right).reshape(number, number)
         exact[~plausible | (exact < scheme.threshold) | ~meet] = 0.0
     else:

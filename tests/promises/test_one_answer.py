@@ -11,7 +11,6 @@ from test_definition import SCHEMES, answer, collection, with_sites
 from neardup import Index, MinHash, NearDuplicates, SimHash, Trials, collapse, dedup
 from neardup.index.disk import postings, reader, store
 from neardup.index.memory import buckets
-from neardup.model.protocols import FieldScheme
 from neardup.pipeline.corpus.documents import SITE
 from neardup.pipeline.index import fields
 
@@ -74,7 +73,7 @@ def differing(folder, seeds, *, sites=False):
         scheme = SCHEMES[int(random.integers(len(SCHEMES)))]
         representative = str(random.choice(REPRESENTATIVES))
         texts = bool(random.random() < 0.7)
-        verify = "exact" if texts or isinstance(scheme, FieldScheme) else "estimate"
+        verify = "exact" if texts or scheme.columns else "estimate"
         expected = answer(table, scheme, "first", verify, representative=representative)
         answers = {
             "dedup": dedup(table, scheme=scheme, verify=verify, representative=representative).representatives.tolist(),

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.decisions.collapse import collapse
-from neardup.model.protocols import RankedRule
+from neardup.model.ranked_rule import RankedRule
 from neardup.schemes import ranked_parts
 from neardup.schemes.ranked_parts import matched_in_parts, pairs_of
 

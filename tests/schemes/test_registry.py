@@ -33,7 +33,7 @@ def test_a_name_is_taken_once():
     rules = {
         taken: "must not be the name",
         nameless: "must be an identifier",
-        foreign: "must be a subclass of SchemeDefaults",
+        foreign: "must be a subclass of FeatureScheme or Scheme",
     }
     for kind, rule in rules.items():
         with pytest.raises(ParameterError, match=rule):

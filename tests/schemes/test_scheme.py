@@ -6,8 +6,23 @@ import pytest
 from neardup import Analysis, Checksum, Combined, MinHash, Sentences, SimHash, Trials
 from neardup.errors import ParameterError
 from neardup.schemes import registry
+from neardup.schemes.scheme import Scheme, require_scheme
 
 KEY = b"secret key 16 by"
+
+
+@pytest.mark.parametrize("kind", registry.kinds(), ids=lambda kind: kind.name)
+def test_every_kind_is_a_scheme(kind):
+    scheme = kind()
+    require_scheme(scheme)
+    assert isinstance(scheme, Scheme)
+    assert (scheme.same_content is not None) == bool(scheme.columns)
+
+
+@pytest.mark.parametrize("wrong", ["minhash", MinHash, None, object(), 3])
+def test_what_cannot_sign_is_refused(wrong):
+    with pytest.raises(ParameterError, match="must be a scheme, such as MinHash"):
+        require_scheme(wrong)
 
 
 @pytest.mark.parametrize("kind", registry.kinds(), ids=lambda kind: kind.name)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from neardup.kernels.collapse import BEGINS, BY, HEADS, MEMBERS, OF, RANKS, ROWS, by_fingerprints
 from neardup.model.arrays import Flags, Positions
-from neardup.model.protocols import RankedRule
+from neardup.model.ranked_rule import RankedRule
 
 STAYS: Final = -1
 _NO_CODES: Final = np.empty((1, 0), np.int64)

@@ -12,8 +12,8 @@ from neardup.evaluation.passages import RUN, Passage, Passages, Span, passages_o
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Signatures
 from neardup.model.errors import counted, require, require_kind, require_sequence, require_whole
-from neardup.model.protocols import Scheme, require_scheme
 from neardup.schemes import registry
+from neardup.schemes.scheme import Scheme, require_scheme
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.spans import WordSpans, word_spans
 

@@ -9,9 +9,9 @@ import numpy as np
 from neardup.decisions.evidence import COSINE, distinct_sets, exact_measure
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Features, Signatures, TextBatch
-from neardup.model.protocols import FieldScheme, Scheme
 from neardup.schemes.combined import Combined
 from neardup.schemes.plausibility import PlausiblePairs
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import text_column, whole_batch
 
@@ -116,7 +116,7 @@ def _of_fields(
 ) -> MatchDecision:
     """Compare fields byte by byte if nothing but their texts is known; otherwise their checksums decide."""
     matches, rule = estimate.matches, estimate.rule
-    if verified and isinstance(scheme, FieldScheme):
+    if verified and scheme.columns:
         rule = scheme.exact_rule
         same = scheme.same_content(text_column(texts), np.array([0]), np.array([1]))
         matches = matches and bool(same[0])
@@ -164,7 +164,7 @@ def _missing(scheme: Scheme, signed: Signatures) -> str | None:
     if not missing:
         return None
     have = f"{' and '.join(missing)} {'has' if len(missing) == 1 else 'have'} no signature"
-    if isinstance(scheme, FieldScheme):
+    if scheme.columns:
         return f"{have}: a required field is empty"
     shingling: Any = scheme.shingling
     other = "" if scheme.second_shingling is None else ", or nothing that the second scheme compares"

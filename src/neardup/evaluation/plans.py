@@ -11,10 +11,9 @@ from neardup.evaluation.expected_candidates import ExpectedCandidates, candidate
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.candidates import ROOM
 from neardup.model.errors import ParameterConflict, ParameterError, counted, plain_number, require
-from neardup.model.protocols import Scheme, require_scheme
 from neardup.model.requirements import Requirements, require_background
 from neardup.schemes import registry
-from neardup.schemes.scheme import SHINGLES
+from neardup.schemes.scheme import SHINGLES, Scheme, require_scheme
 
 _CLASSIC_SCHEME: Final = "trials"
 _CLASSIC: Final = range(10, 21)  # hashes

@@ -12,8 +12,8 @@ from typing import Any, Final, get_args
 from neardup.model.errors import DataError, InputRefused, ParameterConflict, ParameterError, require, require_path
 from neardup.model.options import Kind
 from neardup.model.policy import Gather, Policy, Representative, Verify
-from neardup.model.protocols import Scheme
 from neardup.schemes.registry import for_measure, kinds, measures, named
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.thresholds import require_policy
 from neardup.sources.compression import HEAD, check_plain
 from neardup.sources.keys import key_in

@@ -12,7 +12,7 @@ from neardup.index.disk.buffers import taken
 from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Features, TextBatch, Words
-from neardup.model.protocols import Evidence
+from neardup.text.shingling import Shingling
 
 
 def checksums(texts: TextBatch, key: Words) -> Words:
@@ -41,7 +41,7 @@ def contents(texts: TextBatch, salt: Words, rows: Any = None) -> Words:
     return np.ascontiguousarray(digests.T)
 
 
-def equals(texts: TextBatch, features: Features, salt: Words, second: Evidence | None = None) -> Words:
+def equals(texts: TextBatch, features: Features, salt: Words, second: Shingling | None = None) -> Words:
     """Return the digests of 128 bits that equal documents share: of their *features*, or without any of their texts.
 
     With a *second* shingling, its features must be equal, too. Digests are zero for blank texts, which equal none:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from neardup.engines.executors import Executors
 from neardup.model.errors import ParameterError
 from neardup.model.policy import Policy
-from neardup.model.protocols import Scheme
+from neardup.schemes.scheme import Scheme
 from neardup.sources.formats import AnyPath
 from neardup.sources.request import Request
 

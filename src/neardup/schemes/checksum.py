@@ -24,9 +24,9 @@ from neardup.model.arrays import (
 )
 from neardup.model.errors import ParameterError, require, require_flag, require_whole
 from neardup.model.options import Option
-from neardup.model.protocols import RankedRule, Reading, whole_term
+from neardup.model.ranked_rule import RankedRule, whole_term
 from neardup.model.recipe import RecipeId, recipe_id
-from neardup.schemes.scheme import SchemeDefaults, Shares, ranked_kernel
+from neardup.schemes.scheme import Reading, Scheme, Shares, ranked_kernel
 from neardup.text.columns import is_mixed, text_column, typed_parts, whole_batch
 from neardup.text.containers import table_or_column
 from neardup.text.shingling import Shingling
@@ -56,7 +56,7 @@ class Field:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checksum(SchemeDefaults):
+class Checksum(Scheme):
     """One 64-bit integer computed from named fields; documents with equal integers match.
 
     The default fields are the title and the first 1,024 bytes of the body, both required. *contribution* is one more
@@ -78,7 +78,6 @@ class Checksum(SchemeDefaults):
     measure = "resemblance"
     position_independent = False
     threshold = 1.0
-    floor = 0.0
     keys_decide = True
     match_estimate = None  # equality has no degrees
     value_types = (Field,)

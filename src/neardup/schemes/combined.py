@@ -13,10 +13,9 @@ import numpy.typing as npt
 from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, Words, require_signatures
 from neardup.model.errors import require
 from neardup.model.options import SHORT, THRESHOLD, Option
-from neardup.model.protocols import FilterScheme, Scheme
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.minhash import MinHash
-from neardup.schemes.scheme import SchemeDefaults
+from neardup.schemes.scheme import Scheme, Shares
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
 from neardup.text.columns import gathered, text_column
@@ -33,7 +32,7 @@ def _of_first(name: str, about: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Combined(SchemeDefaults):
+class Combined(Scheme):
     """Two schemes: documents that match by *first* must also match by *second*.
 
     The default is the setting of Henzinger (2006): six trials of 14 hashes over sequences of eight words, with at least
@@ -201,32 +200,18 @@ class Combined(SchemeDefaults):
         """Return whether documents ``left[i]`` and ``right[i]`` match by the second scheme, and pass the first one."""
         one, other = self.parts(signatures)
         flags: Flags = self.second.match_pairs(other, left, right)
-        return flags & self.first.passes(one, left, right) if isinstance(self.first, FilterScheme) else flags
+        return flags if self.first.passes is None else flags & self.first.passes(one, left, right)
 
-    def matches(self, left: Signatures, right: Signatures) -> Flags:
-        """Return, row by row, whether two signatures match by both schemes; false if one is missing."""
-        (one, two), (other, another) = self.parts(left), self.parts(right)
-        return np.asarray(
-            self.first.matches(one, other) & self.second.matches(two, another) & left.present & right.present
-        )
+    def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
+        (mine, filters), (theirs, others) = self.parts(one), self.parts(other)
+        flags: Flags = self.first._matching(mine, theirs, left, right)  # noqa: SLF001 - of the same base
+        also: Flags = self.second._matching(filters, others, left, right)  # noqa: SLF001 - the same
+        return flags & also & one.present[left] & other.present[right]
 
-    def match_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-        """Return whether documents ``left[i]`` and ``right[i]`` of one set of signatures match."""
-        one, other = self.parts(signatures)
-        matching = self.first.match_pairs(one, left, right) & self.second.match_pairs(other, left, right)
-        return np.asarray(matching & _both(signatures, left, right))
-
-    def estimate(self, left: Signatures, right: Signatures) -> npt.NDArray[np.float64]:
-        """Return, row by row, the estimate of the first scheme; 0 if a document has no signature."""
-        estimates = self.first.estimate(self.parts(left)[0], self.parts(right)[0])
-        return np.where(left.present & right.present, estimates, 0.0)
-
-    def estimate_pairs(
-        self, signatures: Signatures, left: AnyPositions, right: AnyPositions
-    ) -> npt.NDArray[np.float64]:
-        """Return the first scheme's estimate for documents ``left[i]`` and ``right[i]`` of one set of signatures."""
-        estimates = self.first.estimate_pairs(self.parts(signatures)[0], left, right)
-        return np.where(_both(signatures, left, right), estimates, 0.0)
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+        mine, theirs = self.parts(one)[0], self.parts(other)[0]
+        estimates = self.first._estimated(mine, theirs, left, right)  # noqa: SLF001 - of the same base
+        return np.where(one.present[left] & other.present[right], estimates, 0.0)
 
     def probability(self, resemblance: Any) -> Any:
         """Return an upper bound of the probability of a match, at a true value of the first scheme's measure.
@@ -261,10 +246,6 @@ class Combined(SchemeDefaults):
         one, other = ((part.measure, part.shingling) for part in (self.first, self.second))
         bound = f"These are upper bounds, by the first scheme, {self.first.name}: pairs must match by"
         return "" if one == other else f"{bound} {self.second.name}, too."
-
-
-def _both(signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
-    return np.asarray(signatures.present[left] & signatures.present[right])
 
 
 def _bytes_of(scheme: Any) -> int:

@@ -13,7 +13,7 @@ from neardup.model.arrays import AnyPositions, Corpus, Positions, Signatures, Wo
 from neardup.model.errors import ParameterConflict, require, require_kind, require_share, require_whole
 from neardup.model.layout import Banding, bands_law
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
-from neardup.model.protocols import RankedRule, whole_term
+from neardup.model.ranked_rule import RankedRule, whole_term
 from neardup.model.recipe import KEY_BYTES, Hashing
 from neardup.model.requirements import Requirements
 from neardup.schemes.laws import bands_and_sample_law, binomial_terms, least_count, sample_law

@@ -18,17 +18,14 @@ def plausible_tests(scheme: Any, signatures: Signatures, *, by_estimate: bool = 
     threshold: below the scheme's ``floor``, or not ``likely`` by a test of its own.
     """
     tests: list[PairTest] = []
-    likely = getattr(scheme, "likely", None)
-    if by_estimate and likely is not None:
-        tests.append(partial(likely, signatures))
+    if by_estimate and scheme.likely is not None:
+        tests.append(partial(scheme.likely, signatures))
     if by_estimate and scheme.floor > 0:
         floor = scheme.floor
-        shortened = getattr(scheme, "shortened", None)  # a ColumnScheme: the estimate is that of short rows
-        rows = signatures if shortened is None else shortened(signatures)
+        rows = signatures if scheme.shortened is None else scheme.shortened(signatures)
         tests.append(lambda left, right: scheme.estimate_pairs(rows, left, right) >= floor)
-    passes = getattr(scheme, "passes", None)  # a FilterScheme; checking the protocol takes many times as long
-    if passes is not None:
-        tests.append(partial(passes, signatures))
+    if scheme.passes is not None:
+        tests.append(partial(scheme.passes, signatures))
     return tests
 
 

@@ -7,7 +7,7 @@ from neardup.schemes.checksum import Checksum
 from neardup.schemes.combined import Combined
 from neardup.schemes.fracminhash import FracMinHash
 from neardup.schemes.minhash import MinHash
-from neardup.schemes.scheme import SchemeDefaults
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.sentences import Sentences
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
@@ -18,15 +18,15 @@ _KINDS: dict[str, type[Any]] = {}
 
 
 def register(kind: Kind) -> Kind:
-    """Add a kind of scheme (a class that derives from ``SchemeDefaults``) under its name; returns the class.
+    """Add a kind of scheme (a class that derives from ``Scheme``) under its name; returns the class.
 
     From then on, ``dedup``, ``Index``, ``collapse``, ``compare``, ``plan`` and the command line accept it in this
     process. Raises ``ParameterError`` for anything else, and for a name that is empty or taken.
     """
     name = getattr(kind, "name", "")
     require(isinstance(name, str) and name.isidentifier(), "name", name, "must be an identifier")
-    derived = isinstance(kind, type) and issubclass(kind, SchemeDefaults)
-    require(derived, "kind", kind, "must be a subclass of SchemeDefaults or FeatureScheme")
+    derived = isinstance(kind, type) and issubclass(kind, Scheme)
+    require(derived, "kind", kind, "must be a subclass of FeatureScheme or Scheme")
     require(_KINDS.get(name, kind) is kind, "name", name, "must not be the name of another scheme")
     _KINDS[name] = kind
     return kind

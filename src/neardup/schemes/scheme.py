@@ -1,26 +1,29 @@
-"""The defaults of all schemes."""
+"""The base of all schemes."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from functools import cache, partial
 from importlib import import_module
-from typing import Any, ClassVar, Final, Self, TypeVar
+from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.model.arrays import (
     AnyPositions,
+    Corpus,
     Flags,
+    Positions,
     Signatures,
+    Words,
     require_comparable,
     require_pairs,
     require_signatures,
 )
 from neardup.model.errors import ParameterConflict, ParameterError, require, require_share, require_whole
 from neardup.model.options import ANALYSIS, Option
-from neardup.model.protocols import RankedRule, Reading
+from neardup.model.ranked_rule import RankedRule
 from neardup.model.recipe import Hashing
 from neardup.schemes.ranked_parts import matched_in_parts
 from neardup.text.analysis import Analysis
@@ -40,13 +43,34 @@ def ranked_kernel(name: str) -> Any:
     return getattr(import_module("neardup.kernels.collapse"), name)
 
 
-class SchemeDefaults:
-    """The base of every scheme: a frozen dataclass whose fields are its parameters (see ``model.protocols.Scheme``).
+class Reading(NamedTuple):
+    """What a scheme's rule compares in two signatures: its name, its value, the threshold, and further numbers."""
 
-    A scheme that signs features of texts derives from ``FeatureScheme``, which derives from this.
+    measure: str
+    value: float
+    threshold: float
+    detail: dict[str, Any]
+
+
+class Scheme:
+    """Turns documents into signatures, decides which of them match, and knows the law of its own errors.
+
+    Every scheme derives from it, and is a frozen dataclass whose fields are its parameters. The four questions are
+    ``sign``, ``keys``, ``matches`` and ``probability``. The other members are what a run over a corpus, an index and
+    reports need. A scheme that signs features of texts derives from ``FeatureScheme``, which derives from this.
     """
 
-    name: ClassVar[str]
+    # What each scheme defines, as parameters, attributes or properties.
+    name: ClassVar[str]  # on the command line and in reports
+    recipe: Any  # the id of what decides the bits of its signatures
+    rule: Any  # the name of the rule in reports, for verified matches
+    measure: Any  # what ``estimate`` estimates: resemblance; overlap, the share of the smaller set; or cosine
+    threshold: Any  # the least measure of a match in exact verification
+    position_independent: Any  # whether a shared key counts in any column; otherwise only in the same column
+    shingling: Any  # how the features are made that evidence is measured on, and signed unless it signs columns
+    columns: Any  # the columns that it signs; empty if it signs the features of the text
+    floor: Any = 0.0  # the estimate below which a true match is practically impossible; 0 excludes no comparison
+
     options: ClassVar[tuple[Option, ...]] = ()
     value_types: ClassVar[tuple[type, ...]] = ()
     keys_decide: ClassVar[bool] = False  # documents match if and only if they share a key
@@ -70,6 +94,36 @@ class SchemeDefaults:
     law_features: Any = 1  # the features of a document from which on its law holds
     described_features: Any = ""  # the features of its measure, in words after a space
     second_shingling: Any = None  # how other features are made which equal documents share, too; ``None``: no others
+
+    # Methods that only some schemes have. Of pairs of documents in one set of signatures:
+    passes: Any = None  # whether they may match, however verified
+    likely: Any = None  # whether their estimate is not far below the threshold
+    # With many keys, of shorter rows with the same keys and no lower estimates, so that exact verification must follow:
+    sign_short_at: Any = None  # as ``sign_at``, in rows just long enough to find candidates
+    shortened: Any = None  # the rows that ``sign_short_at`` makes, from signatures
+    key_column: Any = None  # the keys of some documents in one column, of short signatures
+    # If it signs columns; its exact rule compares the content of the fields:
+    required_columns: Any = ()  # those without which a table cannot be signed
+    same_content: Any = None  # whether pairs of rows of a table have the same content in every field
+
+    @abstractmethod
+    def sign(self, documents: Any) -> Signatures:
+        """Return one signature per document."""
+
+    @abstractmethod
+    def sign_at(self, corpus: Corpus, positions: Positions) -> Signatures:
+        """Sign the documents at these positions of a corpus."""
+
+    @abstractmethod
+    def keys(self, signatures: Signatures) -> Words:
+        """Return uint64[n, K]: two documents are candidates if and only if they share a key."""
+
+    @abstractmethod
+    def probability(self, resemblance: Any) -> Any:
+        """Return the probability that the rule decides "match" at a true value of the measure.
+
+        Raises ``ParameterError`` for a value outside 0 and 1.
+        """
 
     # Construction.
 
@@ -300,3 +354,9 @@ class SchemeDefaults:
     def reading(self: Any, left: Signatures, right: Signatures) -> Reading:
         """Return what the rule compares in two signatures, each a set of one row."""
         return Reading(f"estimated {self.measure}", float(self.estimate(left, right)[0]), float(self.threshold), {})
+
+
+def require_scheme(scheme: object, question: str = "sign") -> None:
+    """Raise ``ParameterError`` for an object without this method of a scheme, such as a scheme's name or class."""
+    answers = not isinstance(scheme, type) and callable(getattr(scheme, question, None))
+    require(answers, "scheme", scheme, "must be a scheme, such as MinHash()")

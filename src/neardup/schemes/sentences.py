@@ -11,9 +11,9 @@ from neardup.kernels import sentences as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
 from neardup.model.errors import require_choice, require_whole
 from neardup.model.options import MIN_LENGTH, SHORT, STEM, THRESHOLD, Option
-from neardup.model.protocols import RankedRule, Reading
+from neardup.model.ranked_rule import RankedRule
 from neardup.schemes.laws import least_count, sample_law, smallest_law
-from neardup.schemes.scheme import Shares
+from neardup.schemes.scheme import Reading, Shares
 from neardup.schemes.signing import SampleScheme, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles

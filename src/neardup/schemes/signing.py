@@ -19,9 +19,8 @@ from neardup.model.arrays import (
     require_features,
     require_signatures,
 )
-from neardup.model.protocols import Scheme
 from neardup.model.recipe import RecipeId, recipe_id
-from neardup.schemes.scheme import SchemeDefaults
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.scheme import ranked_kernel as ranked_kernel  # noqa: PLC0414 - for schemes of others, too
 from neardup.text.columns import batches, text_column, whole_batch
 from neardup.text.shingling import Shingling
@@ -30,7 +29,7 @@ from neardup.text.sites import NO_SITES, separate
 Rows = npt.NDArray[Any]
 
 
-class FeatureScheme(SchemeDefaults):
+class FeatureScheme(Scheme):
     """A scheme that signs only the features of texts; a document without features has no signature.
 
     *recipe_parts* are the parameters that decide the bits of signatures, besides those of the shingling: changing any
@@ -43,7 +42,6 @@ class FeatureScheme(SchemeDefaults):
     columns: tuple[str, ...] = ()
     recipe_parts: ClassVar[tuple[str, ...]]
     position_independent = False
-    floor: Any = 0.0  # the estimate below which a true match is practically impossible; 0 excludes no comparison
 
     @cached_property
     def shingling(self: Any) -> Shingling:

@@ -13,11 +13,11 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Wor
 from neardup.model.errors import require, require_choice, require_kind
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.options import ANALYSIS, SHINGLE, SHORT, THRESHOLD, Option
-from neardup.model.protocols import RankedRule, Reading, whole_term
+from neardup.model.ranked_rule import RankedRule, whole_term
 from neardup.model.requirements import Requirements
 from neardup.model.tables import BITS, MOST_DISTANCE
 from neardup.schemes.laws import bit_agreement, hamming_law
-from neardup.schemes.scheme import Shares
+from neardup.schemes.scheme import Reading, Shares
 from neardup.schemes.signing import FeatureScheme, ranked_kernel
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis

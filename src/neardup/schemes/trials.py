@@ -14,11 +14,11 @@ from neardup.kernels import minhash as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHORT, THRESHOLD, Option
-from neardup.model.protocols import RankedRule, Reading, whole_term
+from neardup.model.ranked_rule import RankedRule, whole_term
 from neardup.model.requirements import Requirements
 from neardup.schemes.laws import trials_law
 from neardup.schemes.minhash import rounds
-from neardup.schemes.scheme import Shares
+from neardup.schemes.scheme import Reading, Shares
 from neardup.schemes.signing import FeatureScheme, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from neardup.evaluation.comparison import Comparison, Measure
-    from neardup.model.protocols import Scheme
+    from neardup.schemes.scheme import Scheme
     from neardup.sources.document import NamedText
 
 _MOST = 64 << 20  # bytes of a text; comparing two needs about thirty times as much memory

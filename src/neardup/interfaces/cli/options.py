@@ -17,9 +17,9 @@ from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option
 from neardup.model.presets import PRESETS
 
 if TYPE_CHECKING:
-    from neardup.model.protocols import Scheme
     from neardup.pipeline.index.index import Index
     from neardup.pipeline.progress import Progress
+    from neardup.schemes.scheme import Scheme
     from neardup.sources.addresses import Addresses
     from neardup.sources.collection import Collection
     from neardup.text.extraction import Extraction

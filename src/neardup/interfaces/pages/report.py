@@ -17,8 +17,8 @@ from neardup.interfaces.pages.drawing import histogram_svg, loglog_svg
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.pieces import Excerpt, compared, excerpt
 from neardup.interfaces.wording import cluster_lines, totals_of
-from neardup.model.protocols import Scheme
 from neardup.pipeline.files.dedup import FilesResult
+from neardup.schemes.scheme import Scheme
 
 _READ: Final = 50_000  # characters of a text that are looked at
 _SHOWN: Final = 1_600  # characters of a text, more or less, that are shown

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
-from neardup.model.protocols import Scheme
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import common_of
 from neardup.text.columns import as_it_lies
 from neardup.text.common_shingles import LEAST, different

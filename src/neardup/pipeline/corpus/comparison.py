@@ -18,10 +18,10 @@ from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Signa
 from neardup.model.candidates import Candidates
 from neardup.model.engine import IN_TURN, Engine, in_parts
 from neardup.model.policy import Policy
-from neardup.model.protocols import ColumnScheme, FilterScheme, Scheme
 from neardup.pipeline.progress import Progress
 from neardup.schemes.plausibility import matching, plausible_tests, share_a_key
 from neardup.schemes.ranked_parts import PairTest
+from neardup.schemes.scheme import Scheme
 
 _MANY: Final = 8  # largest ratio of documents to dropped ones that is worth a search
 NO_DECISIONS: Final[Positions] = np.empty(0, np.int64)
@@ -47,19 +47,18 @@ class SignatureKeys:
 
     def __init__(self, scheme: Scheme, signatures: Signatures) -> None:
         self._scheme, self._signatures = scheme, signatures
-        self._by_column = scheme if isinstance(scheme, ColumnScheme) else None  # asking costs more than a small column
-        by_parts = scheme.position_independent or self._by_column is not None
+        by_parts = scheme.position_independent or scheme.key_column is not None
         self._whole = None if by_parts else scheme.keys(signatures)  # other schemes make all columns as fast as one
 
     @property
     def columns(self) -> int:
         """The number of columns."""
-        return self.rows(np.arange(0)).shape[1] if self._by_column is None else self._by_column.key_count
+        return self.rows(np.arange(0)).shape[1] if self._scheme.key_column is None else int(self._scheme.key_count)
 
     def column(self, column: int, documents: AnyPositions) -> Words:
         """Return the keys of these documents in one column."""
-        if self._by_column is not None:
-            return self._by_column.key_column(self._signatures, column, documents)
+        if self._scheme.key_column is not None:
+            return np.asarray(self._scheme.key_column(self._signatures, column, documents))
         return self.rows(documents)[:, column] if self._whole is None else np.asarray(self._whole[documents, column])
 
     def rows(self, documents: AnyPositions) -> Words:
@@ -162,7 +161,7 @@ class LeaderComparison:
         least = self._thresholds.of(left, right, common.smaller)
         measured = common.columns
         rule = np.full(len(left), UNVERIFIED.get(verify, scheme.rule), dtype=object)
-        if isinstance(scheme, FilterScheme):
+        if scheme.passes is not None:
             rule[~scheme.passes(signatures, left, right)] = "component"
         if verify != "exact":
             for measure in measured.values():
@@ -193,7 +192,7 @@ def pairs_left(present: Flags, first: int, candidates: int) -> int:
 
 def needs_rows(scheme: Scheme, policy: Policy) -> bool:
     """Return whether evidence is read from the rows of signatures; otherwise decisions are their last use."""
-    return policy.verify != "exact" or isinstance(scheme, FilterScheme)
+    return policy.verify != "exact" or scheme.passes is not None
 
 
 def feature_sets(scheme: Any, features: Features, positions: Positions) -> FeatureSets:

@@ -9,7 +9,7 @@ import pyarrow as pa
 from neardup.engines.memory import available_memory
 from neardup.model.arrays import Corpus
 from neardup.model.memory import MemoryShort
-from neardup.model.protocols import ColumnScheme, Scheme
+from neardup.schemes.scheme import Scheme
 from neardup.text.columns import batches
 
 EACH: Final = 280  # bytes per document: its ranks, digests, candidates, decisions
@@ -52,8 +52,8 @@ def warn_if_short(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True)
 def _of_signature(scheme: Scheme, corpus: Corpus, *, exact: bool) -> int:
     """Return the bytes of one document's signature and keys in a run."""
     one = np.zeros(1, np.int64)
-    if isinstance(scheme, ColumnScheme) and exact:
-        return scheme.sign_short_at(corpus, one).rows.nbytes
+    if scheme.shortened is not None and exact:
+        return int(scheme.sign_short_at(corpus, one).rows.nbytes)
     signatures = scheme.sign_at(corpus, one)
     keys = scheme.keys(signatures).nbytes
     if scheme.position_independent:  # only distinct ones are stored, twice during sorting

@@ -11,9 +11,9 @@ from neardup.decisions.evidence import COLUMNS, exact_measure
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.model.policy import Policy
-from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import common_of
 from neardup.text.columns import gathered
 from neardup.text.common_shingles import CommonShingles

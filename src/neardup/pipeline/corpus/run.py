@@ -27,7 +27,6 @@ from neardup.model.engine import in_parts
 from neardup.model.errors import ParameterConflict, is_keyed, require, require_name, require_share
 from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
-from neardup.model.protocols import ColumnScheme, FieldScheme, Scheme, require_scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks, hint_counts
 from neardup.pipeline.corpus.clusters import what_is_shared
 from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, feature_sets, needs_rows
@@ -39,6 +38,7 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
 from neardup.schemes.presets import preset as preset_scheme
+from neardup.schemes.scheme import Scheme, require_scheme
 from neardup.schemes.terms import fitted_common
 from neardup.schemes.thresholds import require_policy, thresholds_of
 from neardup.text.columns import batches
@@ -100,7 +100,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
         require_name("id", id)
     with followed(progress) as follow, LocalEngine(threads) as engine:
         needed = [*policy.required_fields]
-        if isinstance(chosen, FieldScheme):
+        if chosen.columns:
             needed += [name for name in chosen.required_columns if name != BODY]  # which the text replaces
         documents = Documents.of(table_or_texts, text, id, needed, [*chosen.columns, *policy.fields])
         found = deduplicated(documents, chosen, common, policy, engine, follow)
@@ -160,7 +160,7 @@ def chosen_scheme(
 def scheme_of_texts(scheme: Scheme | None, why: str) -> Scheme:
     """Return the scheme of a run; ``ParameterError`` with the reason, *why*, for one that compares fields."""
     chosen, _ = chosen_scheme(scheme)
-    require(not isinstance(chosen, FieldScheme), "scheme", chosen.name, f"compares fields; {why}")
+    require(not chosen.columns, "scheme", chosen.name, f"compares fields; {why}")
     return chosen
 
 
@@ -257,12 +257,12 @@ class _Run:
             featureless = np.diff(shingled.features.offsets)[order] == 0
             ranks = np.flatnonzero(featureless & ~shingled.blank[order])
             leaders_by_content(self._documents.raw_texts(order[ranks]), ranks.tolist(), leaders)
-        elif isinstance(scheme, FieldScheme) and self._policy.verify == "exact":
+        elif scheme.columns and self._policy.verify == "exact":
             signatures = scheme.sign_at(corpus, order)
             ranks = np.flatnonzero(signatures.present)
 
             def equal(left: Positions, right: Positions) -> Flags:
-                return scheme.same_content(corpus.fields, order[left], order[right])
+                return np.asarray(scheme.same_content(corpus.fields, order[left], order[right]))
 
             leaders_by_digest(scheme.keys(signatures)[ranks, 0], ranks, equal, leaders)
         return leaders
@@ -274,7 +274,7 @@ class _Run:
         """
         scheme, number = self._scheme, len(positions)
         sign = scheme.sign_at
-        if isinstance(scheme, ColumnScheme) and self._policy.verify == "exact":
+        if scheme.shortened is not None and self._policy.verify == "exact":
             sign = scheme.sign_short_at
         self._progress("sign", 0, number)
         if self._fields is not None:
@@ -302,7 +302,7 @@ class _Run:
         scheme = self._scheme
         if self._policy.verify != "exact":
             return comparison.unverified
-        if isinstance(scheme, FieldScheme):
+        if scheme.columns:
             fields, at = self._fields, sets.positions
             return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
         return comparison.verified(sets)

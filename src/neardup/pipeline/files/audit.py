@@ -28,7 +28,6 @@ from neardup.model.errors import (
     require_paths,
 )
 from neardup.model.policy import Policy
-from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks, written_fields
 from neardup.pipeline.corpus.report import reading_terms, terms_of_report
 from neardup.pipeline.corpus.run import chosen_scheme
@@ -40,6 +39,7 @@ from neardup.pipeline.spilled.recorded_decisions import StateDecisions, work_dec
 from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import UNRECORDED, as_recorded, differing
+from neardup.schemes.scheme import Scheme
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.fields import joined
 from neardup.sources.formats import AnyPath, display

@@ -29,7 +29,6 @@ from neardup.model.errors import (
 from neardup.model.folders import BESIDE, WORK
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Gather, Policy, Representative, Verify
-from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.memory import needed_memory
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
@@ -43,6 +42,7 @@ from neardup.pipeline.files.in_memory import (
 )
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.thresholds import require_policy
 from neardup.sources.first_records import first_records
 from neardup.sources.formats import (

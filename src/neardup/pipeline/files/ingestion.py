@@ -30,7 +30,6 @@ from neardup.model.errors import (
 )
 from neardup.model.folders import INDEX
 from neardup.model.memory import LEAST_OF_INDEX, OF_INDEX
-from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.crawl.filter import Moment
@@ -45,6 +44,7 @@ from neardup.pipeline.query.search import TITLE, has_table, keeping_up
 from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
+from neardup.schemes.scheme import Scheme
 from neardup.sources.addresses import Addresses
 from neardup.sources.formats import WARC, AnyPath, display
 from neardup.sources.inputs import Inputs, inputs_of

@@ -22,7 +22,6 @@ from neardup.model.errors import (
 )
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Policy
-from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.run import scheme_of_texts
 from neardup.pipeline.partners.pairs import PAIRS_OF_TEXTS, PairMeasure, PairRule
 from neardup.pipeline.progress import Progress, followed
@@ -31,6 +30,7 @@ from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, require_documents
 from neardup.pipeline.spilled.signing import quoted_lines_in, rejected_in, without_text_in
+from neardup.schemes.scheme import Scheme
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import AnyPath, display
 from neardup.sources.inputs import inputs_of

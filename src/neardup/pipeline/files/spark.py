@@ -12,12 +12,12 @@ from typing import Any, Final
 from neardup.engines.spark import SparkExecutors, naming_errors
 from neardup.model.errors import OutputRefused, ParameterError, StorageRefused, reason, require, require_sequence
 from neardup.model.policy import Policy
-from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.result import Summary
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.files import dedup as files
 from neardup.pipeline.spilled.job import digest
 from neardup.schemes.checksum import BODY
+from neardup.schemes.scheme import Scheme
 from neardup.sources.formats import AnyPath, local_folder
 from neardup.sources.record_faults import Rejected
 from neardup.text.common_shingles import CommonShingles

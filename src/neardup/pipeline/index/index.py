@@ -33,7 +33,6 @@ from neardup.model.errors import (
 )
 from neardup.model.memory import LEAST_OF_INDEX, OF_INDEX
 from neardup.model.policy import Representative, require_representative
-from neardup.model.protocols import require_scheme
 from neardup.model.seen import Admission, Document, GroupPage, Removal, Stats
 from neardup.model.verdicts import Known, Verdict
 from neardup.pipeline.index import terms as own_terms
@@ -48,6 +47,7 @@ from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State
 from neardup.schemes import registry
+from neardup.schemes.scheme import require_scheme
 from neardup.schemes.terms import common_of
 from neardup.schemes.thresholds import require_texts
 from neardup.sources.addresses import Addresses

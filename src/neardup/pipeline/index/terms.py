@@ -18,12 +18,12 @@ from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
 from neardup.model.memory import LEAST_OF_INDEX
 from neardup.model.policy import Representative
-from neardup.model.protocols import require_scheme
 from neardup.model.seen import Stats
 from neardup.model.tables import TableDesign
 from neardup.pipeline.index.fields import field_kinds
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import RecordedScheme, other_settings
+from neardup.schemes.scheme import require_scheme
 from neardup.schemes.thresholds import require_texts
 from neardup.text.common_shingles import CommonShingles
 

@@ -25,13 +25,13 @@ from neardup.model.arrays import (
     require_same_recipe,
 )
 from neardup.model.errors import DataError
-from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.digests import contents, equals
 from neardup.pipeline.index.fields import sites_at, sites_of
 from neardup.schemes.checksum import BODY
 from neardup.schemes.plausibility import matching, plausible_tests
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches, text_column, whole_batch
 from neardup.text.sites import NO_SITES, separate
@@ -90,7 +90,7 @@ def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Aske
         signatures, own = _signed(scheme, column, sites, salt)
         return Asked(signatures, contents(texts, salt), own, texts, sites)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
-    for name in {*cast("FieldScheme", scheme).required_columns} - {BODY, "text", *listed}:
+    for name in {*scheme.required_columns} - {BODY, "text", *listed}:
         raise DataError("fields", f"lack {name!r}, which the scheme signs; add it: fields={{{name!r}: [...]}}")
     signatures = scheme.sign(pa.table({BODY: column, "text": column, **listed}))  # as a run names the texts
     own = contents(texts, salt, signatures.rows)
@@ -118,7 +118,7 @@ class Verifier:
 
     def __init__(self, store: Store, scheme: Scheme) -> None:
         self._store, self._scheme = store, scheme
-        self._by_fields = isinstance(scheme, FieldScheme)
+        self._by_fields = bool(scheme.columns)
 
     def verified(self, given: Asked) -> bool:
         """Return whether matches are verified on texts."""
@@ -126,7 +126,7 @@ class Verifier:
 
     def measure(self, given: Asked) -> str:
         """Return the measure of the values of matches."""
-        return self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure
+        return str(self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure)
 
     def matches(self, given: Asked, found: PlacedCandidates, *, later: bool = False) -> Matches:
         """Verify all kept candidates of each document, and the ``CLOSEST`` others by their estimates.

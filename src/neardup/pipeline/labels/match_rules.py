@@ -10,7 +10,6 @@ import pyarrow as pa
 from neardup.decisions.evidence import COSINE, Shares, distinct_sets, exact_measure
 from neardup.model.arrays import Positions
 from neardup.model.layout import bands_law
-from neardup.model.protocols import FilterScheme
 from neardup.pipeline.config import scheme_from
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.signing import signed_features
@@ -58,7 +57,7 @@ class MatchRule:
             return scores, np.minimum(*(np.diff(features.offsets)[side] for side in (left, right)))
         sets = distinct_sets(features, scheme.weight_table if scheme.rule == COSINE else None)
         values = sets.measured(exact_measure(scheme.rule), left, right)
-        if scheme.signatures_decide or isinstance(scheme, FilterScheme):
+        if scheme.signatures_decide or scheme.passes is not None:
             values = np.where(scheme.match_pairs(signatures, left, right), values, 0.0)
         return values, sets.smaller(left, right)
 

@@ -16,10 +16,10 @@ from neardup.evaluation.labelling import BANDS, FLOOR, bands_of, next_band
 from neardup.model.arrays import Features, Positions, TextBatch, Words, ragged
 from neardup.model.errors import DataError, require_whole
 from neardup.model.labels import DrawnPair, LabelledPair
-from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.corpus.run import scheme_of_texts
 from neardup.pipeline.progress import Progress, followed
+from neardup.schemes.scheme import Scheme
 from neardup.text.columns import batches, gathered, readable_text, text_lengths, whole_batch
 
 SAMPLE: Final = 20_000
@@ -213,7 +213,8 @@ class _Search:
 
     def _features(self, positions: Positions) -> Features:
         texts = pa.chunked_array([gathered(self._documents.texts, positions)])
-        return self._scheme.shingling.batch_features(whole_batch(texts))
+        features: Features = self._scheme.shingling.batch_features(whole_batch(texts))
+        return features
 
     def _note(self, left: Positions, right: Positions, common: Shared) -> None:
         """Count the partners of documents of the sample, and keep a random one of each document and band."""

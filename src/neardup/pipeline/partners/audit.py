@@ -27,7 +27,6 @@ from neardup.model.errors import (
     require_share,
     require_whole,
 )
-from neardup.model.protocols import FieldScheme, Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.corpus.documents import Documents, placed
@@ -39,6 +38,7 @@ from neardup.schemes.checksum import Checksum
 from neardup.schemes.plausibility import share_a_key
 from neardup.schemes.recorded_scheme import differing
 from neardup.schemes.registry import kinds
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import common_of, without_common, written
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches, gathered, text_bytes, text_lengths, whole_batch
@@ -285,7 +285,7 @@ def _a_step_below(threshold: Any) -> Any:
 
 def require_texts(scheme: Scheme) -> None:
     """Raise ``ParameterError`` for a scheme that signs fields, whose runs miss nothing."""
-    require(not isinstance(scheme, FieldScheme), "scheme", scheme.name, _FIELDS)
+    require(not scheme.columns, "scheme", scheme.name, _FIELDS)
 
 
 class _Sample:

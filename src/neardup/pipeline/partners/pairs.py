@@ -16,10 +16,10 @@ from neardup.kernels.radix import sort
 from neardup.kernels.sets import connect_given, roots
 from neardup.model.arrays import Features, Positions, Words
 from neardup.model.errors import require, require_choice, require_flag, require_share
-from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.corpus.run import scheme_of_texts
 from neardup.pipeline.progress import Progress, followed
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.simhash import SimHash
 from neardup.text.columns import batches
 from neardup.text.shingling import FeatureBuffer

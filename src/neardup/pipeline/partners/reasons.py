@@ -9,8 +9,8 @@ import pyarrow as pa
 from neardup.evaluation.audit import NO_KEY, OVERSIZED, REFUSED, UNEXPLAINED
 from neardup.model.arrays import Positions, Words
 from neardup.model.candidates import ROOM
-from neardup.model.protocols import Scheme
 from neardup.schemes.plausibility import plausible_tests
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.signing import signed_features
 
 _TOGETHER: Final = 1 << 12  # documents that are signed at a time

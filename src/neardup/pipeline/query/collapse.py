@@ -21,13 +21,13 @@ from neardup.model.errors import (
     require_whole,
 )
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
-from neardup.model.protocols import Scheme
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.hits import Hits, PlacedHits
 from neardup.pipeline.query.near_hits import AskedHits, HitVerify, NearHits, near_hits
 from neardup.pipeline.query.result_cache import Judged, JudgedSets, Measured
 from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
+from neardup.schemes.scheme import Scheme
 from neardup.sources.ids import EXACT
 from neardup.text.values import is_missing
 

@@ -8,8 +8,8 @@ import numpy as np
 from neardup.model.arrays import Signatures
 from neardup.model.errors import require, require_kind, require_sequence
 from neardup.model.hits import group_id
-from neardup.model.protocols import Scheme
 from neardup.schemes.registry import kinds
+from neardup.schemes.scheme import Scheme
 
 _RULE: Final = (
     "must be {names}: the matches of other schemes cannot be expressed as equal integers. Use collapse "

@@ -5,6 +5,7 @@ from hashlib import blake2b
 from typing import Any, Final, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from msgspec import Struct
 
@@ -13,7 +14,7 @@ from neardup.index.disk.reader import Places
 from neardup.kernels.collapse import GIVEN
 from neardup.model.arrays import Features, Flags, Positions, Signatures, require_same_recipe
 from neardup.model.errors import ParameterError
-from neardup.model.protocols import FieldScheme, Numbers, RankedRule, Scheme
+from neardup.model.ranked_rule import RankedRule
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
@@ -23,6 +24,7 @@ from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
 from neardup.schemes.plausibility import PlausiblePairs
 from neardup.schemes.ranked_parts import PairTest, decided_in_parts
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.signing import signed_features
 from neardup.schemes.thresholds import require_texts, thresholds_of
 from neardup.text.columns import text_column
@@ -158,7 +160,7 @@ def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int,
         named = _signed_fields(scheme, rule, given)
         fields = pa.table({name: text_column(given.values(field, number), name) for name, field in named.items()})
         signed = scheme.sign(fields)
-        if verify != "estimate" and isinstance(scheme, FieldScheme):
+        if verify != "estimate" and scheme.columns:
             nothing = Features(np.empty(0, np.uint64), np.zeros(len(signed) + 1, np.int64))
             equal = partial(scheme.same_content, fields)
             compared = _ComparedParts(scheme, signed, _GivenTexts(scheme, nothing), equal)
@@ -220,7 +222,7 @@ class _ComparedParts:
 
     def __call__(  # noqa: PLR0913, PLR0917 - the arguments of a kernel
         self,
-        rows: Numbers,  # noqa: ARG002 - the pairs take their place
+        rows: npt.NDArray[Any],  # noqa: ARG002 - the pairs take their place
         terms: Positions,
         present: Flags,
         near: int,

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any
 
 from neardup.model.errors import ParameterError, require, require_share, require_whole
-from neardup.model.protocols import require_scheme
+from neardup.schemes.scheme import require_scheme
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

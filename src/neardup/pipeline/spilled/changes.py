@@ -12,10 +12,10 @@ from neardup.engines.journal import Journal, OtherTerms, read_header, require_sa
 from neardup.index.disk.arrays import understood
 from neardup.model.errors import Change, DataError, RunChanged, StorageDamaged, StorageRefused, plural
 from neardup.model.folders import RUN
-from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.job import OTHER, Job
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import RecordedScheme
+from neardup.schemes.scheme import Scheme
 from neardup.sources.formats import display
 from neardup.sources.output_places import require_outside
 from neardup.sources.shards import Shards

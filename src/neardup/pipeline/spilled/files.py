@@ -26,7 +26,6 @@ from neardup.model.errors import (
     require,
     require_flag,
 )
-from neardup.model.protocols import Scheme
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.addition import add
@@ -65,6 +64,7 @@ from neardup.pipeline.spilled.run import Map, Stages, decided, listed
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
+from neardup.schemes.scheme import Scheme
 from neardup.sources.copies import name_of_copy, needs_copy
 from neardup.sources.formats import STDIN, Kind, is_url, kind
 from neardup.sources.inputs import Inputs

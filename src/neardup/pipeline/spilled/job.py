@@ -20,8 +20,8 @@ from neardup.engines.journal import WorkFolder, naming
 from neardup.model.arrays import Corpus, Features, Words
 from neardup.model.errors import StorageDamaged
 from neardup.model.policy import Policy
-from neardup.model.protocols import ColumnScheme, Scheme
 from neardup.pipeline.spilled.earlier_documents import Earlier, mapped_table
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import written
 from neardup.sources.collection import InputPiece
 from neardup.sources.shards import Shards
@@ -111,7 +111,7 @@ class Job:
     @cached_property
     def is_short(self) -> bool:
         """Whether rows are short: exact verification only needs what finds candidates."""
-        return self.policy.verify == "exact" and isinstance(self.scheme, ColumnScheme)
+        return self.policy.verify == "exact" and self.scheme.shortened is not None
 
     @cached_property
     def stores_whole(self) -> bool:

@@ -20,7 +20,6 @@ from neardup.model.arrays import Positions, Words
 from neardup.model.errors import DataError, StorageRefused, require
 from neardup.model.folders import RUN
 from neardup.model.policy import Policy
-from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.comparison import UNVERIFIED
 from neardup.pipeline.digests import equals
 from neardup.pipeline.spilled.common_shingles import list_of
@@ -32,6 +31,7 @@ from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.workers import job_of, scheme_of
 from neardup.schemes.recorded_scheme import RecordedScheme, as_recorded, differing
+from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import common_of, written
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.formats import STDIN, display, is_url

@@ -33,7 +33,6 @@ from neardup.model.errors import NeardupError, ParameterError, StorageDamaged, S
 from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
 from neardup.model.moments import require_past
 from neardup.model.policy import Policy
-from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.earlier_documents import (
     DROPPED,
     IDS,
@@ -48,6 +47,7 @@ from neardup.pipeline.spilled.earlier_documents import (
 )
 from neardup.schemes import terms
 from neardup.schemes.recorded_scheme import RecordedScheme, differing, other_settings
+from neardup.schemes.scheme import Scheme
 from neardup.sources.formats import local_folder
 from neardup.sources.output import why_no_folder
 from neardup.sources.output_places import require_outside

@@ -16,7 +16,6 @@ from neardup.index.disk.arrays import understood
 from neardup.model.errors import NeardupError, StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import RUN
 from neardup.model.policy import Policy
-from neardup.model.protocols import Scheme
 from neardup.pipeline.spilled.blocks import settle
 from neardup.pipeline.spilled.changes import recorded_in
 from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
@@ -31,6 +30,7 @@ from neardup.pipeline.spilled.signing import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
 from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.schemes import terms as schemes
+from neardup.schemes.scheme import Scheme
 from neardup.sources.formats import local_folder
 from neardup.sources.shards import Shards
 from neardup.text.extraction import Extraction
