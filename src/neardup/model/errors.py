@@ -36,7 +36,9 @@ from numbers import Integral, Number, Rational, Real
 from operator import index
 from os import strerror
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
+
+from neardup.model.changes import Change
 
 PERMISSION: Final = "permission"  # the code of an error if the user has no permission
 NO_FILE: Final = "no such file"
@@ -79,7 +81,7 @@ class ParameterError(NeardupError, ValueError):
         return f"{self.name}={shown} {self.rule}" if plain else f"{self.name} {self.rule}"
 
 
-class ParameterConflict(ParameterError):  # noqa: N818 - the name of the event
+class ParameterConflict(ParameterError):
     """Two parameters that cannot be used together, and *why*; *other* and *other_value* are the second one."""
 
     code = "parameter conflict"
@@ -90,7 +92,7 @@ class ParameterConflict(ParameterError):  # noqa: N818 - the name of the event
         self.other, self.other_value, self.why = other, other_value, why
 
 
-class RecipeMismatch(NeardupError, TypeError):  # noqa: N818 - the name of the event, as users say it
+class RecipeMismatch(NeardupError, TypeError):
     """Two signatures were made by different recipes and cannot be compared."""
 
     code = "recipe mismatch"
@@ -163,58 +165,10 @@ class StorageError(_PlacedError, NeardupError, OSError):
     code = "storage"
 
 
-class StorageRefused(StorageError):  # noqa: N818 - the name of the event
+class StorageRefused(StorageError):
     """There is no index, or it has another kind, recipe, key or format than requested."""
 
     code = "storage refused"
-
-
-class Change(NamedTuple):
-    """A difference between two runs. *kind* is ``setting`` for a parameter, *name*, with both values.
-
-    For inputs and the secret key it is ``changed``, ``added`` or ``left out``, for inputs also ``time`` (only the time
-    of change differs), ``order``, or ``named`` (only the names differ: *name* is the first one, now *now*, and *before*
-    the folder of the first run, if it is another one); for another version of neardup it is ``version``, and for
-    other templates of hosts ``templates``, with their identities.
-    """
-
-    kind: str
-    name: str = ""
-    before: Any = None
-    now: Any = None
-
-    @classmethod
-    def of_key(cls, before: str, now: str) -> "Change":
-        """Return the difference between two values of ``key_identity``.
-
-        >>> Change.of_key("key:12ab", "seed:1").words(), Change.of_key("key:12ab", "key:34cd").words()
-        ('the secret key was left out', 'the secret key was changed')
-        """
-        keyed, keyed_now = map(is_keyed, (before, now))
-        return cls("changed" if keyed and keyed_now else "added" if keyed_now else "left out", "the secret key")
-
-    def words(self, named: Callable[[str], str] = str) -> str:  # noqa: PLR0911 - one for each kind
-        """Describe the difference; *named* returns how a parameter is called.
-
-        >>> Change("setting", "text", "text", "body").words(), Change("added", "a.jsonl").words()
-        ('text was text and is body', 'a.jsonl was added')
-        """
-        match self.kind:
-            case "setting":
-                return f"{named(self.name)} was {_plain(self.before)} and is {_plain(self.now)}"
-            case "version":
-                return f"neardup was {self.before} and is {self.now}"
-            case "templates":
-                return f"web pages were read {_with(self.before)}, and are read {_with(self.now)}"
-            case "named":
-                begun = "" if self.before is None else f"; the run was begun in the folder {self.before}"
-                return f"the input {self.name} is named {self.now} now{begun}"
-            case "order":
-                return "the inputs are in another order"
-            case "time":
-                return f"{self.name} has another modification time, but the same size, beginning and end"
-            case _:
-                return f"{self.name} was {self.kind}"
 
 
 class RunChanged(StorageRefused):
@@ -252,19 +206,19 @@ class RunComplete(StorageRefused):
         self.args, self.rejected = (where, rejected), rejected
 
 
-class StorageDamaged(StorageError):  # noqa: N818 - the name of the event
+class StorageDamaged(StorageError):
     """A file of an index, a state or a work folder is damaged."""
 
     code = "storage damaged"
 
 
-class StorageBusy(StorageError):  # noqa: N818 - the name of the event
+class StorageBusy(StorageError):
     """Another process is writing to the index."""
 
     code = "storage busy"
 
 
-class StorageFailed(StorageError):  # noqa: N818 - the name of the event
+class StorageFailed(StorageError):
     """The system refused to read or write, for example because the disk is full.
 
     Acknowledged changes are not lost, and the index continues to answer. Each step of the failed call (of up to 2,048
@@ -300,7 +254,7 @@ class StorageMoved(StorageFailed):
     code = "storage moved"
 
 
-class EngineFailed(_PlacedError, NeardupError, RuntimeError):  # noqa: N818 - the name of the event
+class EngineFailed(_PlacedError, NeardupError, RuntimeError):
     """A system that runs tasks, such as Spark, or one of its machines, failed: *where*, and why (*rule*).
 
     A run in pieces that is started again continues with what was finished.
@@ -309,7 +263,7 @@ class EngineFailed(_PlacedError, NeardupError, RuntimeError):  # noqa: N818 - th
     code = "engine failed"
 
 
-class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the event
+class QueryTimeout(NeardupError, TimeoutError):
     """A search was stopped because it exceeded its time limit, in seconds."""
 
     code = "timeout"
@@ -322,7 +276,7 @@ class QueryTimeout(NeardupError, TimeoutError):  # noqa: N818 - the name of the 
         return f"the search was stopped after {self.seconds} seconds; use fewer or rarer words, or allow more time"
 
 
-class ExtraMissing(NeardupError, ImportError):  # noqa: N818 - the name of the event
+class ExtraMissing(NeardupError, ImportError):
     """A required library, which an extra installs, is missing."""
 
     code = "extra missing"
@@ -335,13 +289,13 @@ class ExtraMissing(NeardupError, ImportError):  # noqa: N818 - the name of the e
         return f"this needs {self.library}, which is not installed: pip install 'neardup[{self.extra}]'"
 
 
-class InputRefused(DataError):  # noqa: N818 - the name of the event
+class InputRefused(DataError):
     """An input that does not exist or is of an unknown format."""
 
     code = "input refused"
 
 
-class NothingRead(DataError):  # noqa: N818 - the name of the event
+class NothingRead(DataError):
     """Inputs whose records were all rejected; *first* is the code of the first one."""
 
     code = "all rejected"
@@ -352,7 +306,7 @@ class NothingRead(DataError):  # noqa: N818 - the name of the event
         self.first = first
 
 
-class FieldMissing(DataError):  # noqa: N818 - the name of the event
+class FieldMissing(DataError):
     """A field that no record has; *field* is its name, *existing* the names of the fields that exist."""
 
     code = "field"
@@ -363,7 +317,7 @@ class FieldMissing(DataError):  # noqa: N818 - the name of the event
         self.field, self.existing = field, existing
 
 
-class ValueRefused(DataError):  # noqa: N818 - the name of the event
+class ValueRefused(DataError):
     """A value of a column that cannot be used with the others; *row* is its position, *field* the column."""
 
     code = "value refused"
@@ -379,7 +333,7 @@ class ValueRefused(DataError):  # noqa: N818 - the name of the event
         return ValueRefused(f"{where}:{number}", f"its {self.field!r} {self.rule}", self.code, self.row, self.field)
 
 
-class OutputRefused(OutputError):  # noqa: N818 - the name of the event
+class OutputRefused(OutputError):
     """An output that may not be written to this path: it exists, is an input, or has no folder."""
 
     code = "output refused"
@@ -414,11 +368,6 @@ def reason(error: OSError | ValueError) -> str:
     return strerror(error.errno) if error.errno else str(error)  # libraries put names into their own words
 
 
-def is_keyed(identity: str) -> bool:
-    """Return whether a ``key_identity`` is that of a scheme with a secret key."""
-    return "key:" in identity
-
-
 def _code_of(error: OSError) -> str:
     """Return the code of an error of the system; empty for kinds without one."""
     if is_full(error):
@@ -431,18 +380,6 @@ def _code_of(error: OSError) -> str:
 
 def _apart(name: str, other: str) -> str:
     return f"{name} and {other} must be different paths, and neither inside the other"
-
-
-def _with(templates: Any) -> str:
-    return "without templates of hosts" if templates is None else f"with templates of hosts (id {templates})"
-
-
-def _plain(value: Any) -> str:
-    """Return a value of a setting for messages."""
-    if value is None or isinstance(value, bool) or value == []:
-        return "set" if value else "not set"
-    shown = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
-    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
 
 
 def kind_of(value: object) -> str:

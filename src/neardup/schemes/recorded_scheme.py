@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Self
 
-from neardup.model.errors import Change, ParameterError, StorageRefused, is_keyed
+from neardup.model.changes import Change, is_keyed
+from neardup.model.errors import ParameterError, StorageRefused
 from neardup.schemes.terms import read, written
 
 UNRECORDED: Final = frozenset({"common", "weights"})  # parameters that are recorded by identity only

@@ -7,8 +7,8 @@ from argparse import Namespace
 import pytest
 
 from neardup.interfaces.cli.advice import advice, advice_on_memory, advice_on_quotes, advice_on_rejected
+from neardup.model.changes import Change
 from neardup.model.errors import (
-    Change,
     DataError,
     ExtraMissing,
     FieldMissing,

@@ -23,8 +23,9 @@ from neardup.engines.local import LocalEngine
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
+from neardup.model.changes import is_keyed
 from neardup.model.engine import in_parts
-from neardup.model.errors import ParameterConflict, is_keyed, require, require_name, require_share
+from neardup.model.errors import ParameterConflict, require, require_name, require_share
 from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Verify
 from neardup.model.presets import PRESETS
 from neardup.pipeline.corpus.address_ranks import address_ranks, hint_counts

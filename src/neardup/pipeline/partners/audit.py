@@ -17,8 +17,8 @@ from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
+from neardup.model.changes import Change
 from neardup.model.errors import (
-    Change,
     DataError,
     ParameterError,
     counted,

@@ -10,7 +10,8 @@ from typing import Any, Final
 from neardup import __version__
 from neardup.engines.journal import Journal, OtherTerms, read_header, require_same
 from neardup.index.disk.arrays import understood
-from neardup.model.errors import Change, DataError, RunChanged, StorageDamaged, StorageRefused, plural
+from neardup.model.changes import Change
+from neardup.model.errors import DataError, RunChanged, StorageDamaged, StorageRefused, plural
 from neardup.model.folders import RUN
 from neardup.pipeline.spilled.job import OTHER, Job
 from neardup.schemes import terms as schemes

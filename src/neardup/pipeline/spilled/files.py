@@ -15,8 +15,8 @@ import numpy as np
 from neardup.engines.executors import Executors, elsewhere
 from neardup.engines.journal import BLOCK, Journal
 from neardup.engines.local import LocalEngine
+from neardup.model.changes import Change
 from neardup.model.errors import (
-    Change,
     NeardupError,
     OutputRefused,
     ParameterConflict,

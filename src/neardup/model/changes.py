@@ -1,0 +1,71 @@
+"""What differs between two runs, or between the terms of an index and those that are asked for."""
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+_LONGEST: Final = 100  # characters of a value in a message
+
+
+class Change(NamedTuple):
+    """A difference between two runs. *kind* is ``setting`` for a parameter, *name*, with both values.
+
+    For inputs and the secret key it is ``changed``, ``added`` or ``left out``, for inputs also ``time`` (only the time
+    of change differs), ``order``, or ``named`` (only the names differ: *name* is the first one, now *now*, and *before*
+    the folder of the first run, if it is another one); for another version of neardup it is ``version``, and for
+    other templates of hosts ``templates``, with their identities.
+    """
+
+    kind: str
+    name: str = ""
+    before: Any = None
+    now: Any = None
+
+    @classmethod
+    def of_key(cls, before: str, now: str) -> "Change":
+        """Return the difference between two values of ``key_identity``.
+
+        >>> Change.of_key("key:12ab", "seed:1").words(), Change.of_key("key:12ab", "key:34cd").words()
+        ('the secret key was left out', 'the secret key was changed')
+        """
+        keyed, keyed_now = map(is_keyed, (before, now))
+        return cls("changed" if keyed and keyed_now else "added" if keyed_now else "left out", "the secret key")
+
+    def words(self, named: Callable[[str], str] = str) -> str:  # noqa: PLR0911 - one for each kind
+        """Describe the difference; *named* returns how a parameter is called.
+
+        >>> Change("setting", "text", "text", "body").words(), Change("added", "a.jsonl").words()
+        ('text was text and is body', 'a.jsonl was added')
+        """
+        match self.kind:
+            case "setting":
+                return f"{named(self.name)} was {_plain(self.before)} and is {_plain(self.now)}"
+            case "version":
+                return f"neardup was {self.before} and is {self.now}"
+            case "templates":
+                return f"web pages were read {_with(self.before)}, and are read {_with(self.now)}"
+            case "named":
+                begun = "" if self.before is None else f"; the run was begun in the folder {self.before}"
+                return f"the input {self.name} is named {self.now} now{begun}"
+            case "order":
+                return "the inputs are in another order"
+            case "time":
+                return f"{self.name} has another modification time, but the same size, beginning and end"
+            case _:
+                return f"{self.name} was {self.kind}"
+
+
+def is_keyed(identity: str) -> bool:
+    """Return whether a ``key_identity`` is that of a scheme with a secret key."""
+    return "key:" in identity
+
+
+def _with(templates: Any) -> str:
+    return "without templates of hosts" if templates is None else f"with templates of hosts (id {templates})"
+
+
+def _plain(value: Any) -> str:
+    """Return a value of a setting for messages."""
+    if value is None or isinstance(value, bool) or value == []:
+        return "set" if value else "not set"
+    shown = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+    return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
