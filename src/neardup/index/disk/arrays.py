@@ -82,7 +82,7 @@ def expect(holds: bool, rule: str) -> None:  # noqa: FBT001 - reads as a sentenc
         raise ValueError(rule)
 
 
-def counted(given: Any, most: int = MOST) -> int:
+def natural(given: Any, most: int = MOST) -> int:
     """Check and return a number from a file; for use in ``understood``."""
     expect(type(given) is int and 0 <= given <= most, f"{given!r} is not a number up to {most}")
     return int(given)
@@ -91,7 +91,7 @@ def counted(given: Any, most: int = MOST) -> int:
 def described(kind: Any, shape: Any) -> tuple[np.dtype[Any], tuple[int, ...], int]:
     """Check and return the type, shape and size of an array in a file; for use in ``understood``."""
     expect(isinstance(kind, str) and _TYPES.fullmatch(kind) is not None, f"{kind!r} is not an array type")
-    counts = tuple(counted(count) for count in shape)
+    counts = tuple(natural(count) for count in shape)
     dtype = np.dtype(kind)
     return dtype, counts, prod(counts) * dtype.itemsize
 
@@ -193,7 +193,7 @@ class StoredArrays:
             self._columns: dict[str, tuple[Positions, TextBatch]] = {}
             for name, (stated, shape, begin) in directory["arrays"].items():
                 dtype, counts, length = described(stated, shape)
-                self._begins[name] = counted(begin, size - length)
+                self._begins[name] = natural(begin, size - length)
                 expect(begin % ALIGNMENT == 0, "an array is out of line")
                 self._raw[name] = data[begin : begin + length]
                 self._arrays[name] = self._raw[name].view(dtype).reshape(counts)

@@ -1,7 +1,7 @@
 """Arrays that grow at their end, in amortised constant time per entry."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -9,6 +9,8 @@ import numpy.typing as npt
 from neardup.kernels.blocks import INTACT
 from neardup.kernels.strings import WHOLE, copy, locate
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch
+
+Column = TypeVar("Column", bound="npt.NDArray[Any] | TextBatch")
 
 _LEAST = 64
 _NOWHERE = np.zeros(2, np.int64)  # the beginning of data that are in no file
@@ -121,11 +123,16 @@ class ChangedStrings:
         return both.take(order)
 
 
-def some(strings: TextBatch, rows: AnyPositions | slice) -> TextBatch:
-    """Return some of the strings; a slice (from a start to a stop) copies nothing."""
-    if isinstance(rows, slice):
-        return TextBatch(strings.data, strings.offsets[rows.start : rows.stop + 1])
-    return taken(strings, rows)
+def some(column: Column, rows: AnyPositions | slice) -> Column:
+    """Return some values of a column; a slice (from a start to a stop) copies nothing."""
+    found: Any = column
+    if not isinstance(found, TextBatch):
+        found = found[rows]
+    elif isinstance(rows, slice):
+        found = TextBatch(found.data, found.offsets[rows.start : rows.stop + 1])
+    else:
+        found = taken(found, rows)
+    return found  # type: ignore[no-any-return]  # the kind of column that came in
 
 
 def taken(strings: TextBatch, positions: AnyPositions, most: int = WHOLE) -> TextBatch:

@@ -137,7 +137,7 @@ def _require_agreement(arrays: Any, manifest: Manifest, last: int) -> None:
     own = (int(ordinals[0]), int(ordinals[-1])) if documents else ends
     expect(ascending and own == ends, "its documents are not in the order of their admission")
     for name in columns.strings:
-        strings_of(name, arrays, documents)
+        strings_of(name, arrays.__getitem__, documents)
     for name in (name for name in arrays.names if name.endswith(".entries")):
         is_sorted = all((np.diff(row) >= 0).all() for row in arrays[name].view(np.uint64))
         expect(is_sorted, f"the list {name!r} is not sorted")

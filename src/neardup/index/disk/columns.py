@@ -13,7 +13,7 @@ from msgspec.msgpack import Encoder
 from neardup.index.disk.arrays import MOST, Array, expect
 from neardup.index.disk.buffers import GrowingStrings
 from neardup.kernels.strings import unpack
-from neardup.model.arrays import Flags, TextBatch, Words
+from neardup.model.arrays import Flags, Positions, TextBatch, Words
 from neardup.model.errors import StorageDamaged
 from neardup.model.tables import TableDesign
 
@@ -80,6 +80,15 @@ class Columns:
         named = tuple(f"field.{name}" for name, kind in self.fields if kind == STRING)
         return ("id", *(("text",) if self.texts else ()), *named)
 
+    def read(self, name: str, array: Callable[[str], Array], number: int, prefix: str = "") -> Array | TextBatch:
+        """Return a column of a *number* of values from its arrays, by their names; for use in ``understood``."""
+        if name in self.strings:
+            return strings_of(f"{prefix}{name}", array, number)
+        kind, shape = self.fixed[name]
+        column = array(f"{prefix}{name}")
+        expect((column.dtype.str, column.shape) == (kind, (number, *shape)), f"{prefix}{name} is another column")
+        return column
+
     def joined(self, name: str, parts: Sequence[Array | TextBatch]) -> Array | TextBatch:
         """Return the values of a column that are in several parts, or in none, together."""
         if name in self.strings:
@@ -126,19 +135,23 @@ def flattened(batch: Mapping[str, Array | TextBatch]) -> dict[str, Array]:
 
 def unflattened(columns: Columns, flat: Mapping[str, Array]) -> Batch:
     """Return columns from their arrays; for use in ``understood``."""
-    number = len(flat["ordinal"])
-    for name, (kind, shape) in columns.fixed.items():
-        expect((flat[name].dtype.str, flat[name].shape) == (kind, (number, *shape)), f"{name!r} is another column")
     ordinals = flat["ordinal"]
-    expect(number > 0 and ordinals[0] >= 0 and ordinals[-1] < MOST, "invalid ordinals")
+    every = (*columns.fixed, *columns.strings)
+    batch: Batch = {name: columns.read(name, flat.__getitem__, len(ordinals)) for name in every}
+    expect(len(ordinals) > 0 and ordinals[0] >= 0 and ordinals[-1] < MOST, "invalid ordinals")
     expect(bool((np.diff(ordinals) > 0).all()), "its documents are not in the order of their admission")
-    batch: Batch = {name: flat[name] for name in columns.fixed}
-    return batch | {name: strings_of(name, flat, number) for name in columns.strings}
+    return batch
 
 
-def strings_of(name: str, flat: Mapping[str, Array], number: int) -> TextBatch:
+def ordinals_of(array: Array) -> Positions:
+    """Check and return a column of ordinals; for use in ``understood``."""
+    expect((array.dtype.str, array.ndim) == ("<i8", 1), "invalid ordinals")
+    return array
+
+
+def strings_of(name: str, array: Callable[[str], Array], number: int) -> TextBatch:
     """Return a column of a *number* of strings from its two arrays; for use in ``understood``."""
-    data, offsets = flat[f"{name}.data"], flat[f"{name}.offsets"]
+    data, offsets = array(f"{name}.data"), array(f"{name}.offsets")
     expect((data.dtype.str, data.ndim, offsets.dtype.str) == ("|u1", 1, "<i8"), f"{name!r} is another column")
     cut = offsets.shape == (number + 1,) and offsets[0] == 0 and offsets[-1] == len(data)
     expect(bool(cut and (np.diff(offsets) >= 0).all()), f"{name!r} is not cut as it should be")

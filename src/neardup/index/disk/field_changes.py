@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from neardup.index.disk.arrays import Array, expect
-from neardup.index.disk.columns import FIELD_KINDS, STRING, Columns, flattened, strings_of
+from neardup.index.disk.arrays import Array
+from neardup.index.disk.columns import Columns, flattened, ordinals_of
 from neardup.model.arrays import Positions, TextBatch
 
 NOTHING: Final = np.empty(0, np.int64)
@@ -61,17 +61,8 @@ def as_arrays(changes: FieldChanges) -> dict[str, Array]:
 def of_arrays(columns: Columns, arrays: Mapping[str, Array]) -> dict[str, FieldChange]:
     """Return the changes in a record; for use in ``understood``."""
     changes: dict[str, FieldChange] = {}
-    for name, kind in columns.fields:
-        ordinals = arrays.get(f"ordinals.{name}")
-        if ordinals is None:
-            continue
-        expect((ordinals.dtype.str, ordinals.ndim) == ("<i8", 1), "invalid ordinals")
-        values: Array | TextBatch
-        if kind == STRING:
-            values = strings_of(f"field.{name}", arrays, len(ordinals))
-        else:
-            values = arrays[f"field.{name}"]
-            stated = (FIELD_KINDS[kind], ordinals.shape)
-            expect((values.dtype.str, values.shape) == stated, f"invalid changes of the field {name!r}")
-        changes[name] = FieldChange(ordinals, values)
+    for name, _ in columns.fields:
+        if (own := arrays.get(f"ordinals.{name}")) is not None:
+            ordinals = ordinals_of(own)
+            changes[name] = FieldChange(ordinals, columns.read(f"field.{name}", arrays.__getitem__, len(ordinals)))
     return changes

@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self, TypeVar
 
-from neardup.index.disk.arrays import Stored, checksum, counted, expect, understood
+from neardup.index.disk.arrays import Stored, checksum, expect, natural, understood
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import HEADER_BYTES, is_log
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
@@ -139,7 +139,7 @@ class Manifest:
             raise StorageDamaged(str(path), "is damaged (wrong checksum)")
         with understood(path):
             given = json.loads(content)
-            version = counted(given.pop("format"))
+            version = natural(given.pop("format"))
             if version != FORMAT:
                 age = "newer" if version > FORMAT else "older"
                 rule = f"is of format {version}, {age} than the {FORMAT} that this neardup reads"
@@ -183,12 +183,12 @@ def _require_sense(manifest: Manifest) -> None:
     expect(all(NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
     expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
     for name in ("generation", "next_file", "next_ordinal", "field_changes", "records", "copied", "sealed"):
-        counted(getattr(manifest, name))
+        natural(getattr(manifest, name))
     for number in chain.from_iterable(manifest.sessions):
-        counted(number, MOST_SESSION)
+        natural(number, MOST_SESSION)
     for file in manifest.stored:
-        counted(file.size)
-        counted(file.checksum, (1 << 64) - 1)
+        natural(file.size)
+        natural(file.checksum, (1 << 64) - 1)
 
 
 def _has_documents(disk: Disk, folder: Path) -> bool:

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
-from neardup.index.disk.buffers import GrowingStrings, taken
-from neardup.index.disk.columns import COVERED, NEVER, Columns, Lookup, decoded, encoded, strings_of, unflattened
+from neardup.index.disk.buffers import GrowingStrings, some
+from neardup.index.disk.columns import COVERED, NEVER, Columns, Lookup, decoded, encoded, ordinals_of, unflattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
@@ -280,7 +280,7 @@ class Reader:
     def set(self, name: str, places: Places, values: Array | TextBatch) -> None:
         """Set the values of different documents in one of the ``changing`` columns, in memory."""
         for part, rows, positions in self._by_part(places):
-            part.change(name, positions, taken(values, rows) if isinstance(values, TextBatch) else values[rows])
+            part.change(name, positions, some(values, rows))
 
     def _see(self, places: Places, moment: int, news: Places, numbers: Positions) -> None:
         self.set("seen", places, np.maximum(self.take("seen", places), moment))
@@ -347,7 +347,7 @@ class Reader:
         if manifest.updates:
             file = StoredArrays(self._disk, self.folder / manifest.updates.name, UPDATES, manifest.updates)
             with understood(file.path):
-                removed = _ordinals(file.whole("removed"))
+                removed = ordinals_of(file.whole("removed"))
                 removals = Removals.of(file)
                 for segment in segments:
                     segment.update_removed(removed)
@@ -377,14 +377,14 @@ class Reader:
     def _repeat(self, record: LogRecord) -> None:
         arrays = record.arrays
         if "session" in arrays:
-            (number,) = _ordinals(arrays["session"]).tolist()
+            (number,) = ordinals_of(arrays["session"]).tolist()
             expect(0 < number <= MOST_SESSION, "invalid number of a session")
             begun = Session(number, self.next_ordinal, self.field_changes.number, self.records)
             self.sessions = with_session(self.sessions, begun)
         self.records += 1
         if record.kind == "change":
             parts = (arrays[name] for name in ("removed", "leaders", "moved", "representatives", "clock"))
-            removed, leaders, moved, representatives, clock = map(_ordinals, parts)
+            removed, leaders, moved, representatives, clock = map(ordinals_of, parts)
             expect(len(moved) == len(representatives), "every document must have a representative")
             expect(len(clock) == 1, "its time is missing")
             batch = unflattened(self.columns, arrays) if "ordinal" in arrays else None
@@ -405,12 +405,12 @@ class Reader:
         elif record.kind == "see":
             nothing = np.empty(0, np.int64)
             named = (arrays["ordinal"], arrays["seen"], arrays.get("reported", nothing), arrays.get("numbers", nothing))
-            ordinals, moments, reported, numbers = map(_ordinals, named)
+            ordinals, moments, reported, numbers = map(ordinals_of, named)
             expect(len(moments) == 1 and len(reported) == len(numbers), "the record of seen documents is incomplete")
             places = self.with_ordinals(ordinals)
             self._see(places[places >= 0], int(moments[0]), self.with_ordinals(reported), numbers)
             if changes := of_arrays(self.columns, arrays):
-                clock = _ordinals(arrays["clock"])
+                clock = ordinals_of(arrays["clock"])
                 expect(len(clock) == 1, "its time is missing")
                 self._change_fields(changes, int(clock[0]))
         else:
@@ -471,21 +471,8 @@ def scattered(places: Places, values: Iterable[Any]) -> list[Any]:
 def changed_values(updates: StoredArrays, columns: Columns) -> Iterator[tuple[str, Positions, Array | TextBatch]]:
     """Yield each column in the updates of an index, with ordinals and values; for use in ``understood``."""
     for name in columns.changing:
-        ordinals = _ordinals(updates.whole(name))
-        if name in columns.strings:
-            flat = {own: updates.whole(own) for own in (f"new.{name}.data", f"new.{name}.offsets")}
-            yield name, ordinals, strings_of(f"new.{name}", flat, len(ordinals))
-        else:
-            values = updates.whole(f"new.{name}")
-            stated = (columns.fixed[name][0], ordinals.shape)
-            expect((values.dtype.str, values.shape) == stated, f"invalid changed values of {name!r}")
-            yield name, ordinals, values
-
-
-def _ordinals(array: npt.NDArray[Any]) -> Positions:
-    """Check and return a column of ordinals from a file; for use in ``understood``."""
-    expect((array.dtype.str, array.ndim) == ("<i8", 1), "invalid ordinals")
-    return array
+        ordinals = ordinals_of(updates.whole(name))
+        yield name, ordinals, columns.read(name, updates.whole, len(ordinals), "new.")
 
 
 def _pair(rows: Positions, part: int, positions: npt.NDArray[np.integer[Any]]) -> Positions:

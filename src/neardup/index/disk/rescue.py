@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple, cast
 import numpy as np
 
 from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
-from neardup.index.disk.buffers import taken
+from neardup.index.disk.buffers import some
 from neardup.index.disk.columns import Batch, Columns, unflattened
 from neardup.index.disk.field_changes import of_arrays
 from neardup.index.disk.files import Disk, Progress
@@ -160,7 +160,7 @@ class Salvage:
             self.losses.append(Loss(str(where), f"damaged blocks of {BLOCK:,} bytes", lost))
         rows = np.flatnonzero(intact)
         batch: Batch = {name: arrays[name][rows] for name in self._columns.fixed}
-        return batch | {name: taken(arrays.column(name)[1], rows) for name in self._columns.strings}
+        return batch | {name: some(arrays.column(name)[1], rows) for name in self._columns.strings}
 
     def _alive(self, batch: Batch) -> Iterator[Batch]:
         """Yield the documents of a batch that were not removed, with their changed values."""
@@ -168,10 +168,7 @@ class Salvage:
         rows = np.array([row for row, own in enumerate(ordinals) if own not in self._removed], np.int64)
         if not len(rows):
             return
-        found: Batch = {
-            name: taken(column, rows) if isinstance(column, TextBatch) else column[rows]
-            for name, column in batch.items()
-        }
+        found: Batch = {name: some(column, rows) for name, column in batch.items()}
         for name in self._columns.changing:
             if not (changed := self._changed[name]):
                 continue

@@ -8,8 +8,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.disk.arrays import Array, ArraysWriter, Stored, StoredArrays, counted, expect, understood
-from neardup.index.disk.buffers import ChangedStrings, taken
+from neardup.index.disk.arrays import Array, ArraysWriter, Stored, StoredArrays, expect, natural, understood
+from neardup.index.disk.buffers import ChangedStrings, some
 from neardup.index.disk.columns import Columns, Lookup
 from neardup.index.disk.files import Disk
 from neardup.index.disk.part import LISTS, Written, existing, ordinal_keys, packed_keys
@@ -65,12 +65,12 @@ class Segment:
         self.arrays = arrays = StoredArrays(disk, path, SEGMENT, stored)
         with understood(path):
             meta = arrays.meta
-            self.documents, self.bits = counted(meta["documents"], MOST_DOCUMENTS), counted(meta["bits"], MOST_BITS)
-            self.first, self.last, self._kept = counted(meta["first"]), counted(meta["last"]), counted(meta["kept"])
+            self.documents, self.bits = natural(meta["documents"], MOST_DOCUMENTS), natural(meta["bits"], MOST_BITS)
+            self.first, self.last, self._kept = natural(meta["first"]), natural(meta["last"]), natural(meta["kept"])
             expect(0 < self.documents <= 1 << self.bits, "invalid number of documents")
             _require_columns(arrays, columns, self.documents)
             listed = LISTS if meta["tables"] is None else LISTS[:-1]
-            cuts = {} if meta["cuts"] is None else {"key": [counted(cut) for cut in meta["cuts"]]}
+            cuts = {} if meta["cuts"] is None else {"key": [natural(cut) for cut in meta["cuts"]]}
             number = (arrays, self.bits, self.documents)
             self._lists = {name: SortedLists(name, *number, cuts.get(name)) for name in listed}
             divides = "key" in listed and is_divided(
@@ -249,7 +249,7 @@ class Segment:
             positions = self.with_ordinals(ordinals[inside])
             expect(bool((positions >= 0).all()), f"a document whose {name!r} was changed is missing")
             rows = np.flatnonzero(inside)
-            self.change(name, positions, taken(values, rows) if isinstance(values, TextBatch) else values[rows])
+            self.change(name, positions, some(values, rows))
 
     def with_ordinals(self, ordinals: Positions) -> Positions:
         """Return the document of each ordinal, or -1."""
@@ -419,12 +419,10 @@ def _write_strings(writer: ArraysWriter, name: str, chunks: list[tuple[Written, 
 
 
 def _require_columns(arrays: StoredArrays, columns: Columns, documents: int) -> None:
-    """Raise ``StorageDamaged`` unless all columns exist with their types and lengths."""
-    for name, (kind, shape) in columns.fixed.items():
-        holds = name in arrays and (arrays[name].dtype.str, arrays[name].shape) == (kind, (documents, *shape))
-        if not holds:
-            raise StorageDamaged(str(arrays.path), f"lacks the column {name!r} as the index knows it")
-    for name in columns.strings:
+    """Check that all columns exist with their types and lengths; for use in ``understood``."""
+    for name in columns.fixed:
+        columns.read(name, arrays.__getitem__, documents)
+    for name in columns.strings:  # whose offsets are not read yet
         data, offsets = arrays[f"{name}.data"], arrays[f"{name}.offsets"]
         expect((data.dtype.str, data.ndim) == ("|u1", 1), f"the column {name!r} is another one")
         expect((offsets.dtype.str, offsets.shape) == ("<i8", (documents + 1,)), f"the column {name!r} is another one")

@@ -21,7 +21,7 @@ from neardup.index.disk.columns import FIELD_KINDS, STRING, TIMES, Batch
 from neardup.index.disk.field_changes import FieldChange
 from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
-from neardup.model.arrays import Positions, TextBatch, Words
+from neardup.model.arrays import Positions, Words
 from neardup.model.arrow_types import STRINGS, is_one_of
 from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require
 from neardup.model.moments import require_past
@@ -292,9 +292,7 @@ def unknown_field(name: str, known: Iterable[str]) -> DataError:
 
 def taken_rows(columns: Batch, rows: slice | Positions) -> Batch:
     """Return some rows of columns; a slice copies nothing."""
-    return {
-        name: some(column, rows) if isinstance(column, TextBatch) else column[rows] for name, column in columns.items()
-    }
+    return {name: some(column, rows) for name, column in columns.items()}
 
 
 def described(value: Any) -> str:
