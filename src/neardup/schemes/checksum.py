@@ -76,7 +76,6 @@ class Checksum(Scheme):
     name = "checksum"
     rule = "checksum"
     measure = "resemblance"
-    position_independent = False
     threshold = 1.0
     keys_decide = True
     match_estimate = None  # equality has no degrees

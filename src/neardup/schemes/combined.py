@@ -23,12 +23,11 @@ from neardup.text.common_shingles import CommonShingles
 
 _TOGETHER = 1 << 14  # documents whose texts are copied together
 _WORD = 8  # bytes
+_OF_FIRST = (  # what the first scheme decides
+    *("rule", "weight_table", "measure", "position_independent", "threshold", "short", "short_threshold", "floor"),
+    *("least_estimate", "key_count", "features_in_words", "shingling"),
+)
 _apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = WeakKeyDictionary()  # while these are in use
-
-
-def _of_first(name: str, about: str) -> Any:
-    """Return a property that reads the attribute *name* of the first scheme."""
-    return property(attrgetter(f"first.{name}"), doc=about)
 
 
 @dataclass(frozen=True)
@@ -52,7 +51,6 @@ class Combined(Scheme):
     second: Any = field(default_factory=lambda: SimHash(bits=384, distance=29))
 
     name = "combined"
-    columns = ()
     match_estimate = None  # two rules have no common one
     also = "a match by the second scheme"
     options: ClassVar[tuple[Option, ...]] = (
@@ -72,21 +70,6 @@ class Combined(Scheme):
     def recipe(self) -> RecipeId:
         """The id of the recipe: the recipes of both schemes, in order."""
         return recipe_id(scheme=self.name, first=self.first.recipe, second=self.second.recipe)
-
-    rule = _of_first("rule", "The name of the first scheme's rule.")
-    weight_table = _of_first("weight_table", "The weights of the first scheme, if it verifies a cosine.")
-    measure = _of_first("measure", "The measure of the first scheme.")
-    position_independent = _of_first(
-        "position_independent", "Whether the keys of the first scheme count in any column."
-    )
-    threshold = _of_first("threshold", "The threshold of the first scheme.")
-    short = _of_first("short", "The number of features below which a document is short, of the first scheme.")
-    short_threshold = _of_first("short_threshold", "The threshold of pairs with a short document, of the first scheme.")
-    floor = _of_first("floor", "The floor of the first scheme.")
-    least_estimate = _of_first("least_estimate", "The least estimate of a match by the first scheme.")
-    key_count = _of_first("key_count", "The number of keys of the first scheme.")
-    features_in_words = _of_first("features_in_words", "What the first scheme compares.")
-    shingling = _of_first("shingling", "How the features for evidence are made: those of the first scheme.")
 
     @property
     def second_shingling(self) -> Any:
@@ -246,6 +229,10 @@ class Combined(Scheme):
         one, other = ((part.measure, part.shingling) for part in (self.first, self.second))
         bound = f"These are upper bounds, by the first scheme, {self.first.name}: pairs must match by"
         return "" if one == other else f"{bound} {self.second.name}, too."
+
+
+for _name in _OF_FIRST:
+    setattr(Combined, _name, property(attrgetter(f"first.{_name}")))
 
 
 def _bytes_of(scheme: Any) -> int:

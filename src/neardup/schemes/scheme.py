@@ -66,9 +66,7 @@ class Scheme:
     rule: Any  # the name of the rule in reports, for verified matches
     measure: Any  # what ``estimate`` estimates: resemblance; overlap, the share of the smaller set; or cosine
     threshold: Any  # the least measure of a match in exact verification
-    position_independent: Any  # whether a shared key counts in any column; otherwise only in the same column
     shingling: Any  # how the features are made that evidence is measured on, and signed unless it signs columns
-    columns: Any  # the columns that it signs; empty if it signs the features of the text
     floor: Any = 0.0  # the estimate below which a true match is practically impossible; 0 excludes no comparison
 
     options: ClassVar[tuple[Option, ...]] = ()
@@ -83,6 +81,8 @@ class Scheme:
     searched_numbers: ClassVar[tuple[str, ...]] = ()
 
     # Schemes that have others define them as parameters or properties.
+    columns: Any = ()  # the columns that it signs; empty if it signs the features of the text
+    position_independent: Any = False  # whether a shared key counts in any column; otherwise only in the same column
     short: Any = None  # the number of features below which a document is short
     short_threshold: Any = None  # the threshold of pairs with a short document
     table_distance: Any = None  # the Hamming distance within which tables of 64-bit fingerprints find its candidates

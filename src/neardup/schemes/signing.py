@@ -39,9 +39,7 @@ class FeatureScheme(Scheme):
     """
 
     threshold: float
-    columns: tuple[str, ...] = ()
     recipe_parts: ClassVar[tuple[str, ...]]
-    position_independent = False
 
     @cached_property
     def shingling(self: Any) -> Shingling:

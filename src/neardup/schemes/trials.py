@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from itertools import combinations
 from math import ceil, comb
+from operator import attrgetter
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +23,6 @@ from neardup.schemes.scheme import Reading, Shares
 from neardup.schemes.signing import FeatureScheme, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
-from neardup.text.shingling import Shingling
 
 _MOST_WORDS = 1000
 _MOST_MINIMA = 1 << 16
@@ -77,6 +77,7 @@ class Trials(FeatureScheme):
     common: CommonShingles | None = None
 
     name = "trials"
+    shingle = property(attrgetter("words"))
     rule = "resemblance"
     measure = "resemblance"
     measures = ("resemblance",)
@@ -110,13 +111,6 @@ class Trials(FeatureScheme):
             object.__setattr__(self, "threshold", _even(self.hashes, self.trials, self.needed))
         self._require_thresholds()
         _ = self.shingling  # this checks the rest
-
-    @cached_property
-    def shingling(self) -> Shingling:
-        """How texts become features."""
-        return Shingling(
-            analysis=self.analysis, size=self.words, bag=self.bag, hashing=self.hashing, common=self.common
-        )
 
     def _blank(self, number: int) -> Words:
         return np.empty((number, self.trials), np.uint64)
