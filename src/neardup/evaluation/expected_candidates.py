@@ -1,6 +1,6 @@
 """Expected candidates of a document in a large collection, and whether unrelated documents fill the buckets."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, Final
 
 import numpy as np
@@ -20,21 +20,21 @@ class ExpectedCandidates:
     """The expected number of *candidates* of a document among this many *documents*.
 
     Candidates are the other documents that share a key with a document, before buckets are limited. ``bucket`` is the
-    mean number of other documents in a bucket of a document.
+    mean number of other documents in a bucket of a document; if it ``overflows``, the document is not compared with all
+    of them, so that recall falls.
     """
 
     documents: int
     candidates: float
     bucket: float
+    overflows: bool = field(init=False, repr=False)
 
-    @property
-    def overflows(self) -> bool:
-        """Whether the mean bucket has more documents than a document is compared with, so that recall falls."""
-        return self.bucket > ROOM
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "overflows", self.bucket > ROOM)
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
-        return {**asdict(self), "overflows": self.overflows}
+        return asdict(self)
 
 
 def expected_candidates(

@@ -81,12 +81,7 @@ class Plan:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
-        return {
-            **asdict(self),
-            "recommendations": [one.as_dict() for one in self.recommendations],
-            "expected": self.expected and self.expected.as_dict(),
-            "smaller": self.smaller and self.smaller.as_dict(),
-        }
+        return asdict(self)
 
     def __str__(self) -> str:
         rows = [_recommendation_cells(one) for one in self.recommendations] or self._curve_cells()

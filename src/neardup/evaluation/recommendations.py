@@ -42,31 +42,11 @@ class Recommendation:
     candidates: float
     signature_bytes: int
     keys: int
-
-    @property
-    def misses(self) -> float:
-        """The expected share of the pairs at the threshold that are missed."""
-        return 1.0 - self.recall
-
-    @property
-    def bucket(self) -> float:
-        """The mean number of unrelated documents in a bucket of a document."""
-        return self.candidates / self.keys
-
-    @property
-    def overflows(self) -> bool:
-        """Whether the mean bucket has more documents than a document is compared with, so that recall falls."""
-        return self.bucket > ROOM
-
-    @property
-    def bytes(self) -> int:
-        """The bytes stored for a document: its signature and its keys."""
-        return self.signature_bytes + WORD * self.keys
-
-    @property
-    def cost(self) -> float:
-        """The bytes stored and read for a document."""
-        return self.bytes + self.candidates * self.signature_bytes
+    misses: float
+    bucket: float
+    overflows: bool
+    bytes: int
+    cost: float
 
     @property
     def words(self) -> str:
@@ -75,8 +55,7 @@ class Recommendation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain values for JSON."""
-        computed = ("misses", "bucket", "overflows", "bytes", "cost")
-        return {**asdict(self), **{name: getattr(self, name) for name in computed}}
+        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,6 +119,8 @@ def _recommendation(wanted: Requirements, scheme: Any) -> Recommendation:
     match = curves["match"]
     candidate = curves.get("candidate", match)
     found = candidate if scheme.estimate_decides else match  # estimates are verified; other rules decide
+    candidates, stored = (wanted.documents - 1) * candidate[2], scheme.stored_bytes + WORD * scheme.key_count
+    bucket = candidates / scheme.key_count
     return Recommendation(
         scheme=scheme.name,
         parameters={name: getattr(scheme, name) for name in scheme.searched_numbers},
@@ -147,7 +128,12 @@ def _recommendation(wanted: Requirements, scheme: Any) -> Recommendation:
         recall=found[0],
         false_rate=candidate[1],
         matched_apart=curves.get("both", match)[1],
-        candidates=(wanted.documents - 1) * candidate[2],
+        candidates=candidates,
         signature_bytes=scheme.stored_bytes,
         keys=scheme.key_count,
+        misses=1.0 - found[0],
+        bucket=bucket,
+        overflows=bucket > ROOM,
+        bytes=stored,
+        cost=stored + candidates * scheme.stored_bytes,
     )
