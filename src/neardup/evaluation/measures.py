@@ -1,5 +1,7 @@
 """Exact measures of what two texts have in common."""
 
+from typing import Any
+
 import numpy as np
 
 from neardup.decisions.evidence import Shared, distinct_sets, shared_by
@@ -24,7 +26,7 @@ def resemblance(  # noqa: PLR0913 - every one a keyword with a default
     >>> [round(100 * resemblance(a, b, shingle=q, bag=True), 2) for q in (1, 2, 3)]
     [70.0, 50.0, 30.0]
     """
-    return float(_in_common(a, b, shingle, bag, analysis, seed).resemblance[0])
+    return float(_in_common(a, b, analysis, size=shingle, bag=bag, hashing=Hashing(seed=seed)).resemblance[0])
 
 
 def containment(  # noqa: PLR0913 - the same
@@ -37,21 +39,12 @@ def containment(  # noqa: PLR0913 - the same
     >>> containment("a rose is a rose", "so a rose is a rose is a rose", shingle=2)
     1.0
     """
-    return float(_in_common(a, b, shingle, bag, analysis, seed).left_in_right[0])
+    return float(_in_common(a, b, analysis, size=shingle, bag=bag, hashing=Hashing(seed=seed)).left_in_right[0])
 
 
-def _in_common(  # noqa: PLR0913, PLR0917 - the parameters of both measures
-    a: str,
-    b: str,
-    shingle: int,
-    bag: bool,  # noqa: FBT001 - passed on
-    analysis: Analysis | None,
-    seed: int,
-) -> Shared:
+def _in_common(a: str, b: str, analysis: Analysis | None, **parameters: Any) -> Shared:
     require_texts(a, b)
-    shingling = Shingling(
-        analysis=Analysis() if analysis is None else analysis, size=shingle, bag=bag, hashing=Hashing(seed=seed)
-    )
+    shingling = Shingling(analysis=Analysis() if analysis is None else analysis, **parameters)
     return in_common(shingling.features([a, b]))
 
 

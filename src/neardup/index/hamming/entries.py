@@ -128,31 +128,18 @@ class Plain(NamedTuple):
         found, later = kernels.search(
             queries, tuple(layout), tuple(self), lists.bounds, guard, min(DENSE * most, kernels.NEVER)
         )
-        pairs: Words = kernels.listed(found, most, there, tuple(lists), guard)
+        pairs: list[Words] = [kernels.listed(found, most, there, tuple(lists), guard)]
         if not len(later):
-            return pairs
-        dense = self._first_dense(later, queries, layout, lists, there, guard, most)
-        return np.concatenate([pairs, *dense])
-
-    def _first_dense(  # noqa: PLR0913, PLR0917 - everything that is read
-        self,
-        probes: Positions,
-        queries: Words,
-        layout: Layout,
-        lists: Lists,
-        there: Flags,
-        guard: EntryGuard | None,
-        most: int,
-    ) -> Iterator[Words]:
-        """Find the first of each probe, range by range."""
-        probes = probes[np.lexsort((probes[:, 3], probes[:, 1]))]
-        cuts = np.flatnonzero((np.diff(probes[:, 1]) != 0) | (np.diff(probes[:, 3]) != 0)) + 1
-        for own in np.split(probes, cuts):
+            return pairs[0]
+        later = later[np.lexsort((later[:, 3], later[:, 1]))]
+        cuts = np.flatnonzero((np.diff(later[:, 1]) != 0) | (np.diff(later[:, 3]) != 0)) + 1
+        for own in np.split(later, cuts):  # the probes of one range
             keys, rests = dense_kernels.entries_of(
                 own[0], queries, tuple(layout), tuple(self), tuple(lists), there, guard
             )
             keys.sort()
-            yield dense_kernels.first_near(own, queries, tuple(layout), self.bucket_bits, keys, rests, most)
+            pairs.append(dense_kernels.first_near(own, queries, tuple(layout), self.bucket_bits, keys, rests, most))
+        return np.concatenate(pairs)
 
     def plain(self, _: TableDesign) -> "Plain":
         """Return the entries without compression."""
