@@ -555,9 +555,17 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
         yield append
 
 
-def named(source: str, positions: Positions) -> pa.Array:
-    """Return the names of records without an id: ``SOURCE:POSITION``."""
-    return pc.binary_join_element_wise(f"{source}:", pa.array(positions).cast(pa.string()), "")
+def completed(ids: pa.ChunkedArray | None, source: str, positions: Positions) -> pa.ChunkedArray:
+    """Return ids as strings; records without one, null or empty, are named ``SOURCE:POSITION``."""
+    known = (
+        pa.chunked_array([pa.nulls(len(positions), pa.string())]) if ids is None else ids.cast(pa.string(), safe=False)
+    )
+    absent = pc.fill_null(pc.equal(pc.binary_length(known), 0), fill_value=True)
+    if not pc.any(absent).as_py():
+        return known
+    return pc.if_else(
+        absent, pc.binary_join_element_wise(f"{source}:", pa.array(positions).cast(pa.string()), ""), known
+    )
 
 
 def ranges(sizes: Sequence[int], limit: int) -> list[tuple[int, int]]:

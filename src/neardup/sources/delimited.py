@@ -35,7 +35,7 @@ import pyarrow.csv
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
-from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, named, require_new, silent
+from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, completed, require_new, silent
 from neardup.sources.compression import Contents, Writable, compressed, load, stream
 from neardup.sources.formats import Kind, display, input_kind
 from neardup.sources.lines import BOM, Spans, invalid_utf8, line_count, line_ranges, runs, start_of_text
@@ -67,8 +67,8 @@ class DelimitedText(InputPiece):
         self._file, rejected, self._columns = _parse(file, data, _wanted(file, request))
         self.columns = self._file.names
         request.check(rejected)
-        texts, ids = self._columns[request.text], _ids(self._file, self._columns.get(request.id), request.name_of(path))
-        super().__init__([path], kind.format, texts, ids, rejected)
+        ids = completed(self._columns.get(request.id), request.name_of(path), self._file.spans.line)
+        super().__init__([path], kind.format, self._columns[request.text], ids, rejected)
         if request.quoting == "auto":
             self.quoted_lines = _quoted_lines(self._file)
         advance(1.0)
@@ -398,12 +398,3 @@ def _joined(spans: Spans, data: memoryview) -> pa.Buffer:
     if bytes(pieces[0][: len(BOM)]) == BOM:  # part of a field, but the parser skips one at the beginning
         pieces.insert(0, memoryview(BOM))
     return pa.py_buffer(pieces[0] if len(pieces) == 1 else b"".join(pieces))
-
-
-def _ids(file: _File, column: pa.ChunkedArray | None, name: str) -> pa.ChunkedArray:
-    if column is None:
-        return pa.chunked_array([named(name, file.spans.line)], pa.string())
-    absent = pc.equal(pc.binary_length(column), 0)
-    if pc.any(absent).as_py():
-        column = pc.if_else(absent, named(name, file.spans.line).cast(pa.large_string()), column)
-    return column.cast(pa.string())

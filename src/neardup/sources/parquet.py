@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from neardup.model.arrays import Flags, not_utf8
 from neardup.model.arrow_types import BINARY, STRINGS, is_one_of
 from neardup.model.errors import DataError, OutputError
-from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, named, ranges, require_new, silent
+from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, completed, ranges, require_new, silent
 from neardup.sources.compression import changed, check_size, joined, sniff
 from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
@@ -483,9 +483,9 @@ def _unpacked(path: str, column: pa.ChunkedArray, request: Request) -> pa.Chunke
 
 def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Schema) -> pa.ChunkedArray:
     """Return the id column as strings; rows without one get their file and number, counted from *first*."""
-    name, positions = request.id, np.arange(first, first + len(table))
+    name, places = request.id, (request.name_of(path), np.arange(first, first + len(table)))
     if name == DEFAULT_ID and name not in schema.names:
-        return pa.chunked_array([named(request.name_of(path), positions)], pa.string())
+        return completed(None, *places)
     column = written_ids(_unpacked(path, _column(path, table, name, schema), request))
     if pa.types.is_temporal(column.type):
         column = written_times(column, display(path), f"its {name!r} ")
@@ -493,13 +493,9 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
         rule = f"the column {name!r} must hold strings or numbers to be the id, not {column.type}"
         raise DataError(display(path), rule)
     try:
-        column = column.cast(pa.string(), safe=False)
+        return completed(column, *places)
     except pa.ArrowInvalid as error:
         raise DataError(display(path), "its ids have more than 2 GiB; name a shorter column", "too large") from error
-    absent = pc.fill_null(pc.equal(pc.binary_length(column), 0), fill_value=True)
-    if pc.any(absent).as_py():
-        return pc.if_else(absent, named(request.name_of(path), positions), column)
-    return column
 
 
 def _is_text(kind: pa.DataType) -> bool:
