@@ -2,7 +2,7 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import fields, replace
+from dataclasses import Field, fields, replace
 from functools import cache, partial
 from importlib import import_module
 from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar
@@ -59,6 +59,8 @@ class Scheme:
     ``sign``, ``keys``, ``matches`` and ``probability``. The other members are what a run over a corpus, an index and
     reports need. A scheme that signs features of texts derives from ``FeatureScheme``, which derives from this.
     """
+
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]  # every scheme is a dataclass
 
     # What each scheme defines, as parameters, attributes or properties.
     name: ClassVar[str]  # on the command line and in reports
@@ -131,7 +133,7 @@ class Scheme:
     def from_options(cls, values: Mapping[str, Any], **hashing: Any) -> Self:
         """Return the scheme with the given values of its *options*, and *seed* or *key*."""
         own = dict(values)
-        if "analysis" in {part.name for part in fields(cls)}:  # type: ignore[arg-type]  # every scheme is a dataclass
+        if "analysis" in {part.name for part in fields(cls)}:
             described = {option.name: own.pop(option.name) for option in ANALYSIS if option.name in own}
             own["analysis"] = Analysis(**described)
         return cls(**own, **hashing)
@@ -153,7 +155,7 @@ class Scheme:
         """
         least = self.short_threshold
         raised = {"short_threshold": threshold} if least is not None and threshold > least else {}
-        return replace(self, threshold=threshold, **raised)  # type: ignore[type-var]  # every scheme is a dataclass
+        return replace(self, threshold=threshold, **raised)
 
     def with_short(self, short: int | None, short_threshold: float | None) -> Self:
         """Return the same scheme with another threshold of pairs in which a document has fewer than *short* features.
@@ -162,9 +164,9 @@ class Scheme:
         """
         if (short, short_threshold) == (self.short, self.short_threshold):
             return self
-        known = "short" in {part.name for part in fields(self)}  # type: ignore[arg-type]  # every scheme is a dataclass
+        known = "short" in {part.name for part in fields(self)}
         require(known, "short", short, "cannot be used with this scheme")
-        return replace(self, short=short, short_threshold=short_threshold)  # type: ignore[type-var]  # the same
+        return replace(self, short=short, short_threshold=short_threshold)
 
     def with_measure(self: Any, measure: str) -> Any:
         """Return the same scheme with another exact measure; its signatures remain comparable.
@@ -182,7 +184,7 @@ class Scheme:
             return self
         if not hasattr(self, "key"):
             raise ParameterError("key", "(secret)", "cannot be used with this scheme")
-        return replace(self, key=key)  # type: ignore[type-var]  # every scheme is a dataclass
+        return replace(self, key=key)
 
     def with_common(self, common: CommonShingles | None) -> Self:
         """Return the same scheme with a list of shingles that do not count; ``None``, or its own, leaves it as it is.
@@ -193,7 +195,7 @@ class Scheme:
         if common is None or common == getattr(self, "common", None):
             return self
         self.require_shingles(common)
-        return replace(self, common=common)  # type: ignore[type-var]  # every scheme is a dataclass
+        return replace(self, common=common)
 
     def require_shingles(self, common: CommonShingles | float) -> None:
         """Raise ``ParameterError`` unless the scheme can have a list of *common* shingles, or of this share."""
