@@ -9,7 +9,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
@@ -344,16 +344,7 @@ class FullText:
             return inode, found
         _require_fts5(self._path)
         mode = "rw" if self._writes else _reading(self._path)
-        return None if mode == _STILL else inode, self._opened(mode)
-
-    def _opened(self, mode: str) -> sqlite3.Connection:
-        connection = _connect(self._path, mode)
-        try:
-            self._require_such(connection)
-        except BaseException:
-            connection.close()
-            raise
-        return connection
+        return None if mode == _STILL else inode, _connect(self._path, mode, self._require_such)
 
     def _require_such(self, connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
@@ -417,7 +408,9 @@ def _reading(path: Path) -> str:
     return _STILL if is_still else "ro"
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def _connect(
+    path: Path, mode: str, require: Callable[[sqlite3.Connection], None] = lambda _: None
+) -> sqlite3.Connection:
     address = f"file:{quote(os.fsencode(path.absolute()))}?mode={mode}"
     connection = sqlite3.connect(address, timeout=_WAIT, uri=True, isolation_level=None, check_same_thread=False)
     try:
@@ -426,6 +419,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
         connection.execute("PRAGMA temp_store = MEMORY")  # the only place for matches
         connection.execute("PRAGMA trusted_schema = OFF")
         connection.execute("PRAGMA synchronous = NORMAL")
+        require(connection)
     except BaseException:  # the file is damaged, or is another one
         connection.close()
         raise
