@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions, Words, not_utf8, positions_in
-from neardup.model.arrow_types import BYTES, STRINGS, is_one_of, without_views
+from neardup.model.arrow_types import BYTES, STRINGS, is_one_of, unpacked
 from neardup.model.errors import DataError, ValueRefused
 from neardup.model.policy import CANONICAL, HTTPS, NOINDEX, SHORTEST_ID, Policy
 
@@ -113,7 +113,7 @@ def _sortable(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
     """Return values of the same order in a type that Arrow can sort."""
     kind = values.type
     if pa.types.is_dictionary(kind):
-        return _codes(values, field) if kind.ordered else _sortable(_decoded(values), field)
+        return _codes(values, field) if kind.ordered else _sortable(unpacked(values), field)
     if is_one_of(kind, BYTES):
         values = _decoded_bytes(values, field)
     if is_one_of(values.type, STRINGS):
@@ -129,12 +129,6 @@ def _codes(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
     if any(not order.equals(orders[0]) for order in orders):
         raise DataError(f"column {field!r}", "has ordered categories of different order in its chunks")
     return pa.chunked_array([chunk.indices for chunk in values.chunks], values.type.index_type)
-
-
-def _decoded(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Return the values of unordered categories."""
-    values = without_views(values)
-    return values.cast(values.type.value_type)
 
 
 def _decoded_bytes(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:

@@ -10,6 +10,7 @@ Test = Callable[[pa.DataType], Any]
 STRINGS: Final[tuple[Test, ...]] = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 BINARY: Final[tuple[Test, ...]] = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
 BYTES: Final[tuple[Test, ...]] = (*BINARY, pa.types.is_fixed_size_binary)
+_LARGE: Final = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 
 
 def is_one_of(kind: pa.DataType, tests: Iterable[Test]) -> bool:
@@ -34,3 +35,12 @@ def without_views(column: pa.ChunkedArray) -> pa.ChunkedArray:
         for chunk in column.chunks
     ]
     return pa.chunked_array(chunks, pa.dictionary(kind.index_type, wide, kind.ordered))
+
+
+def unpacked(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return the values of dictionaries, strings with offsets that cannot overflow; other columns as they are."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    plain = without_views(column)
+    kind = plain.type.value_type
+    return plain.cast(_LARGE.get(kind, kind))

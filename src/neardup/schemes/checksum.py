@@ -22,6 +22,7 @@ from neardup.model.arrays import (
     require_signatures,
     shares,
 )
+from neardup.model.arrow_types import unpacked
 from neardup.model.errors import ParameterError, require, require_flag, require_whole
 from neardup.model.options import Option
 from neardup.model.ranked_rule import RankedRule, whole_term
@@ -258,8 +259,7 @@ def _fields(documents: Any, parts: Sequence[Field]) -> list[tuple[Field, pa.Chun
 
 def _as_text(column: Any) -> Any:
     """Return a column as text; numbers and times are formatted as by Arrow."""
-    if pa.types.is_dictionary(column.type) and not pa.types.is_string(column.type.value_type):
-        column = column.cast(column.type.value_type)
+    column = unpacked(column)
     kind = column.type
     if is_mixed(kind):
         parts = map(_as_text, typed_parts(column.combine_chunks()))

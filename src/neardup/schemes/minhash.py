@@ -28,6 +28,8 @@ _LEAST_ROWS = 2  # minima per band, from which 16 bits each are enough for keys
 _LOW = np.uint32(0xFFFF)
 _RECALL = 0.999
 
+_banding = lru_cache(maxsize=64)(Banding.choose)
+
 
 @dataclass(frozen=True, kw_only=True)
 class MinHash(FeatureScheme):
@@ -100,7 +102,7 @@ class MinHash(FeatureScheme):
         """The given number of bands, otherwise the fewest that reach the recall at the threshold."""
         if self.bands is not None:
             return Banding(permutations=self.permutations, bands=self.bands)
-        return _banding(self.permutations, self.threshold, self.recall)
+        return _banding(permutations=self.permutations, threshold=self.threshold, recall=self.recall)
 
     @property
     def floor(self) -> float:
@@ -245,11 +247,6 @@ def _wanted_layout(wanted: Requirements, permutations: int) -> dict[str, Any]:
     if enough.size and (enough[0] in kept or not kept.size):
         return {"recall": wanted.recall}
     return {"bands": int(kept[np.argmax(met[kept])]) + 1 if kept.size else 1}
-
-
-@lru_cache(maxsize=64)
-def _banding(permutations: int, threshold: float, recall: float) -> Banding:
-    return Banding.choose(permutations=permutations, threshold=threshold, recall=recall)
 
 
 @lru_cache(maxsize=64)

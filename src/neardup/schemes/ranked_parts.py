@@ -1,7 +1,7 @@
 """Ranked hits in parts: later parts are only compared with those hits of earlier ones that stay."""
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Final
 
 import numpy as np
@@ -40,9 +40,7 @@ def _places(rows: int, before: int) -> tuple[Positions, Positions]:
     return np.tril_indices(rows, before - 1, rows + before) if before else _first_places(rows)
 
 
-@lru_cache(maxsize=16)  # of at most 0.5 MB
-def _first_places(rows: int) -> tuple[Positions, Positions]:
-    return np.tril_indices(rows, -1)
+_first_places = lru_cache(maxsize=16)(partial(np.tril_indices, k=-1))  # of at most 0.5 MB
 
 
 def decided_in_parts(  # noqa: PLR0913, PLR0917 - the arguments of a kernel

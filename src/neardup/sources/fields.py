@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.model.arrow_types import BYTES, is_one_of
+from neardup.model.arrow_types import BYTES, is_one_of, unpacked
 from neardup.model.errors import DataError
 from neardup.sources.records import kind_of, literal_of
 
@@ -149,14 +149,11 @@ def concatenated(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
     promote = any(all(test(kind) for kind in plain) for test in _PROMOTED)
     if len(set(kinds)) > 1 and not promote:
-        columns = [_as_strings(column) for column in columns]
+        columns = [unpacked(column).cast(pa.large_string()) for column in columns]
     tables = [pa.table({"": column}) for column in columns]
     try:
         return pa.concat_tables(tables, promote_options="permissive").column(0) if tables else pa.chunked_array([[]])
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # no type can represent all of them
-        return pa.chunked_array([chunk for column in columns for chunk in _as_strings(column).chunks])
-
-
-def _as_strings(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    kind = column.type
-    return (column.cast(kind.value_type) if pa.types.is_dictionary(kind) else column).cast(pa.large_string())
+        return pa.chunked_array(
+            [chunk for column in columns for chunk in unpacked(column).cast(pa.large_string()).chunks]
+        )

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup.model.arrays import Flags, not_utf8
-from neardup.model.arrow_types import BINARY, STRINGS, is_one_of
+from neardup.model.arrow_types import BINARY, STRINGS, is_one_of, unpacked
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, completed, ranges, require_new, silent
 from neardup.sources.compression import changed, check_size, joined, sniff
@@ -55,7 +55,6 @@ _SCALARS: Final = (
     pa.types.is_boolean,
     pa.types.is_null,
 )
-_UNPACKED: Final = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 
 
 class ParquetTable(InputPiece):
@@ -473,12 +472,11 @@ def _unpacked(path: str, column: pa.ChunkedArray, request: Request) -> pa.Chunke
     """Return the values of a dictionary, which may be far larger; strings have offsets that cannot overflow."""
     if not pa.types.is_dictionary(column.type):
         return column
-    kind = column.type.value_type
-    if _is_text(kind):
+    if _is_text(column.type.value_type):
         lengths = (pc.take(pc.binary_length(chunk.dictionary), chunk.indices) for chunk in column.chunks)
         size = sum(pc.sum(found.cast(pa.int64())).as_py() or 0 for found in lengths)
         check_size(display(path), size, request.max_bytes)
-    return column.cast(_UNPACKED.get(kind, kind))
+    return unpacked(column)
 
 
 def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Schema) -> pa.ChunkedArray:

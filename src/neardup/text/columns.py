@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Bytes, Positions, TextBatch
-from neardup.model.arrow_types import BINARY, STRINGS, is_one_of, widened, without_views
+from neardup.model.arrow_types import BINARY, STRINGS, is_one_of, unpacked, widened
 from neardup.model.errors import DataError, kind_of
 from neardup.text.containers import require_in_memory
 from neardup.text.values import as_binary, is_missing
@@ -16,7 +16,7 @@ from neardup.text.values import as_binary, is_missing
 BATCH_BYTES = 1 << 20  # large batches are faster; this is the largest whose results still fit into a cache
 BATCH_DOCUMENTS = 1 << 14
 
-_LARGE = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
+_LARGE = (pa.large_string(), pa.large_binary())
 
 
 def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
@@ -28,13 +28,8 @@ def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
     cast once. Lone surrogates in a ``str`` become bytes that are not valid UTF-8, and so separate words. Raises
     ``DataError`` for anything else.
     """
-    column = _as_arrow(texts, name)
+    column = unpacked(_as_arrow(texts, name))
     kind = column.type
-    if pa.types.is_dictionary(kind):
-        column = without_views(column)
-        value_type = column.type.value_type
-        column = column.cast(_LARGE.get(value_type, value_type))  # unpacked, 32-bit offsets may overflow
-        kind = column.type
     if column.null_count == len(column):  # pandas has numbers in a column without values
         column = pa.chunked_array([pa.nulls(len(column), pa.large_string())])
     elif (wide := widened(kind)) != kind:
@@ -121,7 +116,7 @@ def as_it_lies(chunk: pa.Array) -> TextBatch:
     if chunk.null_count:
         chunk = chunk.fill_null(pa.scalar(b"", chunk.type))
     _, offsets, data = chunk.buffers()
-    width = np.int64 if chunk.type in _LARGE.values() else np.int32
+    width = np.int64 if chunk.type in _LARGE else np.int32
     if offsets is None or offsets.size == 0:
         bounds: Positions = np.zeros(1, np.int64)
     else:
