@@ -43,7 +43,9 @@ class MemoryDisk(Disk):
         """Do nothing: memory cannot be synced."""
 
     def sync_folder(self, path: Path) -> None:
-        """Do nothing: memory cannot be synced."""
+        """Do nothing: names need no folder, and no other process can write."""
+
+    make_folder = unlock = forget = sync_folder
 
     def close(self, file: int, path: Path) -> None:  # noqa: ARG002 - named as on a disk
         """Close a file."""
@@ -56,9 +58,6 @@ class MemoryDisk(Disk):
     def remove(self, path: Path) -> None:
         """Remove a file, if it is there."""
         self._files.pop(path, None)
-
-    def make_folder(self, path: Path) -> None:
-        """Do nothing: names need no folder."""
 
     def names(self, path: Path) -> list[str]:
         """List the files of a folder, sorted."""
@@ -79,12 +78,6 @@ class MemoryDisk(Disk):
     def lock(self, path: Path) -> int:  # noqa: ARG002 - named as on a disk
         """Return any descriptor: no other process can write."""
         return 0
-
-    def unlock(self, path: Path) -> None:
-        """Do nothing: no other process can write."""
-
-    def forget(self, path: Path) -> None:
-        """Do nothing: a forked process has its own copy."""
 
     def holds(self, path: Path) -> bool:  # noqa: ARG002 - named as on a disk
         """Return that the files are in their place."""

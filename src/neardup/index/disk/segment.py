@@ -27,7 +27,7 @@ from neardup.index.disk.postings import (
     write_finer,
     write_lists,
 )
-from neardup.index.hamming.tables import HammingTables
+from neardup.index.hamming.tables import HammingTables, first_found
 from neardup.kernels.postings import repack
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words, positions_in
@@ -49,12 +49,10 @@ def find_near(tables: HammingTables, fingerprints: Words, asking: Flags, there: 
     *there* marks the documents that can be found; ``None`` means all.
     """
     rows = np.flatnonzero(asking)
-    index, documents, _ = tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
-    places = np.arange(len(index)) - np.searchsorted(index, index)
-    oversized = int((places == room).sum())
-    index, documents = index[places < room], documents[places < room]
+    found = tables.lookup(np.ascontiguousarray(fingerprints[rows]), room + 1, there)
+    index, documents, _ = first_found(found, room)
     bounds = np.searchsorted(rows[index], np.arange(len(asking) + 1))
-    return KeyHits(bounds, documents.astype(np.int32), oversized)
+    return KeyHits(bounds, documents.astype(np.int32), len(found[0]) - len(index))
 
 
 class Segment:

@@ -87,10 +87,11 @@ class Plain(NamedTuple):
     @classmethod
     def of(cls, design: TableDesign, layout: Layout, values: Words) -> Self:
         """Make the tables of distinct values, ascending."""
-        return cls._stored(design, len(values), _ordered(layout, values, whole=False))
+        return cls.stored(design, len(values), _ordered(layout, values, whole=False))
 
     @classmethod
-    def _stored(cls, design: TableDesign, number: int, ordered: Iterator[Words]) -> Self:
+    def stored(cls, design: TableDesign, number: int, ordered: Iterator[Words]) -> Self:
+        """Make the tables of a *number* of distinct values, as each table reads them, in its order."""
         tables, bits = len(design.tables), design.bucket_bits(number)
         lows = np.zeros((tables, number + kernels.BLOCK), np.uint32)
         highs = np.empty((tables, number, high_bytes(bits)), np.uint8)
@@ -206,7 +207,7 @@ class Coded(NamedTuple):
     def plain(self, design: TableDesign) -> Plain:
         """Return the entries without compression."""
         tables = range(len(self.bases))
-        return Plain._stored(design, self.number, map(self._words, tables))  # noqa: SLF001 - the same house
+        return Plain.stored(design, self.number, map(self._words, tables))
 
 
 def _ordered(layout: Layout, values: Words, *, whole: bool) -> Iterator[Words]:
