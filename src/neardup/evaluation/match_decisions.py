@@ -116,7 +116,7 @@ def _of_fields(
 ) -> MatchDecision:
     """Compare fields byte by byte if nothing but their texts is known; otherwise their checksums decide."""
     matches, rule = estimate.matches, estimate.rule
-    if verified and scheme.columns:
+    if verified:
         rule = scheme.exact_rule
         same = scheme.same_content(text_column(texts), np.array([0]), np.array([1]))
         matches = matches and bool(same[0])

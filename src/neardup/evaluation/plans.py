@@ -212,9 +212,9 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     minhash with permutations 160, threshold 0.8, recall 0.99
     """
     further = {"false_rate": false_rate, "documents": documents, "apart": apart, "background": background}
-    given = {name: _plain(value) for name, value in further.items() if value is not None}
-    threshold, recall = _plain(threshold), _plain(recall)
-    parameters = {name: _plain(value) for name, value in parameters.items()}
+    given = {name: plain_number(value) for name, value in further.items() if value is not None}
+    threshold, recall = plain_number(threshold), plain_number(recall)
+    parameters = {name: plain_number(value) for name, value in parameters.items()}
     if recall is not None:
         rule = "requires a threshold, such as 0.8: the recall is that of pairs at the threshold"
         require(threshold is not None, "recall", recall, rule)
@@ -290,11 +290,6 @@ def smaller_buckets(scheme: Any, documents: int, background: float) -> Recommend
         if not found[0].overflows:
             return found[0]
     return None
-
-
-def _plain(value: Any) -> Any:
-    """Return a NumPy number as Python's, for JSON."""
-    return plain_number(value) if isinstance(value, np.generic) else value
 
 
 def _of_numbers(name: str, numbers: dict[str, float]) -> Scheme:

@@ -462,7 +462,7 @@ def plain_number(value: Any) -> Any:
     >>> plain_number(np.float32(0.9)), plain_number(1)
     (0.9, 1)
     """
-    if not hasattr(value, "item"):
+    if getattr(value, "shape", None) != ():
         return value
     plain = value.item()
     return float(str(value)) if isinstance(plain, float) else plain
