@@ -34,11 +34,11 @@ from neardup.model.protocols import Scheme
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.crawl.filter import Moment
-from neardup.pipeline.files.named_documents import NamedDocuments, NamedPiece
+from neardup.pipeline.files.named_documents import NamedDocuments
 from neardup.pipeline.index.fields import field_kinds, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import kept_extraction, require_extraction, require_url_rules
-from neardup.pipeline.index.records import HOST, URL, is_name_of_line
+from neardup.pipeline.index.records import HOST, URL, NamedRecords, RecordReader, is_name_of_line
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.search import TITLE, has_table, keeping_up
@@ -180,7 +180,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         extraction, learned = _with_templates(learn_templates, index, found, request, progress)
         size = min(SHARD, memory // 4)
         shards = stack.enter_context(extracted_shards(found, replace(request, extraction=extraction), size=size))
-        documents = NamedDocuments(shards, kinds, signed, url, addresses or Addresses())
+        reader = RecordReader(kinds=kinds, signed=signed, url=url, addresses=addresses or Addresses(), sites=not signed)
+        documents = NamedDocuments(shards, reader)
         required = {*signed} - {BODY} | (_required(asked, url=url, search=search) if index is None else set())
         optional = {*kinds} - {*asked, *signed} if index is None else set()
         documents.find(required, optional, memory, partial(tell, "read"))
@@ -335,13 +336,13 @@ class _Admission:
         self.faults = RecordFaults()
         self._done = 0
 
-    def admit(self, one: NamedPiece, rows: Positions) -> None:
+    def admit(self, one: NamedRecords, rows: Positions) -> None:
         """Admit the documents in these *rows* of a piece."""
         piece, index = one.piece, self._index
         sizes = pc.fill_null(pc.binary_length(piece.texts), 0).to_numpy()[rows] if len(rows) else np.zeros(0, np.int64)
         steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
         for some in np.split(rows, steps) if len(rows) else []:
-            ids, texts, fields = one.records.at(index.fields, some)
+            ids, texts, fields = one.at(index.fields, some)
             verdicts = index.visit(ids, texts, fields, at=self._at)
             outcomes = [*map(_counted, verdicts, texts.is_valid().to_pylist())]
             self.counts.update(outcomes)

@@ -4,17 +4,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from secrets import token_bytes
-from typing import Final, NamedTuple
+from typing import Final
 
 import numpy as np
-import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions, Words, run_starts
 from neardup.model.errors import DataError, FieldMissing
 from neardup.pipeline.digests import keyed
 from neardup.pipeline.index.fields import SITE
-from neardup.pipeline.index.records import NamedRecords, fields_of, named, site_field
-from neardup.sources.addresses import Addresses
+from neardup.pipeline.index.records import NamedRecords, RecordReader
 from neardup.sources.collection import InputPiece
 from neardup.sources.formats import display
 from neardup.sources.record_faults import Rejected, nothing_left
@@ -24,28 +22,16 @@ from neardup.text.columns import text_column, whole_batch
 _NONE: Final = (np.empty((0, 2), np.uint64), np.empty(0, np.int64))
 
 
-class NamedPiece(NamedTuple):
-    """A piece of the inputs, its *records* with their ids and fields, and those that are *rejected*."""
-
-    piece: InputPiece
-    records: NamedRecords
-    rejected: list[Rejected]
-
-
 class NamedDocuments:
     """The documents of inputs, which are found before they are taken; inputs that are small enough are read only once.
 
-    The ids are made of the field *url* in the normal form of *addresses*, if it is named. *kinds* are the fields of the
-    index, and *signed* those that its scheme signs. After ``find``, ``number`` counts the documents, and ``admitted``
-    those that are taken; ``rejected`` are the other records, and ``has_pages`` is whether there are web pages.
+    After ``find``, ``number`` counts the documents, and ``admitted`` those that are taken; ``rejected`` are the other
+    records, and ``has_pages`` is whether there are web pages.
     """
 
-    def __init__(
-        self, shards: Shards, kinds: Mapping[str, str], signed: Sequence[str], url: str | None, addresses: Addresses
-    ) -> None:
-        self.shards, self.kinds, self.signed = shards, dict(kinds), signed
-        self._url, self._addresses = url, addresses
-        self._held: list[NamedPiece] | None = []
+    def __init__(self, shards: Shards, reader: RecordReader) -> None:
+        self.shards, self._reader = shards, reader
+        self._held: list[NamedRecords] | None = []
         self._last: Flags = np.empty(0, np.bool_)
         self.number, self.admitted, self.has_pages = 0, 0, False
         self.rejected: list[Rejected] = []
@@ -63,16 +49,18 @@ class NamedDocuments:
         if every record was rejected, and ``FieldMissing`` if no record has a required field.
         """
         request, parts, held = self.shards.request, [_NONE], 0
-        needed, length = [*([self._url] if self._url else []), *required], 0
+        needed, length = [*filter(None, [self._reader.url]), *required], 0
         salt = np.frombuffer(token_bytes(16), np.uint64)
         pieces = self.shards.every_piece(progress=progress, markup=lambda: self._held is None, required=needed)
         for piece in pieces:
             unfit = {name for name in optional if name in self.kinds and not _is_plain(piece, name)}
-            self.kinds = {name: kind for name, kind in self.kinds.items() if name not in unfit}
-            one = self._named(piece)
+            if unfit:
+                kinds = {name: kind for name, kind in self.kinds.items() if name not in unfit}
+                self._reader = replace(self._reader, kinds=kinds)
+            one = self._reader.read(piece)
             self.rejected += sorted([*piece.rejected, *one.rejected], key=attrgetter("source", "position"))
             self.has_pages |= len(piece) > 0 and (piece.has_pages or request.html is not None)
-            parts.append(_digests(one.records.ids, length, salt))
+            parts.append(_digests(one.ids, length, salt))
             self.number += len(piece) - len(one.rejected)
             length += len(piece)
             held += piece.held_bytes
@@ -85,27 +73,18 @@ class NamedDocuments:
         self._last = _last(parts, length)
         self.admitted = int(self._last.sum())
 
-    def take(self) -> Iterator[tuple[NamedPiece, Positions]]:
-        """Yield the pieces, each with the rows of those documents that are the last ones of their ids."""
-        done = 0
-        for one in map(self._named, self.shards.every_piece()) if self._held is None else self._held:
-            fields = one.records.fields
-            fields = fields.select([name for name in fields.column_names if name in {*self.kinds, *self.signed, SITE}])
-            records = replace(one.records, fields=fields)
-            yield one._replace(records=records), np.flatnonzero(self._last[done : done + len(one.piece)])
-            done += len(one.piece)
+    @property
+    def kinds(self) -> Mapping[str, str]:
+        """The fields of the index."""
+        return self._reader.kinds
 
-    def _named(self, piece: InputPiece) -> NamedPiece:
-        urls = None
-        if self._url is not None:
-            lacks = piece.lacking(self._url) is not None
-            urls = [None] * len(piece) if lacks else piece.column(self._url, literal=True).to_pylist()
-        found = fields_of(piece, self.kinds, self.signed)
-        names = piece.ids.to_pylist()
-        ids, rejected = named(piece, range(len(names)), names, urls, self._addresses, found.refused)
-        columns = dict(zip(found.table.column_names, found.table.columns, strict=True))
-        sites = {} if self.signed else site_field(piece)
-        return NamedPiece(piece, NamedRecords(piece.texts, ids, urls, pa.table(columns | sites)), rejected)
+    def take(self) -> Iterator[tuple[NamedRecords, Positions]]:
+        """Yield the pieces, each with the rows of those documents that are the last ones of their ids."""
+        done, wanted = 0, {*self.kinds, *self._reader.signed, SITE}
+        for one in map(self._reader.read, self.shards.every_piece()) if self._held is None else self._held:
+            fields = one.fields.select([name for name in one.fields.column_names if name in wanted])
+            yield replace(one, fields=fields), np.flatnonzero(self._last[done : done + len(one.piece)])
+            done += len(one.piece)
 
 
 def _is_plain(piece: InputPiece, name: str) -> bool:

@@ -18,7 +18,7 @@ from neardup.pipeline.index.fields import ARROW, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import is_id
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
-from neardup.pipeline.index.records import NamedRecords, address_fields, fields_of, named, site_field
+from neardup.pipeline.index.records import RecordReader, address_fields
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -77,6 +77,9 @@ class FileAnswers:
         self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
         self._catch_up, self._least, self._url, self._extraction = catch_up, changed_at_least, url, extraction
         signed = index.scheme.columns
+        self._reader = RecordReader(
+            kinds=index.fields, signed=signed, url=url, addresses=self._addresses, sites=has_sites(index.store)
+        )
         columns = [*dict.fromkeys([url, *signed, *index.fields])]
         self._request = Request(**reading, url=url, columns=columns, full_names=True, extraction=extraction or AUTO)
         require_other_fields(self._request.text, url=url, id=self._request.id)
@@ -161,13 +164,11 @@ class FileAnswers:
             require_extraction(self._index, self._request.extraction)
         if not self._admit:
             self._index.refresh()
-        urls = None if piece.lacking(self._url) is not None else piece.column(self._url, literal=True).to_pylist()
-        names = piece.ids.to_pylist()
-        signed = self._index.scheme.columns
-        found = fields_of(piece, self._index.fields, signed)
+        names, signed = piece.ids.to_pylist(), self._index.scheme.columns
         without = f"its {self._request.text!r} is missing or null"
-        refused = dict.fromkeys(np.flatnonzero(piece.texts.is_null().to_numpy()).tolist(), without) | found.refused
-        ids, rejected = named(piece, range(len(names)), names, urls, self._addresses, refused)
+        refused = dict.fromkeys(np.flatnonzero(piece.texts.is_null().to_numpy()).tolist(), without)
+        found = self._reader.read(piece, ids=names, refused=refused)
+        ids, urls, rejected = found.ids, found.urls, found.rejected
         self.addressed += 0 if urls is None else sum(map(bool, urls))
         known: list[str | None] = [None] * len(piece.rejected)
         for one, row in zip(rejected, (row for row, own in enumerate(ids) if own is None), strict=True):
@@ -181,7 +182,7 @@ class FileAnswers:
         ]
         rejected.sort(key=attrgetter("source", "position"))
         self._request.check(rejected)
-        columns: dict[str, Any] = dict(zip(found.table.column_names, found.table.columns, strict=True))
+        columns: dict[str, Any] = dict(zip(found.fields.column_names, found.fields.columns, strict=True))
         made = pa.table({BODY: piece.texts} if alone and BODY in columns else {})
         made = made if urls is None else address_fields(self._index.fields, urls, made)
         for name in made.column_names:
@@ -191,11 +192,8 @@ class FileAnswers:
                 columns[name] = pc.coalesce(columns[name], made[name])
         nothing = pa.nulls(len(piece), ARROW[STRING])
         columns |= {name: nothing for name in found.missing if name in signed and name not in {BODY, *columns}}
-        if has_sites(self._index.store):
-            columns |= site_field(piece)
-        records = NamedRecords(piece.texts, ids, urls, pa.table(columns))
-        rows = np.array([row for row, own in enumerate(ids) if own is not None], np.int64)
-        given = records.at(self._index.fields, rows)
+        rows = found.named
+        given = replace(found, fields=pa.table(columns)).at(self._index.fields, rows)
         verdicts = self._index.visit(*given, remember=self._admit, changed_at_least=self._least)
         if self._admit and self._catch_up:
             self._catch_up()

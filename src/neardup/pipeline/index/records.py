@@ -21,6 +21,7 @@ from neardup.sources.records import literal_of
 from neardup.text.columns import gathered
 
 URL: Final = "url"
+NONE_REFUSED: Final[Mapping[int, str]] = {}
 _WIDEST: Final = 4  # bytes of a character
 HOST: Final = "host"
 _NAMELESS: Final = (
@@ -96,28 +97,70 @@ def fields_of(documents: InputPiece, kinds: Mapping[str, str], signed: Sequence[
     return found._replace(table=pa.table(columns))
 
 
-def site_field(documents: InputPiece) -> dict[str, Any]:
-    """Return the field with the sites of pages that were read with templates, as signed integers."""
-    if documents.sites is None:
-        return {}
-    return {SITE: pa.array(documents.sites.to_numpy().view(np.int64))}
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordReader:
+    """Makes documents of an index of records: with its fields, of these *kinds*, and those that its scheme signs.
+
+    Their ids are those of the field *url*, if it is named; see ``named``. With *sites*, there is a field of these, too.
+    """
+
+    kinds: Mapping[str, str]
+    signed: Sequence[str]
+    url: str | None
+    addresses: Addresses
+    sites: bool
+
+    def read(
+        self,
+        piece: InputPiece,
+        rows: Positions | None = None,
+        ids: list[str] | None = None,
+        urls: list[str | None] | None = None,
+        refused: Mapping[int, str] = NONE_REFUSED,
+    ) -> "NamedRecords":
+        """Read the records in these *rows* of a piece, by default all; *ids* and *urls* replace their own."""
+        rows = np.arange(len(piece)) if rows is None else rows
+        found = fields_of(piece, self.kinds, self.signed)
+        if urls is None and self.url is not None:
+            try:
+                urls = piece.column(self.url, literal=True).take(pa.array(rows)).to_pylist()
+            except FieldMissing as error:
+                found.missing[self.url] = error
+        own = piece.ids.take(pa.array(rows)).to_pylist() if ids is None else ids
+        names, rejected = named(piece, rows.tolist(), own, urls, self.addresses, {**refused, **found.refused})
+        fields = found.table
+        if self.sites and piece.sites is not None:
+            fields = with_column(fields, SITE, pa.array(piece.sites.to_numpy().view(np.int64)))
+        return NamedRecords(piece, rows, names, urls, fields, rejected, found.missing)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NamedRecords:
-    """Records that become documents, with their fields; those without an id are rejected."""
+    """Records in these *rows* of a piece that become documents; those without an id are *rejected*.
 
-    texts: pa.ChunkedArray
+    *fields* are those of the whole piece, and *missing* those that none of its records has.
+    """
+
+    piece: InputPiece
+    rows: Positions
     ids: list[str | None]
     urls: list[str | None] | None
     fields: pa.Table
+    rejected: list[Rejected]
+    missing: Mapping[str, FieldMissing]
 
-    def at(self, kinds: Mapping[str, str], rows: Positions) -> tuple[list[str], pa.Array, pa.Table]:
-        """Return the ids, texts and fields of some records, for an index with fields of these *kinds*."""
-        fields = chosen_rows(self.fields, rows)
+    @property
+    def named(self) -> Positions:
+        """The places of those with an id."""
+        return np.flatnonzero([own is not None for own in self.ids])
+
+    def at(self, kinds: Mapping[str, str], places: Positions) -> tuple[list[str], pa.Array, pa.Table]:
+        """Return the ids, texts and fields of some of them, for an index with fields of these *kinds*."""
+        fields = chosen_rows(self.fields, self.rows[places])
         if self.urls is not None:
-            fields = address_fields(kinds, [self.urls[row] for row in rows.tolist()], fields)
-        return [str(self.ids[row]) for row in rows.tolist()], gathered(self.texts, rows), fields
+            fields = address_fields(kinds, [self.urls[place] for place in places.tolist()], fields)
+        ids = [str(self.ids[place]) for place in places.tolist()]
+        return ids, gathered(self.piece.texts, self.rows[places]), fields
 
 
 def address_fields(kinds: Mapping[str, str], urls: Sequence[str | None], fields: pa.Table) -> pa.Table:

@@ -5,7 +5,7 @@ If the state has their whole signatures, they are copied; otherwise, and for tex
 
 from collections.abc import Collection as Container
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -20,10 +20,10 @@ from neardup.model.arrays import Positions, Words
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.digests import exchanged
-from neardup.pipeline.index.fields import SITE, chosen_rows, with_column
+from neardup.pipeline.index.fields import with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
 from neardup.pipeline.index.page_terms import require_extraction
-from neardup.pipeline.index.records import HOST, URL, address_fields, fields_of, named
+from neardup.pipeline.index.records import HOST, URL, RecordReader
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.earlier_documents import Earlier, WholeRows
 from neardup.pipeline.spilled.state import State
@@ -63,6 +63,13 @@ class Transfer:
     def __init__(self, index: "Index", state: State, url: str | None, addresses: Addresses) -> None:
         self._store, self._scheme, self._kinds = index.store, index.scheme, index.fields
         self._url, self._addresses = url, addresses
+        self._reader = RecordReader(
+            kinds=index.fields,
+            signed=index.scheme.columns,
+            url=url,
+            addresses=addresses,
+            sites=not index.scheme.columns,
+        )
         store, scheme = self._store, self._scheme
         wanted = [*scheme.columns, *self._kinds, *([url] if url else [])]
         self._earlier = state.earlier().with_fields([*dict.fromkeys(wanted)])
@@ -129,48 +136,29 @@ class Transfer:
         self, piece: InputPiece, rows: Positions, leaders: Positions, of: "_Signed", *, normal: bool
     ) -> Batch | None:
         """Return the columns of some documents of a piece, but for times and ordinals; ``None`` if all are rejected."""
-        found = fields_of(piece, self._kinds, self._scheme.columns)
-        of.missing.update(found.missing)
-        of.existing.update(found.table.column_names, (URL, HOST) if normal else ())
         known = gathered(self._ids, leaders).cast(pa.string()).to_pylist()
-        urls = known if normal else self._urls(piece, rows, of)
-        ids, rejected = named(piece, rows.tolist(), known, urls, self._addresses, found.refused)
-        of.rejected.extend(rejected)
-        stays = np.array([own is not None for own in ids], np.bool_)
-        if not stays.any():
+        found = self._reader.read(piece, rows, known, known if normal else None)
+        of.missing.update(found.missing)
+        of.existing.update(found.fields.column_names, (URL, HOST) if normal else ())
+        if self._url and self._url not in found.missing:
+            of.existing.add(self._url)
+        of.rejected.extend(found.rejected)
+        if not len(named := found.named):
             return None
-        rows, leaders = rows[stays], leaders[stays]
-        fields = chosen_rows(found.table, rows)
+        fields = found.fields
         for name in self._scheme.columns:
             if name in found.missing and name != BODY:
-                fields = with_column(fields, name, pa.nulls(len(rows), pa.large_string()))
-        if urls is not None:
-            chosen = [url for url, stay in zip(urls, stays.tolist(), strict=True) if stay]
-            fields = address_fields(self._kinds, chosen, fields)
-        if piece.sites is not None and not self._scheme.columns:
-            fields = with_column(fields, SITE, pa.array(piece.sites.to_numpy()[rows].view(np.int64)))
-        texts = gathered(piece.texts, rows)
+                fields = with_column(fields, name, pa.nulls(len(piece), pa.large_string()))
+        ids, texts, fields = replace(found, fields=fields).at(self._kinds, named)
         given = Given(self._scheme, self._store.columns, self._store.digest_salt, texts, fields)
         if self.signed_before is None:
             signed = given.at(slice(0, len(given))).columns(np.ones(len(given), np.bool_))
         else:
-            signed = self.signed_before.at(leaders)
-        batch: Batch = {**signed, "id": encoded([own for own in ids if own is not None]), **given.columns}
+            signed = self.signed_before.at(leaders[named])
+        batch: Batch = {**signed, "id": encoded(ids), **given.columns}
         if self._store.columns.texts:
-            batch["text"] = whole_batch(given.documents(slice(0, len(rows))))
+            batch["text"] = whole_batch(given.documents(slice(0, len(ids))))
         return batch
-
-    def _urls(self, piece: InputPiece, rows: Positions, of: "_Signed") -> list[str | None] | None:
-        if self._url is None:
-            return None
-        try:
-            column = piece.column(self._url, literal=True)
-        except FieldMissing as error:
-            of.missing[self._url] = error
-            return [None] * len(rows)
-        of.existing.add(self._url)
-        urls: list[str | None] = column.take(pa.array(rows)).to_pylist()
-        return urls
 
     def repeated(self) -> Positions:
         """Return the ordinals of the documents with the id of a later one, once all documents were taken."""
