@@ -175,7 +175,7 @@ class Change(NamedTuple):
     For inputs and the secret key it is ``changed``, ``added`` or ``left out``, for inputs also ``time`` (only the time
     of change differs), ``order``, or ``named`` (only the names differ: *name* is the first one, now *now*, and *before*
     the folder of the first run, if it is another one); for another version of neardup it is ``version``, and for
-    other templates of hosts ``templates``, with their identities.
+    other templates of hosts ``templates``, with their identities, or how they are found.
     """
 
     kind: str
@@ -434,7 +434,9 @@ def _apart(name: str, other: str) -> str:
 
 
 def _with(templates: Any) -> str:
-    return "without templates of hosts" if templates is None else f"with templates of hosts (id {templates})"
+    if templates is None:
+        return "without templates of hosts"
+    return f"with templates of hosts ({templates if ' ' in templates else f'id {templates}'})"
 
 
 def _plain(value: Any) -> str:

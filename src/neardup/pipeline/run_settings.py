@@ -55,7 +55,7 @@ class RunSettings:
     page: "Callable[[StoredResult], bytes] | None" = None
     announce: "Callable[[Forecast], None]" = lambda _: None
     continued: "Callable[[Continuation], None]" = lambda _: None
-    templates: str | None = None  # the identity of those that a run knew before it learned others from its inputs
+    templates: Any = None  # those that the run learns, if it does: see ``RunTemplates``
 
     @property
     def folder(self) -> Path:

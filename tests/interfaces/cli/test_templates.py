@@ -897,7 +897,7 @@ def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_
         patch.setattr(stages, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             dedup_files([crawl / "crawl.warc.gz"], **ways)
-    rule = r"web pages were read with templates of hosts \(id .{16}\), and are read without templates of hosts"
+    rule = r"web pages were read with templates of hosts \(learned from the inputs\), and are read without templates"
     with pytest.raises(RunChanged, match=rule):
         dedup_files([crawl / "crawl.warc.gz"], **ways, learn_templates=False)
     with monkeypatch.context() as patch:
@@ -923,15 +923,20 @@ def test_tables_with_urls_can_be_read_without_templates(crawl, neardup, verb):
     neardup("label", crawl / "pages.jsonl", "--url", "url", *tables[1:-1], "--out", "labels.jsonl", stdin=b"q\n")
 
 
-@pytest.mark.parametrize("verb", [["pairs", "--out", "pairs.jsonl"], ["dedup", "--no-templates", "--dry-run"]])
-def test_the_folder_of_another_run_is_refused_before_templates_are_learned(crawl, neardup, monkeypatch, verb):
+@pytest.mark.parametrize(
+    ("verb", "message"),
+    [
+        (["pairs", "--out", "pairs.jsonl"], "it has a run of pairs, and cannot have one of dedup, too"),
+        (["dedup", "--no-templates", "--dry-run"], "its run was begun with other inputs or settings"),
+    ],
+)
+def test_the_folder_of_another_run_is_refused_before_templates_are_learned(crawl, neardup, monkeypatch, verb, message):
     with monkeypatch.context() as patch:
         patch.setattr("neardup.pipeline.spilled.run.rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         patch.setattr("neardup.pipeline.files.pairs.compare", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
         neardup(*verb, crawl / "crawl.warc.gz", "--work", "work", code=130)
     monkeypatch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("it is refused first"))
-    error = neardup("dedup", crawl / "crawl.warc.gz", "--dry-run", "--work", "work", code=2).err
-    assert "its run was begun with other inputs or settings" in error
+    assert message in neardup("dedup", crawl / "crawl.warc.gz", "--dry-run", "--work", "work", code=2).err
 
 
 def test_a_kept_folder_with_damaged_or_removed_files_learns_again(crawl, tmp_path):

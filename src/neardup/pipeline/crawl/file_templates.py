@@ -94,9 +94,9 @@ class RunTemplates:
         self.save(found)
         return replace(extraction, templates=found)
 
-    def learned(self, extraction: Extraction) -> int:
-        """Return the number of hosts whose templates the run has learned, which an extraction of it has."""
-        return 0 if extraction.templates is None else len(extraction.templates) - len(self.known)
+    def learned(self, found: HostTemplates | None) -> int:
+        """Return the number of hosts whose templates are *found*, but not known."""
+        return 0 if found is None else len(found) - len(self.known)
 
     def save(self, found: HostTemplates) -> None:
         """Replace the file, if there is one, by what was *found*, unless it has that."""

@@ -33,7 +33,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.memory import needed_memory
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
-from neardup.pipeline.crawl.file_templates import RunTemplates, templates_of
+from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.files.in_memory import (
     check_documents,
     check_outputs,
@@ -290,7 +290,7 @@ def _in_memory(
         check_documents(documents, settings.outputs)
         result, originals = decided_documents(documents, settings, engine, follow)
     extraction = settings.request.extraction
-    learned = 0 if own is None else own.learned(extraction)
+    learned = 0 if own is None else own.learned(extraction.templates)
     templates = extraction.templates if documents.has_pages else None
     done = FilesResult(result, documents.rejected, documents, templates, learned)
     rendered = None if page is None else lambda: page(done)
@@ -305,8 +305,8 @@ def _in_pieces(
     progress: Progress,
     found: Inputs | None = None,
 ) -> FilesResult:
-    """Learn the templates of a run in pieces, and do it, while its state is locked; *found* are its known inputs."""
-    from neardup.pipeline.spilled.files import check_run, dedup_in_pieces, opened_state
+    """Do a run in pieces while its state is locked; *found* are its known inputs."""
+    from neardup.pipeline.spilled.files import dedup_in_pieces, opened_state
 
     require_once(tuple(index.path for index in settings.earlier.indexes))
     if settings.ignore_common is not None and settings.earlier.state is not None:
@@ -319,15 +319,11 @@ def _in_pieces(
         stored = partial(_stored_pages, settings.earlier, state)
         own = templates_of(settings.learn_templates, found, settings.request, stored)
         if own is not None:
-            settings = replace(_reading(settings, own.extraction), templates=own.known.identity)
-            check_run(found, compared, settings, state)
-            settings = _reading(settings, _learned(own, settings, found, progress))
-            indexes = tuple(type(index)(index.path) for index in settings.earlier.indexes)  # they may have grown
-            settings = replace(settings, earlier=replace(settings.earlier, indexes=indexes))
+            settings = replace(_reading(settings, own.extraction), templates=own if own.learns else None)
         done = _stored(dedup_in_pieces(found, compared, settings, state, engine, progress))
         if state is not None and settings.earlier.adds:
             _warn_if_added_before(done, state)
-    return replace(done, hosts_learned=0 if own is None else own.learned(settings.request.extraction))
+    return replace(done, hosts_learned=0 if own is None else own.learned(done.templates))
 
 
 def _warn_if_added_before(done: FilesResult, state: "State") -> None:
@@ -351,17 +347,6 @@ def _stored_pages(earlier: EarlierDocuments, state: "State | None") -> list[Extr
 def _reading(settings: RunSettings, extraction: Extraction) -> RunSettings:
     """Return the settings of a run that reads pages as an extraction describes."""
     return replace(settings, request=replace(settings.request, extraction=extraction))
-
-
-def _learned(own: RunTemplates, settings: RunSettings, inputs: Inputs, progress: Progress) -> Extraction:
-    """Return how pages are read with the templates of the inputs: of the run that is continued, or new ones."""
-    from neardup.pipeline.spilled.workers import begun_extraction
-
-    found = None if settings.restart else begun_extraction(settings.folder, own.known.identity)
-    if found is None or found.templates is None:
-        return own.extended(inputs, settings.request, progress)
-    own.save(found.templates)
-    return found
 
 
 def _needs_pieces(inputs: Inputs, settings: RunSettings) -> bool:

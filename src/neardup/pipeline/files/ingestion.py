@@ -259,7 +259,7 @@ def _with_templates(
     if index is not None:
         require_extraction(index, own.extraction)
     found = own.extended(inputs, replace(request, extraction=own.extraction), progress or (lambda *_: None))
-    return found, own.learned(found)
+    return found, own.learned(found.templates)
 
 
 def _stored_pages(index: Index | None) -> list[Extraction]:

@@ -1,6 +1,5 @@
 """The terms of a run in pieces, and how they differ from those of a run that it is to continue."""
 
-import json
 from collections.abc import Callable, Container, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -8,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from neardup import __version__
-from neardup.engines.journal import Journal, OtherTerms, read_header, require_same
+from neardup.engines.journal import Journal, OtherTerms, read_header
 from neardup.index.disk.arrays import understood
 from neardup.model.errors import Change, DataError, RunChanged, StorageDamaged, StorageRefused, plural
 from neardup.model.folders import RUN
@@ -22,10 +21,10 @@ from neardup.sources.output_places import require_outside
 from neardup.sources.shards import Shards
 
 RESTORABLE: Final = ("changed", "earlier input")  # codes of errors about inputs that were changed during a run
+LEARNED: Final = "learned from the inputs"  # instead of the identity of templates that a run learns
 
 _TIMED: Final = 3  # parts of the identity of a file: the last is its time of change
 _PAGES: Final = "extraction"
-_TEMPLATES: Final = "templates"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,37 +105,16 @@ def journal_of(folder: Path, terms: dict[str, Any], *, restart: bool) -> Journal
         if earlier is not None and (was := _task_of(earlier.terms)) != now:
             rule = f"it has a run of {was}, and cannot have one of {now}, too; use another folder"
             raise StorageRefused(str(folder), rule)
-    with _explaining():
-        return Journal.open(folder, terms, restart=restart, kinds=KINDS)
-
-
-def _task_of(terms: Mapping[str, Any]) -> str:
-    return "pairs" if "pairs" in terms else "dedup"
-
-
-@contextmanager
-def _explaining() -> Iterator[None]:
-    """Raise ``RunChanged`` with the differences of the terms from those of an earlier run."""
     try:
-        yield
+        return Journal.open(folder, terms, restart=restart, kinds=KINDS)
     except OtherTerms as error:
         with understood(Path(error.where, RUN[0]), rule=OTHER):
             found = changes(error)
         raise RunChanged(error.where, found) from None
 
 
-def check_terms(folder: Path, terms: dict[str, Any]) -> None:
-    """Raise what ``journal_of`` raises for a run that has not learned its templates: the folder may have them."""
-    if (earlier := read_header(folder)) is None:
-        return
-    pages, before = terms["reading"][_PAGES], (earlier.terms.get("reading") or {}).get(_PAGES)
-    learned = earlier.terms["changeable"].get(_TEMPLATES) is not None  # but perhaps none
-    if pages and before and (learned or _TEMPLATES in before):
-        own = {name: value for name, value in pages.items() if name != _TEMPLATES}
-        pages = own | {name: before[name] for name in (_TEMPLATES,) if name in before}
-    wanted = {**terms, "reading": {**terms["reading"], _PAGES: pages}}
-    with _explaining():
-        require_same(folder, earlier, json.loads(json.dumps(wanted)))
+def _task_of(terms: Mapping[str, Any]) -> str:
+    return "pairs" if "pairs" in terms else "dedup"
 
 
 @contextmanager
@@ -182,8 +160,8 @@ def changes(error: OtherTerms) -> list[Change]:
 def _of_pages(before: dict[str, str], now: dict[str, str]) -> Iterator[Change]:
     if before.get("text_view") != now.get("text_view"):
         yield Change("setting", "text_view", before.get("text_view"), now.get("text_view"))
-    elif before.get(_TEMPLATES) != now.get(_TEMPLATES):
-        yield Change("templates", "", before.get(_TEMPLATES), now.get(_TEMPLATES))
+    elif before.get("templates") != now.get("templates"):
+        yield Change("templates", "", before.get("templates"), now.get("templates"))
     elif before != now:
         yield Change("changed", f"the text of pages, which {before['extractor']} extracted")
 

@@ -31,9 +31,9 @@ from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import (
+    LEARNED,
     RESTORABLE,
     abandoning,
-    check_terms,
     journal_of,
     report_continuation,
     terms_of,
@@ -74,6 +74,7 @@ from neardup.sources.pages import extracting
 from neardup.sources.remote import fetch
 from neardup.sources.shards import SHARD, Shards
 from neardup.sources.standard_input import check_same, repeated_input, standard_input
+from neardup.text.extraction import Extraction
 
 _SHARES: Final = 16  # the shards and blocks of all threads together take about half of the memory
 _HELD: Final = 4  # shards whose bytes are the most that the held texts take
@@ -93,8 +94,6 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
     ``neardup.dedup_files``, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its removal
     was left, ``StorageBusy`` if another process uses it, and ``StorageDamaged`` if its first record is lost.
     """
-    if settings.request.processes is not None:
-        settings.request.processes.turn_to(extracting(settings.request.extraction))
     shards, outputs, terms = _opened(inputs, compared, settings, state)
     size = _share(settings.memory, engine.threads if settings.executors is None else 1)
     terms["changeable"][BLOCK] = size
@@ -105,8 +104,10 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
 
         stages = by(settings.scheme)
         if settings.earlier.indexes or any(map(needs_copy, shards.inputs)):
-            shards = _copied(shards, journal, stages, outputs, settings)
-        _require_split(journal, stages)
+            shards = _copied(shards, stages, outputs, settings)
+        settings = _learned(inputs, shards, stages, outputs, settings)
+        shards = replace(shards, request=settings.request)
+        _require_split(stages)
         with abandoning(journal):
             begun = stages.one("split-", partial(_begun, shards, size, state, settings))
         shards = Shards.from_dict(begun["shards"], settings.request)
@@ -118,7 +119,7 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
         job = replace(job_of(journal, settings.scheme, begun, terms), shards=shards, held=held)
         report = settings.outputs.get("report")
         has_read = not journal.kept and _has_read(journal)
-        _accept(job, journal, stages, outputs, settings)
+        _accept(job, stages, outputs, settings)
         with abandoning(journal, but=RESTORABLE, has_read=has_read):
             job = listed(job, stages, settings.ignore_common)
             stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
@@ -149,15 +150,6 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
             journal.forget(stage)  # the next run in the folder checks and writes outputs of its own
         journal.finish(keep=settings.keep_work, rejected=len(result.documents.rejected))
         return result
-
-
-def check_run(inputs: Inputs, compared: int, settings: RunSettings, state: State | None) -> None:
-    """Raise what ``dedup_in_pieces`` raises before it reads; a run that continues has checked its outputs."""
-    shards, outputs, terms = _opened(inputs, compared, settings, state)
-    if settings.restart or not settings.folder.is_dir() or not any(settings.folder.iterdir()):
-        _check(shards, outputs, settings)
-    else:
-        check_terms(settings.folder, terms)
 
 
 def _check_places(settings: RunSettings) -> None:
@@ -214,6 +206,8 @@ def _opened(
     shards = Shards.opened(inputs, settings.request)
     pages = shards.extraction
     own = None if pages is None else settings.request.extraction
+    if pages is not None and settings.templates is not None:
+        pages["templates"] = LEARNED  # those that it knows may be replaced by what it learns before it is continued
     if state is not None:
         state.require_extraction(own)
         rule = "cannot be standard input or a URL, because later runs with the state read the inputs again"
@@ -237,7 +231,6 @@ def _opened(
         "policy": asdict(settings.policy),
         "columns": [*settings.request.columns],
         "outputs": outputs,
-        "templates": settings.templates,
     }
     more = {
         "compared": compared,
@@ -255,12 +248,12 @@ def _elsewhere(executors: Executors | None, journal: Journal, scheme: Scheme, st
     return elsewhere(executors, opened)
 
 
-def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> Shards:
+def _copied(shards: Shards, stages: Stages, outputs: list[Output], settings: RunSettings) -> Shards:
     """Copy standard input, files at URLs and indexes into the work folder, once the outputs are accepted.
 
     A run that continues compares standard input with its copy, and needs it again if the copy is not complete.
     """
-    indexes = {index.path: index for index in settings.earlier.indexes}
+    journal, indexes = stages.journal, {index.path: index for index in settings.earlier.indexes}
     names = {path: f"index-{number}.jsonl" for number, path in enumerate(indexes)} | {
         path: name_of_copy(path, shards.kinds[source].format)
         for source, path in enumerate(shards.inputs)
@@ -281,18 +274,56 @@ def _copied(shards: Shards, journal: Journal, stages: Stages, outputs: list[Outp
 
     done = journal.intact("copy-")
     if not done:
-        try:
+        with _refusing(journal):
             _check(shards, outputs, settings)
-        except NeardupError:
-            journal.abandon()
-            raise
     elif STDIN in names and distant.index(STDIN) in done:
         check_same(journal.path(names[STDIN]))
     stages.each("copy-", copy_input, [1] * len(names))
     return shards.copied({path: journal.path(name).absolute() for path, name in names.items()})
 
 
-def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
+def _learned(
+    inputs: Inputs, shards: Shards, stages: Stages, outputs: list[Output], settings: RunSettings
+) -> RunSettings:
+    """Return the settings with the templates that the run learns, if it learns any, once the outputs are accepted.
+
+    Raises ``RunChanged`` for a run that has learned them from others than those that are known now.
+    """
+    request, own = settings.request, settings.templates
+    found: list[Extraction] = []  # also the contents of the pages that were read
+
+    def learned() -> dict[str, Any]:
+        _check(shards, outputs, settings)
+        found.append(own.extended(inputs, request, stages.progress))
+        return {"known": own.known.identity, "extraction": found[0].to_dict()}
+
+    if own is not None:
+        with _refusing(stages.journal):
+            record = stages.one("learn-", learned)
+        extraction = found[0] if found else Extraction.from_dict(record["extraction"])
+        if (templates := extraction.templates) is not None and not found:
+            if own.known.identity not in {record["known"], templates.identity}:
+                change = Change("templates", "", record["known"], own.known.identity)
+                raise RunChanged(str(stages.journal.folder), [change])
+            own.save(templates)
+        request = replace(request, extraction=extraction)
+    if request.processes is not None:
+        request.processes.turn_to(extracting(request.extraction))
+    return replace(settings, request=request)
+
+
+@contextmanager
+def _refusing(journal: Journal) -> Iterator[None]:
+    """Abandon a run that is refused before it has read its inputs."""
+    try:
+        yield
+    except NeardupError:
+        if journal.kept or not _has_read(journal):
+            journal.abandon()
+        raise
+
+
+def _accept(job: Job, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
     """Refuse outputs before anything is read.
 
     The outputs of a run may be changed when it is continued. Whether they may be replaced is checked once: files that
@@ -300,7 +331,7 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
     """
     report = settings.outputs.get("report")
     where, whole = writing(job, outputs), reporting(job, outputs, report)
-    try:
+    with _refusing(stages.journal):
         stages.one(f"check-{where}", partial(check_outputs, job.shards, outputs, force=settings.force))
         stages.one(f"check-{whole}", partial(_check_report, job.shards, settings))
         begun = stages.are_done("common-", 1)  # outputs have their places by the scheme with the list
@@ -313,11 +344,7 @@ def _accept(job: Job, journal: Journal, stages: Stages, outputs: list[Output], s
             sizes = [shard.size if number in numbers else 0 for number, shard in enumerate(job.shards.shards)]
             stages.each("fields-", partial(fields, job.shards), sizes, only=sorted(numbers))
             for output in converted:
-                schema_of(job.shards, output, journal)
-    except NeardupError:
-        if journal.kept or not _has_read(journal):
-            journal.abandon()
-        raise
+                schema_of(job.shards, output, stages.journal)
 
 
 def _has_read(journal: Journal) -> bool:
@@ -325,8 +352,9 @@ def _has_read(journal: Journal) -> bool:
     return journal.has_begun("common") or journal.has_begun("sign")
 
 
-def _require_split(journal: Journal, stages: Stages) -> None:
+def _require_split(stages: Stages) -> None:
     """Raise ``StorageDamaged`` if a run has lost its shards and the key of its digests, which it cannot make again."""
+    journal = stages.journal
     if not stages.are_done("split-", 1) and (journal.has_begun("check") or _has_read(journal)):
         rule = "it is missing or damaged, and the finished tasks need it; restart the run, or remove the work folder"
         raise StorageDamaged(str(journal.path("done", "split--0.json")), rule)

@@ -39,6 +39,11 @@ class _Begun(msgspec.Struct):
     for_index: bool = False
 
 
+class _Learned(msgspec.Struct):
+    known: str
+    extraction: dict[str, str | None]
+
+
 class _Fields(msgspec.Struct):
     schema: str
     misfit: str | None
@@ -70,5 +75,6 @@ KINDS: Final[dict[str, Any]] = {  # by the first part of the name of a stage
     "gather": _counts("features"),
     "settle": _counts("compared"),
     "fields": _Fields,
+    "learn": _Learned,
     "decide": _counts("kept", "exact", "near", "empty", "too_short", rules=list[str]),
 }

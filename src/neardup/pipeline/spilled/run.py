@@ -57,7 +57,7 @@ class Stages:
         elsewhere: Callable[[str], Map | None] = lambda _: None,
     ) -> None:
         """Do tasks by the engine, except those of stages for which *elsewhere* returns another way to map."""
-        self._journal, self._engine, self._progress, self._elsewhere = journal, engine, progress, elsewhere
+        self.journal, self._engine, self.progress, self._elsewhere = journal, engine, progress, elsewhere
 
     def each(
         self,
@@ -71,14 +71,14 @@ class Stages:
         """Do a stage of one task for each size, or *only* some of these, and report its progress in *words*."""
 
         def report(_: str, done: int, whole: int) -> None:
-            self._progress(words or stage.partition("-")[0], done, whole)
+            self.progress(words or stage.partition("-")[0], done, whole)
 
         map_ = self._elsewhere(stage) or self._engine.map
-        return self._journal.run(stage, len(sizes), function, map=map_, sizes=sizes, only=only, progress=report)
+        return self.journal.run(stage, len(sizes), function, map=map_, sizes=sizes, only=only, progress=report)
 
     def are_done(self, stage: str, tasks: int) -> bool:
         """Return whether all tasks of a stage are recorded, with their files."""
-        return self._journal.intact(stage) >= {*range(tasks)}
+        return self.journal.intact(stage) >= {*range(tasks)}
 
     def placed(self, stage: str, function: Callable[[], Record]) -> Record:
         """Do the stage that places pairs into blocks; if it is done again, so is what was done by block.
@@ -87,12 +87,12 @@ class Stages:
         """
         if not self.are_done(stage, 1):
             for later in ("gather", "settle", "decide"):
-                self._journal.forget(f"{later}-{stage.partition('-')[2]}")
+                self.journal.forget(f"{later}-{stage.partition('-')[2]}")
         return self.one(stage, function)
 
     def one(self, stage: str, function: Callable[[], Record | None]) -> Record:
         """Do a stage that is a single task, which may have nothing to record."""
-        return self._journal.run(stage, 1, lambda _: function() or {}, map=map)[0]
+        return self.journal.run(stage, 1, lambda _: function() or {}, map=map)[0]
 
 
 def listed(job: Job, stages: Stages, share: float | None) -> Job:

@@ -9,11 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup import __version__
-from neardup.engines.journal import BLOCK, WorkFolder, naming, read_header, reserved
+from neardup.engines.journal import BLOCK, WorkFolder, naming, read_header
 from neardup.engines.runner import End, Function, Worked, require_version, work
 from neardup.index.disk.arrays import understood
-from neardup.model.errors import NeardupError, StorageDamaged, StorageFailed, StorageRefused
+from neardup.model.errors import NeardupError, StorageRefused
 from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.model.protocols import Scheme
@@ -33,7 +32,6 @@ from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.schemes import terms as schemes
 from neardup.sources.formats import local_folder
 from neardup.sources.shards import Shards
-from neardup.text.extraction import Extraction
 
 
 def work_on(
@@ -118,32 +116,6 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
         rule = "has a scheme with a table of weights, which a work folder does not store; workers cannot share this run"
         raise StorageRefused(where, rule)
     return scheme
-
-
-def begun_extraction(folder: Path, templates: str) -> Extraction | None:
-    """Return how the run in a work folder reads pages, if it learned templates, from those with this identity or these.
-
-    ``None`` if no such run has begun. Raises ``StorageBusy`` if another process continues the run.
-    """
-    header = read_header(folder)
-    if header is None or header.version != __version__:
-        return None
-    before = header.terms["changeable"].get("templates")  # runs that find all pairs have none
-    try:
-        with reserved(folder, header, KINDS) as run:
-            records = [] if before is None else run.records("split-")
-            with understood(folder, NeardupError):
-                begun = [Shards.from_dict(record["shards"]).request.extraction for record in records]
-    except StorageDamaged:  # a record of it
-        return None
-    except StorageFailed as error:
-        if isinstance(error.__cause__, FileNotFoundError):  # the files of the run were removed
-            return None
-        raise
-    for extraction in begun:
-        if templates == before or (extraction.templates is not None and templates == extraction.templates.identity):
-            return extraction
-    return None
 
 
 def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dict[str, Any]) -> Job:
