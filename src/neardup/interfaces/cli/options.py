@@ -455,7 +455,7 @@ def reading_as_dedup(
     arguments: argparse.Namespace, inputs: Sequence[str], progress: "Progress | None"
 ) -> dict[str, Any]:
     """Return the options for reading, with the templates of hosts that dedup of the same inputs would learn."""
-    from neardup.pipeline.crawl.file_templates import learned_extraction
+    from neardup.pipeline.crawl.file_templates import templates_of
     from neardup.sources.inputs import inputs_of
     from neardup.sources.request import Request
 
@@ -463,7 +463,8 @@ def reading_as_dedup(
     learn = reading.pop("learn_templates", None)
     threads = vars(arguments).get("threads")
     request = Request(**reading)
-    return {**reading, "extraction": learned_extraction(learn, inputs_of(inputs, request), request, progress, threads)}
+    found = inputs_of(inputs, request)
+    return {**reading, "extraction": templates_of(learn, found, request).extended(found, request, progress, threads)}
 
 
 def read_inputs(arguments: argparse.Namespace, progress: "Progress | None") -> "Collection":

@@ -57,24 +57,25 @@ def learn_from_files(
 
 @dataclass(frozen=True, slots=True)
 class RunTemplates:
-    """The templates that a run learns from its inputs before it reads them.
+    """How a run reads pages, and whether it ``learns`` templates from its inputs before it reads them.
 
-    ``known`` are those that it has before, which stay as they are, ``plain`` is how pages are read without any.
-    ``path`` is the file that they are from, and that the others are added to; ``None`` if there is none. Nothing is
-    learned unless the run ``learns``.
+    ``extraction`` is how it reads them without these; its own templates stay as they are. ``path`` is the file that
+    they are from, and that the others are added to; ``None`` if there is none.
     """
 
-    known: HostTemplates
-    plain: Extraction
+    extraction: Extraction
     path: AnyPath | None = None
-    learns: bool = True
+    learns: bool = False
 
     @property
-    def extraction(self) -> Extraction:
-        """How pages are read with the known templates."""
-        return replace(self.plain, templates=self.known)
+    def known(self) -> HostTemplates:
+        """The templates that the run has before it learns."""
+        found = self.extraction.templates
+        return HostTemplates((), rule_of(self.extraction)) if found is None else found
 
-    def extended(self, inputs: Inputs, request: Request, progress: Progress, threads: int | None = None) -> Extraction:
+    def extended(
+        self, inputs: Inputs, request: Request, progress: Progress | None = None, threads: int | None = None
+    ) -> Extraction:
         """Return how pages are read with the templates of hosts without known ones, too, learned from the inputs.
 
         *request* is that of the run, whose processes stay open. The file, if there is one, is replaced if it changes.
@@ -84,8 +85,8 @@ class RunTemplates:
         if not self.learns:
             return self.extraction
         replace(request, extraction=self.extraction).require_used(inputs.formats, folders=True)
-        pages, records = _pages(Shards.opened(inputs, _asked(request)), [], progress)
-        extraction = replace(self.plain, known=PageContents.temporary())
+        pages, records = _pages(Shards.opened(inputs, _asked(request)), [], progress or (lambda *_: None))
+        extraction = replace(self.extraction, templates=None, known=PageContents.temporary())
         own = {one.host for one in self.known.templates}
         with open_processes(request.processes, thread_count(threads)) as processes:
             found = updated(
@@ -95,8 +96,8 @@ class RunTemplates:
         return replace(extraction, templates=found)
 
     def learned(self, found: HostTemplates | None) -> int:
-        """Return the number of hosts whose templates are *found*, but not known."""
-        return 0 if found is None else len(found) - len(self.known)
+        """Return the number of hosts whose templates were learned, if those of all hosts are *found*."""
+        return 0 if found is None or not self.learns else len(found) - len(self.known)
 
     def save(self, found: HostTemplates) -> None:
         """Replace the file, if there is one, by what was *found*, unless it has that."""
@@ -109,8 +110,8 @@ def templates_of(
     inputs: Inputs,
     request: Request,
     stored: Callable[[], Sequence[Extraction] | None] = lambda: None,
-) -> RunTemplates | None:
-    """Return the templates of a run before it learns others, or ``None`` if it neither learns nor uses any.
+) -> RunTemplates:
+    """Return how a run reads pages, and whether it learns templates.
 
     *learn* is the file of templates, which need not exist, ``None`` to learn unasked, and ``False`` to learn none.
     Unasked, templates are only learned if some inputs are archives, or tables whose field of the address is named, and
@@ -125,12 +126,12 @@ def templates_of(
     """
     plain = request.extraction
     if learn is False or (learn is None and plain.templates is not None):
-        return None
+        return RunTemplates(plain)
     if learn is None:
         pages, addressed = stored() or (), request.has_urls or WARC in inputs.formats
         known = _latest(pages, plain)
         if (known is None and (pages or not addressed)) or not (addressed or request.reads_pages(inputs.formats)):
-            return None
+            return RunTemplates(plain)
         learns = addressed and not any(map(needs_copy, inputs.paths))
     else:
         rule = "must not have templates if a file of templates is named in learn_templates"
@@ -143,20 +144,8 @@ def templates_of(
         known = HostTemplates.load(learn) if Path(learn).exists() else _latest(stored() or (), plain)
         if known is not None:
             require_rule(known, plain)
-    return RunTemplates(HostTemplates((), rule_of(plain)) if known is None else known, plain, learn, learns)
-
-
-def learned_extraction(
-    learn: Literal[False] | None,
-    inputs: Inputs,
-    request: Request,
-    progress: Progress | None = None,
-    threads: int | None = None,
-) -> Extraction:
-    """Return how the pages of inputs are read: as a run over the same files without a state reads them."""
-    own = templates_of(learn, inputs, request)
-    follow = progress or (lambda *_: None)
-    return request.extraction if own is None else own.extended(inputs, request, follow, threads)
+    known = HostTemplates((), rule_of(plain)) if known is None else known
+    return RunTemplates(replace(plain, templates=known), learn, learns)
 
 
 def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | None:

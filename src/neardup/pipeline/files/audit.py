@@ -32,7 +32,7 @@ from neardup.model.protocols import Scheme
 from neardup.pipeline.corpus.address_ranks import address_ranks, written_fields
 from neardup.pipeline.corpus.report import reading_terms, terms_of_report
 from neardup.pipeline.corpus.run import chosen_scheme
-from neardup.pipeline.crawl.file_templates import learned_extraction
+from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, require_texts
 from neardup.pipeline.progress import Progress, followed
@@ -172,7 +172,7 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
     request = Request(columns=policy.fields, **reading)
     own = inputs_of(inputs, request)
     with followed(ways["progress"]) as follow:
-        reading["extraction"] = learned_extraction(learn, own, request, follow, ways["threads"])
+        reading["extraction"] = templates_of(learn, own, request).extended(own, request, follow, ways["threads"])
     request = replace(request, extraction=reading["extraction"])
     with local_shards(own, request) as shards:
         done = None

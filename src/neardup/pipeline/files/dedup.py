@@ -277,22 +277,18 @@ def _in_memory(
 ) -> FilesResult:
     """Do a run in memory, whose templates are learned first."""
     own = templates_of(settings.learn_templates, inputs, settings.request)
-    if own is not None:
-        settings = _reading(settings, own.extraction)
+    settings = _reading(settings, own.extraction)
     check_outputs(inputs, settings, or_page=page is not None)
     with followed(progress) as follow, LocalEngine(threads) as engine:
         with Processes(threads) as processes:
             settings = replace(settings, request=replace(settings.request, processes=processes))
-            if own is not None:
-                settings = _reading(settings, own.extended(inputs, settings.request, follow))
+            settings = _reading(settings, own.extended(inputs, settings.request, follow))
             request = replace(settings.request, whole_texts=writes_texts(inputs, settings))
             documents = read_requested(inputs, request, progress=follow)
         check_documents(documents, settings.outputs)
         result, originals = decided_documents(documents, settings, engine, follow)
-    extraction = settings.request.extraction
-    learned = 0 if own is None else own.learned(extraction.templates)
-    templates = extraction.templates if documents.has_pages else None
-    done = FilesResult(result, documents.rejected, documents, templates, learned)
+    templates = settings.request.extraction.templates if documents.has_pages else None
+    done = FilesResult(result, documents.rejected, documents, templates, own.learned(templates))
     rendered = None if page is None else lambda: page(done)
     write_outputs(result, documents, settings, originals=originals, page=rendered)
     return done
@@ -318,12 +314,11 @@ def _in_pieces(
         found = found or inputs_of([*earlier, *inputs], settings.request)
         stored = partial(_stored_pages, settings.earlier, state)
         own = templates_of(settings.learn_templates, found, settings.request, stored)
-        if own is not None:
-            settings = replace(_reading(settings, own.extraction), templates=own if own.learns else None)
+        settings = replace(_reading(settings, own.extraction), templates=own if own.learns else None)
         done = _stored(dedup_in_pieces(found, compared, settings, state, engine, progress))
         if state is not None and settings.earlier.adds:
             _warn_if_added_before(done, state)
-    return replace(done, hosts_learned=0 if own is None else own.learned(done.templates))
+    return replace(done, hosts_learned=own.learned(done.templates))
 
 
 def _warn_if_added_before(done: FilesResult, state: "State") -> None:

@@ -254,11 +254,9 @@ def _with_templates(
 ) -> tuple[Extraction, int]:
     """Return how pages are read, after the templates of new hosts were learned, and the number of these hosts."""
     own = templates_of(learn_templates, inputs, request, partial(_stored_pages, index))
-    if own is None:
-        return request.extraction, 0
-    if index is not None:
+    if index is not None and own.extraction != request.extraction:
         require_extraction(index, own.extraction)
-    found = own.extended(inputs, replace(request, extraction=own.extraction), progress or (lambda *_: None))
+    found = own.extended(inputs, replace(request, extraction=own.extraction), progress)
     return found, own.learned(found.templates)
 
 
