@@ -169,9 +169,7 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
             lambda group, *parts: Group(str(group), *parts), lambda own, rank, _: KeptHit(str(own), rank), _repeat
         )
     ]
-    return CollapseAnswer(
-        found.hits, found.examined, found.unsigned, found.groups, found.hidden, given.page, found.pages, results
-    )
+    return CollapseAnswer(**found.numbers, results=results)
 
 
 def _repeat(  # noqa: PLR0913, PLR0917 - the parts of a ``HiddenHit``

@@ -93,6 +93,12 @@ class Collapsed:
         listed = self.groups if self._part.include is None else len(self._included)
         return (1 if listed else 0) if size is None else -(-listed // size)
 
+    @property
+    def numbers(self) -> dict[str, int]:
+        """The numbers of all hits, of those that were examined, and of the pages."""
+        names = ("hits", "examined", "groups", "hidden", "unsigned")
+        return {name: getattr(self, name) for name in names} | {"page": self._part.page, "pages": self.pages}
+
     @cached_property
     def page(self) -> tuple[HitGroup, ...]:
         """The groups of this page, or with *include* the members on this page."""

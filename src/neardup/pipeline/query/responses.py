@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, kind_of, require, require_flag, require_kind
-from neardup.model.hits import HiddenHit
+from neardup.model.hits import HiddenHit, Hit
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.query.collapse import Collapsed, collapse, rules_of
 from neardup.pipeline.query.near_hits import HitVerify
@@ -81,17 +81,8 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
         cache=cache,
         verify=verify,
     )
-    shown = _gathered(collapsed, given, name) if include is None else _listed(collapsed, given)
-    counts = {
-        "hits": collapsed.hits,
-        "examined": collapsed.examined,
-        "groups": collapsed.groups,
-        "hidden": collapsed.hidden,
-        "unsigned": collapsed.unsigned,
-        "page": page,
-        "pages": collapsed.pages,
-    }
-    return {**response, "hits": {**outer, "hits": shown}, OURS: counts}
+    shown = _shown(collapsed, given, name if include is None else None)
+    return {**response, "hits": {**outer, "hits": shown}, OURS: collapsed.numbers}
 
 
 def _asked(
@@ -146,45 +137,32 @@ def _found(source: Any, field: str) -> Any:
     return _found(source.get(first), rest) if dot else None
 
 
-def _gathered(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: str) -> list[dict[str, Any]]:
-    repeats: dict[int, list[dict[str, Any]]] = {}
-    kept: dict[int, dict[str, Any]] = {}
-    matched = collapsed.outcome.of.tolist()
-    for group in collapsed.page:
-        for hit in group.kept:
-            kept[hit.rank] = _marked(given[hit.rank], group.id)
-            repeats[hit.rank] = []
-        for repeat in group.hidden:
-            repeats[matched[repeat.rank]].append(_marked(given[repeat.rank], group.id, repeat))
-    for rank, shown in kept.items():
-        inner = shown.get("inner_hits") or {}
+def _shown(collapsed: Collapsed, given: Sequence[Mapping[str, Any]], name: str | None) -> list[dict[str, Any]]:
+    """Return the hits of a page, in order: with a *name*, the hidden ones are inner hits of those that they match."""
+    groups, of = collapsed.page, collapsed.outcome.of.tolist()
+    hits = {one.rank: _marked(given[one.rank], group.id, one) for group in groups for one in group.kept + group.hidden}
+    if name is None:
+        return [hits[rank] for rank in sorted(hits)]
+    kept = {one.rank: list[dict[str, Any]]() for group in groups for one in group.kept}
+    for repeat in (one for group in groups for one in group.hidden):
+        kept[of[repeat.rank]].append(hits[repeat.rank])
+    for rank, own in kept.items():
+        inner = hits[rank].get("inner_hits") or {}
         if name in inner:
             raise DataError("response", f"already has inner hits {name!r}; choose another name")
-        own = repeats[rank]
         found = {
             "total": {"value": len(own), "relation": "eq"},
             "max_score": own[0].get("_score") if own else None,
             "hits": own,
         }
-        shown["inner_hits"] = {**inner, name: {"hits": found}}
-    return [kept[rank] for rank in sorted(kept)]
+        hits[rank]["inner_hits"] = {**inner, name: {"hits": found}}
+    return [hits[rank] for rank in sorted(kept)]
 
 
-def _listed(collapsed: Collapsed, given: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    members: dict[int, dict[str, Any]] = {}
-    for group in collapsed.page:
-        members |= {hit.rank: _marked(given[hit.rank], group.id) for hit in group.kept}
-        members |= {repeat.rank: _marked(given[repeat.rank], group.id, repeat) for repeat in group.hidden}
-    return [members[rank] for rank in sorted(members)]
-
-
-def _marked(hit: Mapping[str, Any], group: int, repeat: HiddenHit | None = None) -> dict[str, Any]:
+def _marked(hit: Mapping[str, Any], group: int, own: Hit | HiddenHit) -> dict[str, Any]:
     """Return a copy of a hit with the result in its fields, which are lists as in the engines."""
     fields: dict[str, Any] = {**(hit.get("fields") or {}), f"{OURS}.group": [group]}
-    if repeat is not None:
-        fields[f"{OURS}.of"] = [repeat.of]
-        fields[f"{OURS}.rule"] = [repeat.rule]
-        fields[f"{OURS}.measure"] = [repeat.measure]
-        fields[f"{OURS}.value"] = [repeat.value]
-        fields[f"{OURS}.verified"] = [repeat.verified]
+    if isinstance(own, HiddenHit):
+        for name in ("of", "rule", "measure", "value", "verified"):
+            fields[f"{OURS}.{name}"] = [getattr(own, name)]
     return {**hit, "fields": fields}

@@ -401,6 +401,7 @@ class Search(AbstractContextManager["Search"]):
             )
             for group in collapsed.page
         ]
+        numbers = {name: number for name, number in collapsed.numbers.items() if name != "hits"}
         return Answer(
             query=query,
             collapse=collapse,
@@ -408,12 +409,7 @@ class Search(AbstractContextManager["Search"]):
             keep=keep,
             include=include,
             total=ranked.total,
-            examined=collapsed.examined,
-            groups=collapsed.groups,
-            hidden=collapsed.hidden,
-            unsigned=collapsed.unsigned,
-            page=page,
-            pages=collapsed.pages,
+            **numbers,
             size=size,
             results=tuple(results),
         )
