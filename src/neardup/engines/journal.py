@@ -232,7 +232,7 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
                         raise
                     earlier = None
                 if not restart:
-                    require_same(folder, earlier, wanted)
+                    _require_same(folder, earlier, wanted)
                 kept = earlier if earlier is not None and earlier.finished and not restart else None
                 token = secrets.token_hex(8) if earlier is None or restart else earlier.token
                 header = Header(_FORMAT, __version__, token, lease, False, wanted)
@@ -538,8 +538,8 @@ def _remove_runs(folder: Path, except_for: str = "") -> None:
                 time.sleep(LONGEST_WAIT)
 
 
-def require_same(folder: Path, earlier: Header | None, wanted: dict[str, Any]) -> None:
-    """Raise what ``Journal.open`` raises for an *earlier* run in a folder and the terms that are *wanted*."""
+def _require_same(folder: Path, earlier: Header | None, wanted: dict[str, Any]) -> None:
+    """Raise ``OtherTerms`` unless the *earlier* run in a folder has the terms; ``RunComplete`` if a removed one did."""
     if earlier is None:
         complete = read_header(folder, _COMPLETE)
         if complete is not None and _answer(complete.terms) == _answer(wanted):
