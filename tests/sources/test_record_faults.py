@@ -1,4 +1,12 @@
-from neardup.sources.record_faults import QuotedLines, Rejected, WithoutText, in_total
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from neardup.model.errors import NothingRead
+from neardup.sources.inputs import inputs_of
+from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText, in_total
+from neardup.sources.request import Request
+from neardup.sources.shards import local_shards
 
 
 def test_a_record_rejected_says_where_and_why():
@@ -10,3 +18,27 @@ def test_records_of_several_parts_are_added_up():
     assert in_total(parts) == QuotedLines(3, "a.csv", 3, 5)
     assert in_total([WithoutText(1, "a", 2, "text")]) == WithoutText(1, "a", 2, "text")
     assert in_total([None]) is None
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_records_without_a_text_name_its_field(tmp_path, ending):
+    path = tmp_path / f"a.{ending}"
+    if ending == "parquet":
+        pq.write_table(pa.table({"body": ["one", None, None]}), path)
+    else:
+        path.write_text('{"body": "one"}\n{"body": null}\n{}\n')
+    with local_shards(inputs_of([path], Request(text="body")), Request(text="body")) as shards:
+        faults = RecordFaults.of(shards.every_piece())
+    assert faults == RecordFaults(documents=3, without_text=WithoutText(2, str(path), 2, "body"))
+
+
+def test_the_faults_of_parts_are_added_up():
+    one = RecordFaults(documents=2, rejected=[Rejected("a", 3, "it is broken", "json")], skipped={"empty": 1})
+    other = RecordFaults(rejected=[Rejected("b", 1, "it is broken", "json")], skipped={"empty": 2, "other": 1})
+    found = RecordFaults.of([one, other])
+    assert (len(found), [str(each.source) for each in found.rejected]) == (2, ["a", "b"])
+    assert found.skipped == {"empty": 3, "other": 1}
+    found.require_documents(["a", "b"])
+    assert (len(one.rejected), len(RecordFaults().rejected)) == (1, 0)
+    with pytest.raises(NothingRead, match="its only record, b:1, was rejected"):
+        other.require_documents(["b"])
