@@ -13,9 +13,10 @@ from archives_made import http, packed, page, record
 from invented_sites import Site, article, edited
 
 from neardup import Index, SimHash, audit_files, dedup_files
+from neardup.engines import journal
 from neardup.errors import DataError, ParameterError
 from neardup.interfaces.cli import main
-from neardup.model.errors import RunChanged, StorageBusy, StorageDamaged
+from neardup.model.errors import RunChanged, RunComplete, StorageBusy, StorageDamaged
 from neardup.pipeline.crawl.file_templates import RunTemplates
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.spilled import files as spilled_files
@@ -696,6 +697,43 @@ def test_an_interrupted_run_continues_with_what_it_learned(crawl, part, monkeypa
     monkeypatch.setattr(stages, "sign", sign)
     begin("new.arrow")
     assert (part / "t.arrow.jsonl").read_text() == (part / "new.arrow.jsonl").read_text()
+
+
+def test_a_run_that_was_interrupted_while_it_learned_learns_again(crawl, tmp_path, monkeypatch):
+    ways = {"work": tmp_path / "work", "report": tmp_path / "why.jsonl"}
+    with monkeypatch.context() as patch:
+        patch.setattr(RunTemplates, "extended", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files([crawl / "crawl.warc.gz"], **ways)
+    done = dedup_files([crawl / "crawl.warc.gz"], **ways)
+    assert (done.result.summary.near, len(done.templates), done.hosts_learned) == (1, 2, 2)
+    assert not (tmp_path / "work").exists()
+
+
+def test_a_run_that_learned_continues_only_with_these_templates(crawl, part, monkeypatch, neardup):
+    others = archives(part, crawl, [SITES[1:]])
+    neardup("templates", "learn", *others, "--out", part / "other.arrow")
+    ways = {"work": part / "work", "report": part / "why.jsonl"}
+    with monkeypatch.context() as patch:
+        patch.setattr(stages, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "t.arrow", **ways)
+    before = (part / "other.arrow").read_bytes()
+    with pytest.raises(RunChanged, match=r"with templates of hosts \(id .{16}\), and are read with templates of hosts"):
+        dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "other.arrow", **ways)
+    assert (part / "other.arrow").read_bytes() == before
+    assert dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "t.arrow", **ways).result.summary.near == 1
+
+
+def test_a_complete_run_that_learned_is_not_done_again(crawl, part, monkeypatch):
+    ways = {"learn_templates": part / "t.arrow", "work": part / "work", "report": part / "why.jsonl"}
+    with monkeypatch.context() as patch:
+        patch.setattr(journal, "_remove", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files([crawl / "crawl.warc.gz"], **ways)
+    with pytest.raises(RunComplete):
+        dedup_files([crawl / "crawl.warc.gz"], **ways)
+    assert not (part / "work").exists()
 
 
 def test_an_interrupted_run_with_a_state_continues_with_what_it_learned(crawl, tmp_path, monkeypatch):
