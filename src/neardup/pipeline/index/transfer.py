@@ -143,18 +143,18 @@ class Transfer:
         if self._url and self._url not in found.missing:
             of.existing.add(self._url)
         of.rejected.extend(found.rejected)
-        if not len(found.named):
+        if not len(named := found.named):
             return None
         fields = found.fields
         for name in self._scheme.columns:
             if name in found.missing and name != BODY:
                 fields = with_column(fields, name, pa.nulls(len(piece), pa.large_string()))
-        ids, texts, fields = replace(found, fields=fields).at(self._kinds, found.named)
+        ids, texts, fields = replace(found, fields=fields).at(self._kinds, named)
         given = Given(self._scheme, self._store.columns, self._store.digest_salt, texts, fields)
         if self.signed_before is None:
             signed = given.at(slice(0, len(given))).columns(np.ones(len(given), np.bool_))
         else:
-            signed = self.signed_before.at(leaders[found.named])
+            signed = self.signed_before.at(leaders[named])
         batch: Batch = {**signed, "id": encoded(ids), **given.columns}
         if self._store.columns.texts:
             batch["text"] = whole_batch(given.documents(slice(0, len(ids))))
