@@ -30,6 +30,7 @@ def test_measures_equal_their_definition(documents, data):
     assert common.resemblance.tolist() == [share(a & b, a | b) for a, b in pairs]
     assert common.left_in_right.tolist() == [share(a & b, a) for a, b in pairs]
     assert common.right_in_left.tolist() == [share(a & b, b) for a, b in pairs]
+    assert sets.smaller(left, right).tolist() == [min(len(a), len(b)) for a, b in pairs]
     assert common.of_smaller.tolist() == [share(a & b, min(a, b, key=len)) for a, b in pairs]
 
 

@@ -44,6 +44,15 @@ def test_only_what_is_new_is_read_again(tmp_path):
     assert [*reader.read()] == []
 
 
+def test_a_log_is_on_the_disk_before_records_are_added(tmp_path, monkeypatch):
+    synced = []
+    monkeypatch.setattr(Disk, "sync", lambda _disk, _file, path: synced.append(path.stat().st_size))
+    end = write(tmp_path / "log", sync=False).tail.end
+    _, reader = read(tmp_path / "log")
+    LogWriter.reopen(Disk(), tmp_path / "log", reader.seed, reader.tail).close()
+    assert synced == [HEADER_BYTES, end]
+
+
 def test_logs_with_other_records_have_other_checksums_as_written_and_as_read(tmp_path):
     kinds = [["admit", "visit"], ["visit", "admit"], ["admit", "admit"]]
     chains = set()

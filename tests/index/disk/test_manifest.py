@@ -16,7 +16,7 @@ from neardup.index.disk.manifest import (
     Session,
     with_session,
 )
-from neardup.model.errors import StorageDamaged, StorageRefused
+from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 
 STATE = Manifest(
     mark="0" * 32,
@@ -49,6 +49,18 @@ def test_what_is_read_is_what_was_committed(tmp_path):
     assert (second.generation, second.files) == (2, ["log-00000002"])
     assert sorted(path.name for path in tmp_path.iterdir()) == [SECOND, MANIFEST]
     assert Manifest.read(Disk(), tmp_path, name=SECOND) == second
+
+
+def test_a_second_file_that_cannot_be_written_prevents_nothing(tmp_path, monkeypatch):
+    def refused(_, old, new):
+        if new.name == SECOND:
+            raise StorageFailed(str(new), "cannot be written")
+        old.rename(new)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Disk, "rename", refused)
+        first = commit(tmp_path)
+    assert Manifest.read(Disk(), tmp_path) == first
 
 
 def test_where_there_is_none(tmp_path):

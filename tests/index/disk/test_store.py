@@ -4,6 +4,7 @@ import pytest
 
 from neardup import Index, SimHash
 from neardup.errors import StorageError
+from neardup.index.disk.files import Disk
 
 
 def test_a_closed_store_is_refused(tmp_path):
@@ -46,6 +47,14 @@ def test_changed_fields_stay(tmp_path, then):
             assert index.values("title", ids) == ["old a", "newer b", "new c"]
             assert index.store.field_changes.number == 2
             assert index.check().problems == []
+
+
+def test_a_writer_syncs_the_names_that_the_last_one_may_have_left(tmp_path, monkeypatch):
+    Index.create(tmp_path / "index").close()
+    synced = []
+    monkeypatch.setattr(Disk, "sync_folder", lambda _, path: synced.append(path))
+    with Index.open(tmp_path / "index", "w"):
+        assert synced == [tmp_path / "index"]
 
 
 @pytest.mark.parametrize("flushed", [False, True])

@@ -586,3 +586,8 @@ def test_texts_that_differ_in_a_symbol_are_kept(texts):
 )
 def test_punctuation_of_prose_counts_for_nothing(texts):
     assert dedup(texts).kept.tolist() == [0]
+
+
+def test_a_secret_key_does_not_leave_the_run():
+    assert dedup(["one text"], scheme=MinHash(seed=2)).scheme == MinHash(seed=2)
+    assert dedup(["one text"], scheme=MinHash(key=bytes(16))).scheme is None

@@ -167,12 +167,13 @@ def test_a_repeated_batch_does_not_bring_back_what_was_changed_or_removed_since(
     sent(KeyedVisits(index), [(3, 33)], "two")
     index.remove([url(4)])
     state = index.next_admission, len(index)
-    again = sent(KeyedVisits(index), PAGES, "one")
-    assert index.known([url(3)], [words(33)]) == [Known(url(3))]
-    assert (index.next_admission, len(index)) == state
-    assert [one.representative for one in again[:2]] == [one.representative for one in first[:2]]
-    if most:  # else the verdicts are computed again
-        assert again == first
+    for _ in range(2):
+        again = sent(KeyedVisits(index), PAGES, "one")
+        assert index.known([url(3)], [words(33)]) == [Known(url(3))]
+        assert (index.next_admission, len(index)) == state
+        assert [one.representative for one in again[:2]] == [one.representative for one in first[:2]]
+        if most:  # else the verdicts are computed again
+            assert again == first
 
 
 def test_an_index_that_was_moved_leaves_the_file_of_another_one_alone(index):
@@ -251,7 +252,7 @@ def test_a_full_disk_records_nothing(index, monkeypatch):
         with pytest.raises(StorageFailed, match=r"visits\.jsonl cannot be written: No space left on device"):
             sent(pages, PAGES, "one")
     assert len(index) == 0
-    assert sent(pages, PAGES, "one")[0].name == "new"
+    assert sent(pages, PAGES[::-1], "one")[0].name == "new"
 
 
 BATCHES = st.lists(

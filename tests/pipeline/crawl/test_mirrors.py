@@ -121,6 +121,10 @@ def test_a_mirror_with_contents_of_its_own_is_not_replaced():
         found = find_mirrors(*zip(*(main + copy), strict=True))
         assert [(one.kind, one.missing) for one in found.found] == [(kind, missing)]
         assert found.nutch() == (b"" if missing > 0.1 else b"b.example a.example\n")
+    nearly = [*numbered("b", range(45)), *numbered("b", range(45, 50), 500)]
+    found = find_mirrors(*zip(*(main + nearly), strict=True))
+    assert [(one.kind, one.share, one.missing) for one in found.found] == [("same", 0.9, 0.1)]
+    assert found.replaceable() == {"b.example": "a.example"}
     changed = [*numbered("b", range(40)), *numbered("b", range(40, 50), 500)]
     moved = [*numbered("b", range(40)), *numbered("b", range(40, 50), 10)]
     for copy, missing in ((changed, 0.2), (moved, 0.0)):
@@ -143,6 +147,11 @@ def test_other_contents_at_the_same_paths_are_no_mirror():
     urls = [*site("http://en.example", 30), *site("http://fr.example", 30)]
     (line,) = find_mirrors(urls, np.array([*range(30), *range(6), *range(100, 124)])).found
     assert (line.kind, line.host, line.common, line.same) == ("same paths", "fr.example", 30, 6)
+
+
+def test_fewer_than_five_contents_at_the_same_paths_are_not_reported():
+    urls = [*site("http://en.example", 12), *site("http://fr.example", 4), "http://fr.example/x"]
+    assert find_mirrors(urls, np.array([*range(12), 1, 2, 3, 0, 4])).found == []
 
 
 def test_a_result_is_shown_in_one_line():

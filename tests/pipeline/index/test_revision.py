@@ -195,3 +195,18 @@ def test_later_parts_of_a_promoted_document_become_its_repeats(change, texts):
             case "expire":
                 index.expire(5)
         assert [one.representative for one in index.get(["whole", "part"])] == ["whole", "whole"]
+
+
+@pytest.mark.parametrize("before", [3, 2])
+def test_a_covered_representative_stays_covered_when_the_index_is_opened_again(tmp_path, before):
+    """The third repeats the second, but not the first: it is passed on, and the second need not be."""
+    words = [f"w{number}" for number in range(26)]
+    ids, texts = ["a", "b", "c"], [" ".join(words[begin : begin + 20]) for begin in (0, 3, 6)]
+    with Index.create(tmp_path / "index", texts=True) as index:
+        said = index.visit(ids[:before], texts[:before])
+        index.remove(["a"])
+        said += index.visit(ids[before:], texts[before:])
+        assert [verdict.representative for verdict in said] == [None, "a", None]
+        assert index.visit(["b"], texts[1:2], remember=False)[0].representative == "b"
+    with Index.open(tmp_path / "index") as index:
+        assert index.visit(["b"], texts[1:2], remember=False)[0].representative == "b"

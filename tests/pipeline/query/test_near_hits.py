@@ -64,6 +64,12 @@ def test_a_forged_signature_hides_nothing_where_the_texts_are_at_hand():
     assert decided(collapse(victim, by, verify="exact")) == []
 
 
+@pytest.mark.parametrize(("threshold", "hidden"), [(0.89, {"b": "a"}), (0.91, {})])  # the cosine is 0.898
+def test_a_plausible_hit_is_hidden_only_if_its_cosine_is_sufficient(threshold, hidden):
+    rule = NearDuplicates(scheme=SimHash(shingle=2, rule="cosine", distance=20, threshold=threshold))
+    assert matched(collapse([{"id": "a", "text": ONE}, {"id": "b", "text": OTHER}], rule)) == hidden
+
+
 def test_a_record_with_another_text_than_was_signed_is_not_compared():
     rule = NearDuplicates(scheme=SCHEME)
     signed = lies(ONE)

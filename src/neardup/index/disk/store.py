@@ -383,8 +383,8 @@ class Store(Reader):
         return merger.most_documents(self.segments, self._memory)
 
     def _replace_segments(self, begin: int, end: int) -> None:
+        """Write some segments again as one, after a flush: a removal in the log could be lost, but not its effects."""
         self._require_place()
-        self._sync_log()  # a removal in the log must not be lost while its effects remain
         segments = [*self.segments[:begin], None, *self.segments[end:]]
         self._commit_parts(self.manifest, segments, self.segments[begin:end], None)
 
