@@ -39,6 +39,19 @@ def test_numbers_that_no_column_can_have_are_refused_not_lost(values):
         neardup.dedup(records, keep="max:v")
 
 
+@pytest.mark.parametrize("values", [[1.5, True], [None, 2.5, False], [np.float64(0.5), True], [1, np.True_]])
+def test_a_boolean_among_numbers_is_refused_wherever_it_is(values):
+    """Arrow makes these 1 and 0, but not those before the numbers."""
+    for order in (values, values[::-1]):
+        records = [{"text": "one two three", "v": value} for value in order]
+        for options in ({"keep": "max:v"}, {"id": "v"}):
+            with pytest.raises(DataError, match=r"'v', row \d .*; pass one kind") as caught:
+                neardup.dedup(records, **options)
+            assert caught.value.code == "kinds"
+    records = [{"text": "one two three", "v": value} for value in (np.float64("nan"), True, False)]
+    assert neardup.dedup(records, keep="max:v").kept.tolist() == [1]
+
+
 @pytest.mark.parametrize(
     ("values", "message"),
     [

@@ -12,6 +12,7 @@ from neardup.model.errors import DataError, is_number, kind_of
 
 MISSING: Final = frozenset({"NoneType", "NAType", "NaTType"})  # names of types, without importing pandas
 _NUMBER: Final = "a number"
+_BOOLEANS: Final = frozenset({bool, np.bool_})
 _SHOWN: Final = 40  # characters of a value in a message
 
 
@@ -19,15 +20,14 @@ def uncut(array: pa.Array, values: Any, name: str) -> pa.Array:
     """Return *array*, made of *values*, or another one if Arrow has cut something off these.
 
     Among dates it cuts off the times of others, after integers the fractions of numbers of NumPy, and in lists
-    nanoseconds. Values inside of values are not looked at. Raises the errors of ``column_of``, and ``DataError`` if
-    some times have nanoseconds, and others are outside of the years in which these are exact.
+    nanoseconds; some booleans after numbers become 1 and 0. Values inside of values are not looked at. Raises the
+    errors of ``column_of``, and ``DataError`` if some times have nanoseconds, and others are outside of the years in
+    which these are exact.
     """
     kind = array.type
     if str(getattr(values, "dtype", "object")) != "object":
         return array
-    if pa.types.is_date(kind) and any(isinstance(value, datetime) and not is_missing(value) for value in values):
-        return column_of(values, name)
-    if pa.types.is_integer(kind) and any(isinstance(value, np.floating) for value in values):
+    if _has_others(kind, values):
         return column_of(values, name)
     if pa.types.is_timestamp(kind):
         part, fine = "nanosecond", pa.timestamp("ns", kind.tz)
@@ -42,6 +42,16 @@ def uncut(array: pa.Array, values: Any, name: str) -> pa.Array:
     except (pa.ArrowException, ValueError, OverflowError) as error:
         rule = "has times with nanoseconds, which are exact from 1677 to 2262 only, and others outside of these years"
         raise DataError(f"column {name!r}", f"{rule}; round them, or pass strings") from error
+
+
+def _has_others(kind: pa.DataType, values: Iterable[Any]) -> bool:
+    """Return whether Arrow has changed the kind of some *values*: times, fractions of NumPy, or booleans."""
+    if pa.types.is_date(kind):
+        return any(isinstance(value, datetime) and not is_missing(value) for value in values)
+    if pa.types.is_integer(kind) and any(isinstance(value, np.floating) for value in values):
+        return True
+    numbers = pa.types.is_integer(kind) or pa.types.is_floating(kind)
+    return numbers and bool(_BOOLEANS & {*map(type, values)}) and any(_kind_of(value) == _NUMBER for value in values)
 
 
 def column_of(values: Iterable[Any], name: str) -> pa.Array:

@@ -196,7 +196,8 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     except (pa.ArrowNotImplementedError, pa.ArrowInvalid) as error:
         with suppress(TypeError, pa.ArrowException):  # it does not hold bytes
             for row in not_utf8(column.cast(pa.large_binary()).to_pylist()):
-                raise DataError(f"column {name!r}, row {row:,}", "is not valid UTF-8, but ids must be") from error
+                rule = "is not valid UTF-8, but ids must be; write binary ids as hexadecimal strings"
+                raise DataError(f"column {name!r}, row {row:,}", rule) from error
         raise DataError(f"column {name!r}", rule) from error
     if not named.null_count:
         return named
