@@ -4,6 +4,7 @@ import sqlite3
 import subprocess
 import sys
 import threading
+import time
 from contextlib import closing
 
 import pytest
@@ -103,6 +104,47 @@ def test_what_is_found(table, query, expected):
 def test_a_title_weighs_more_than_a_body(path):
     FullText.build(path, MARK, 2, [texts([("a", "x", "storm"), ("b", "storm", "x")])])
     assert found(FullText(path, MARK), "storm") == [1, 0]
+
+
+def test_the_log_is_emptied_although_there_is_a_query_at_any_moment(table, path, monkeypatch):
+    monkeypatch.setattr(table, "_most_log", 1 << 17)
+    monkeypatch.setattr(fulltext, "_MOST_LOG", 1 << 17)
+    ended, sizes = threading.Event(), []
+
+    def ask(seconds):
+        reading = FullText(path, MARK)
+        while not ended.is_set():
+            with reading._connected() as connection, fulltext._transaction(connection, "DEFERRED"):
+                connection.execute("SELECT following FROM state").fetchall()
+                ended.wait(seconds)
+
+    threads = [threading.Thread(target=ask, args=(seconds,)) for seconds in (0.017, 0.023, 0.029)]
+    for thread in threads:
+        thread.start()
+    for number in range(200):
+        table.update(6 + number, texts([(f"d{number}", "title", f"word{number} " * 40)], 5 + number))
+        sizes.append(path.with_name("search.sqlite-wal").stat().st_size)
+    ended.set()
+    for thread in threads:
+        thread.join()
+    assert max(sizes) < 1 << 19
+    assert found(table, "word0") == [5]
+
+
+def test_queries_that_take_long_do_not_hold_up_changes(table, path, monkeypatch):
+    monkeypatch.setattr(table, "_most_log", 1 << 17)
+    monkeypatch.setattr(fulltext, "_MOST_LOG", 1 << 17)
+    monkeypatch.setattr(fulltext, "_WAIT", 0.2)
+    writing, waits = FullText(path, MARK, writes=True), []
+    reading = FullText(path, MARK)
+    with reading._connected() as connection, fulltext._transaction(connection, "DEFERRED"):
+        connection.execute("SELECT following FROM state").fetchall()
+        for number in range(40):
+            begun = time.monotonic()
+            writing.update(6 + number, texts([(f"d{number}", "title", f"word{number} " * 400)], 5 + number))
+            waits.append(time.monotonic() - begun >= 0.2)
+    size = path.with_name("search.sqlite-wal").stat().st_size
+    assert 1 <= sum(waits) <= 1 + size // (1 << 17)  # once for each time that the log has grown by so much
 
 
 def test_equal_scores_go_to_the_smallest_ordinal_and_top_is_no_more(path):

@@ -47,6 +47,7 @@ _STILL: Final = "ro&immutable=1"  # the mode of a connection to a table that doe
 _TRIES: Final = 10  # to copy a table that changes
 _WAIT: Final = 5.0  # seconds to wait for another transaction
 _STEPS: Final = 1_000  # steps of SQLite's virtual machine between two checks of the clock
+_MOST_LOG: Final = 1 << 26  # bytes of the write-ahead log from which on it is emptied
 _BUFFER: Final = 1 << 24  # bytes of new postings that are gathered before they are written
 _CACHE: Final = 1 << 16  # KiB of pages that a connection holds
 _MAPPED: Final = 1 << 31  # bytes of the file that are mapped into memory, as files of an index are
@@ -174,6 +175,7 @@ class FullText:
         self._busy = threading.Lock()  # held while writing
         self._pool = threading.Lock()  # held while a connection is taken or returned
         self._closed = False
+        self._most_log = _MOST_LOG
         self._known: dict[_Asked, RankedMatches] = {}  # results of queries, the latest last
         with self._connected():
             pass
@@ -274,13 +276,13 @@ class FullText:
 
     def begin_session(self, session: int) -> TableState:
         """Record that the next updates have changes of this session of a writer of the index."""
-        with self._busy, self._connected() as connection, _transaction(connection):
+        with self._changing() as connection:
             connection.execute("UPDATE state SET session = ?", (session,))
             return self._state(connection)
 
     def update(self, following: int, added: Texts | None = None, removed: Iterable[int] = ()) -> TableState:
         """Add and remove documents in one transaction; the table has then seen all ordinals before *following*."""
-        with self._busy, self._connected() as connection, _transaction(connection):
+        with self._changing() as connection:
             rows = [(ordinal,) for ordinal in removed]
             number = 0
             if rows:
@@ -293,14 +295,35 @@ class FullText:
     def update_titles(self, changed: Titles) -> None:
         """Replace the titles and sites of documents; those that are not in the table are left out."""
         rows = [(title, site, own, title, site) for own, title, site in zip(*changed, strict=True)]
-        with self._busy, self._connected() as connection, _transaction(connection):
+        with self._changing() as connection:
             connection.executemany(_RETITLED, rows)
 
     def end_update(self, field_changes: int, clock: int) -> TableState:
         """Record how many changes of fields the table has seen when the next ordinal was *clock*."""
-        with self._busy, self._connected() as connection, _transaction(connection):
+        with self._changing() as connection:
             connection.execute("UPDATE state SET changes = ?, clock = ?", (field_changes, clock))
             return self._state(connection)
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """Lend a connection for one transaction, which other threads wait for."""
+        with self._busy, self._connected() as connection:
+            with _transaction(connection):
+                yield connection
+            self._empty_log(connection)
+
+    def _empty_log(self, connection: sqlite3.Connection) -> None:
+        """Empty a large write-ahead log, which SQLite itself does only at a moment without any reader.
+
+        This waits for queries that began before, but not for later ones. If they take too long, it is tried again when
+        the log has grown by ``_MOST_LOG``.
+        """
+        log = self._path.with_name(f"{self._path.name}-wal")
+        if log.exists() and (size := log.stat().st_size) >= self._most_log:
+            self._most_log = size + _MOST_LOG
+            with suppress(sqlite3.Error):  # the change itself is complete; the disk may be full
+                if connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0:  # it was not busy
+                    self._most_log = _MOST_LOG
 
     # Connections.
 

@@ -260,6 +260,15 @@ def test_nobody_is_asked_across_origins(serve):
     assert "set-cookie" not in answer.headers
 
 
+def test_a_request_without_a_host_is_told_so(serve):
+    ask = serve()
+    request = ask.client.build_request("GET", "/healthz")
+    del request.headers["host"]
+    answer = ask.loop.run_until_complete(ask.client.send(request))
+    refused(answer, problems.HOST)
+    assert answer.json()["detail"].startswith("The Host header is missing; send one")
+
+
 # Too much at a time.
 
 

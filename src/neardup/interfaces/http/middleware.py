@@ -32,6 +32,7 @@ HEADERS: Final = {
 }
 OPEN: Final = frozenset({"/healthz", "/readyz"})  # paths that need no token
 PROBES: Final = OPEN | {"/metrics"}  # paths that are answered however busy the service is
+_NO_HOST: Final = "The Host header is missing; send one, also with HTTP/1.0, as in health checks of some proxies."
 _BEARER: Final = "Only GET takes a token as a password (Basic); send it as a Bearer token: Authorization: Bearer TOKEN."
 DISCONNECTED: Final = 499  # the status, in the metrics, of requests whose client left before the answer
 
@@ -101,7 +102,8 @@ class Guard:
         if len(scope["raw_path"]) + len(scope["query_string"]) > self._service.limits.url:
             return Refusal(problems.URL_TOO_LONG)
         if not self._hosts.are_asked(scope["headers"]):
-            return Refusal(problems.HOST)
+            there = any(name == b"host" for name, _ in scope["headers"])
+            return Refusal(problems.HOST, "" if there else _NO_HOST)
         limits, most = self._service.limits, self._requests > self._service.limits.requests
         if scope["path"] not in PROBES and (most or self._service.is_full):
             if not most:
