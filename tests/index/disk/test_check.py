@@ -1,9 +1,12 @@
+from dataclasses import replace
+
 import pytest
 
 from neardup import Index
 from neardup.index.disk.arrays import ArraysWriter
 from neardup.index.disk.check import check
 from neardup.index.disk.files import Disk
+from neardup.index.disk.manifest import Manifest
 
 TEXTS = ["one two three four", "five six seven eight", "nine ten eleven twelve"]
 
@@ -39,6 +42,15 @@ def test_a_missing_file_is_named(folder, pattern):
     lost = max(folder.glob(pattern))
     lost.unlink()
     assert check(folder, Disk()).problems == [f"{lost} is missing"]
+
+
+def test_segments_in_another_order_are_a_problem(folder):
+    with Index.open(folder, "w") as index:
+        index.flush()
+    manifest = Manifest.read(Disk(), folder)
+    replace(manifest, segments=manifest.segments[::-1]).commit(Disk(), folder)
+    (problem,) = check(folder, Disk()).problems
+    assert "its documents are not in the order of their admission" in problem
 
 
 def test_a_folder_without_an_index(tmp_path):
