@@ -126,7 +126,7 @@ def test_without_an_id_column_rows_are_numbered(collection):
 
 @pytest.mark.parametrize("values", [pa.array([[1]]), pa.array([True]), pa.array([{"a": 1}])], ids=str)
 def test_ids_of_other_types_are_an_error(collection, values):
-    with pytest.raises(DataError, match="'id' must hold strings, numbers, times or UUIDs to be the id"):
+    with pytest.raises(DataError, match="'id' must hold strings, numbers, times or UUIDs, not"):
         collection({"text": ["a"], "id": values})
 
 

@@ -14,7 +14,7 @@ from typing import Final
 
 FOLDERS: Final = ("workers", "claims", "partial")
 DIGITS: Final = r"[0-9a-f]{16}"
-"""What tokens are: they become the names of files, which must not be paths."""
+"""The form of a token. Tokens are names of files, so they must not be paths."""
 
 _BEATS: Final = 8  # in the time after which a silent process counts as ended
 _TOKEN: Final = re.compile(DIGITS)
@@ -134,7 +134,7 @@ class Claims:
         return False
 
     def is_ended(self, token: str) -> bool:
-        """Return whether a process has ended, or shows no sign of life; no process has another name than a token."""
+        """Return whether a process has ended or no longer responds; what is no token counts as ended."""
         if not _TOKEN.fullmatch(token):
             return True
         try:
@@ -180,7 +180,7 @@ class Claims:
 def _token(claim: Path) -> str:
     """Return the token of the process that made a claim.
 
-    It is empty while a claim is written, and for a file of anything else: its last word may be a path.
+    It is empty while the claim is being written, and for other files, whose last word may be a path.
     """
     *_, token = claim.read_text("utf-8", "replace").rpartition(" ")
     return token[:-1] if _TOKEN.fullmatch(token[:-1]) and token.endswith("\n") else ""

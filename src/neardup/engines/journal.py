@@ -88,7 +88,7 @@ class WorkFolder:
     """The files of a run, for all processes that share its tasks.
 
     All are in a subfolder named by the run's token, so that nothing that processes of an earlier run still write can
-    be mistaken for this one's. A record that is not of its stage's kind is not one of the run.
+    be mistaken for this one's. A record without the fields of its stage does not count.
     """
 
     def __init__(self, folder: Path, header: Header, kinds: Kinds = ANY_KIND) -> None:
@@ -132,7 +132,7 @@ class WorkFolder:
     def records(self, stage: str, tasks: Iterable[int] | None = None) -> list[dict[str, Any]]:
         """Return the records of these tasks of a stage, or of all that are done, in the order of the tasks.
 
-        Raises ``StorageDamaged`` for one that is not of its kind.
+        Raises ``StorageDamaged`` for one without the fields of its stage.
         """
         numbers = self.done(stage) if tasks is None else tasks
         with naming(self._done, doing="read"):
@@ -168,7 +168,7 @@ class WorkFolder:
         return self._done / f"{stage}-{task}.json"
 
     def _read(self, stage: str, task: int) -> dict[str, Any]:
-        """Return the record of a task; ``StorageDamaged`` if the file is another one."""
+        """Return the record of a task; ``StorageDamaged`` if the file is not one of its stage."""
         path = self._record(stage, task)
         try:
             record = json.loads(path.read_bytes())
@@ -539,7 +539,7 @@ def _remove_runs(folder: Path, except_for: str = "") -> None:
 
 
 def _require_same(folder: Path, earlier: Header | None, wanted: dict[str, Any]) -> None:
-    """Raise ``OtherTerms`` unless the *earlier* run in a folder has the terms; ``RunComplete`` if a removed one did."""
+    """Raise ``OtherTerms`` unless the *earlier* run has the terms; ``RunComplete`` if a removed one had them."""
     if earlier is None:
         complete = read_header(folder, _COMPLETE)
         if complete is not None and _answer(complete.terms) == _answer(wanted):
@@ -561,7 +561,7 @@ def _answer(terms: dict[str, Any]) -> dict[str, Any]:
 def replacing(target: Path, partial: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
     """Yield a new file that replaces *target* when it is complete and on the disk; an exception removes it.
 
-    A file or link at *partial* is removed first: the target of a link that others have made would be overwritten.
+    A file at *partial* is removed first: it may be a link of another user, whose target would be overwritten.
     """
     try:
         partial.unlink(missing_ok=True)

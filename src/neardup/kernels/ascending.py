@@ -33,11 +33,11 @@ def prefix_shift(prefixes):
 
 @njit
 def sort(values):
-    """Sort uint64 values in place: few ones by insertion, more by a heap, many digit by digit.
+    """Sort uint64 values in place: a few by insertion, more by a heap, many digit by digit.
 
-    No order of the values makes the last two slow. A value is first moved to the end of the heap, as most belong there
-    (Wegener, 1993: bottom-up heapsort). For hashes this is faster than the ``sort`` of arrays, which also takes a
-    second to compile.
+    No order of the values makes the last two slow. In the heap, a value is first moved to the end, where most belong
+    (Wegener, 1993: bottom-up heapsort). For hashes, this function is faster than the ``sort`` of arrays, which also
+    takes a second to compile.
     """
     if values.size > _MANY:
         ordered, _ = by_digits(values, np.empty(0, np.uint32), 0)
@@ -136,7 +136,7 @@ def merge_runs(values, other):
 def common(one, other, enough):
     """Count the values that are in both of two arrays, each ascending and without repeats.
 
-    Stops, with fewer, once fewer than *enough* are certain.
+    Stops early, with a count below *enough*, once that many can no longer be reached.
     """
     count = 0
     i, j = 0, 0

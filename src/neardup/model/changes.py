@@ -7,12 +7,18 @@ _LONGEST: Final = 100  # characters of a value in a message
 
 
 class Change(NamedTuple):
-    """A difference between two runs. *kind* is ``setting`` for a parameter, *name*, with both values.
+    """A difference between two runs.
 
-    For inputs and the secret key it is ``changed``, ``added`` or ``left out``, for inputs also ``time`` (only the time
-    of change differs), ``order``, or ``named`` (only the names differ: *name* is the first one, now *now*, and *before*
-    the folder of the first run, if it is another one); for another version of neardup it is ``version``, and for
-    other templates of hosts ``templates``, with their identities, or how they are found.
+    *kind* is one of
+
+    - ``setting``: a parameter, *name*, with both values;
+    - ``changed``, ``added``, ``left out``: an input, or the secret key;
+    - ``time``: only the time of change of an input differs;
+    - ``order``: the inputs are in another order;
+    - ``named``: only the name of an input differs, first *name* and now *now*; *before* is the folder of the first run,
+      if it is another one;
+    - ``version``: of neardup;
+    - ``templates``: of hosts, with their identities, or how they are found.
     """
 
     kind: str
@@ -44,8 +50,8 @@ class Change(NamedTuple):
             case "templates":
                 return f"web pages were read {_with(self.before)}, and are read {_with(self.now)}"
             case "named":
-                begun = "" if self.before is None else f"; the run was begun in the folder {self.before}"
-                return f"the input {self.name} is named {self.now} now{begun}"
+                begun = "" if self.before is None else f"; the run was started in the folder {self.before}"
+                return f"the input {self.name} is now named {self.now}{begun}"
             case "order":
                 return "the inputs are in another order"
             case "time":

@@ -104,7 +104,7 @@ class FracMinHash(SampleScheme):
     def _counts(
         self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions, least: Positions
     ) -> tuple[Positions, Positions]:
-        """Return how many numbers two samples share, or some number below *least* of how many, and among how many."""
+        """Return the shared numbers of each pair, and their denominators; a count below *least* may be too small."""
         shared, among = np.empty(len(left), np.int64), np.empty(len(left), np.int64)
         kernels.shares(one.rows, other.rows, left, right, self._bound, _CODES[self.measure], least, shared, among)
         return shared, among

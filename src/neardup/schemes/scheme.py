@@ -68,7 +68,7 @@ class Scheme:
     rule: Any  # the name of the rule in reports, for verified matches
     measure: Any  # what ``estimate`` estimates: resemblance; overlap, the share of the smaller set; or cosine
     threshold: Any  # the least measure of a match in exact verification
-    shingling: Any  # how the features are made that evidence is measured on, and signed unless it signs columns
+    shingling: Any  # how features are made, for evidence and, unless it signs columns, for signatures
     floor: Any = 0.0  # the estimate below which a true match is practically impossible; 0 excludes no comparison
 
     options: ClassVar[tuple[Option, ...]] = ()
@@ -95,12 +95,12 @@ class Scheme:
     law_limit: Any = ""  # a sentence that describes what its law leaves out; with it, the law is an upper bound
     law_features: Any = 1  # the features of a document from which on its law holds
     described_features: Any = ""  # the features of its measure, in words after a space
-    second_shingling: Any = None  # how other features are made which equal documents share, too; ``None``: no others
+    second_shingling: Any = None  # how a second set is made, also equal in equal documents; ``None``: no second set
 
     # Methods that only some schemes have. Of pairs of documents in one set of signatures:
     passes: Any = None  # whether they may match, however verified
     likely: Any = None  # whether their estimate is not far below the threshold
-    # With many keys, of shorter rows with the same keys and no lower estimates, so that exact verification must follow:
+    # With many keys, of shorter rows: with the same keys, and estimates that may be too high, for exact verification:
     sign_short_at: Any = None  # as ``sign_at``, in rows just long enough to find candidates
     shortened: Any = None  # the rows that ``sign_short_at`` makes, from signatures
     key_column: Any = None  # the keys of some documents in one column, of short signatures
@@ -124,7 +124,7 @@ class Scheme:
     def probability(self, resemblance: Any) -> Any:
         """Return the probability that the rule decides "match" at a true value of the measure.
 
-        Raises ``ParameterError`` for a value outside 0 and 1.
+        Raises ``ParameterError`` for a value below 0 or above 1.
         """
 
     # Construction.
@@ -359,6 +359,6 @@ class Scheme:
 
 
 def require_scheme(scheme: object, question: str = "sign") -> None:
-    """Raise ``ParameterError`` for an object without this method of a scheme, such as a scheme's name or class."""
+    """Raise ``ParameterError`` unless *scheme* is an object, not a name or class, with the method *question*."""
     answers = not isinstance(scheme, type) and callable(getattr(scheme, question, None))
     require(answers, "scheme", scheme, "must be a scheme, such as MinHash()")

@@ -241,7 +241,7 @@ def local_folder(name: str, path: AnyPath) -> Path:
     require_path(name, path)
     own = local(path)
     if is_url(own):
-        raise StorageRefused(display(own), "it is a URL, and must be a folder of this machine")
+        raise StorageRefused(display(own), "is a URL; name a folder on this machine")
     return Path(own)
 
 

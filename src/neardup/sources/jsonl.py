@@ -190,7 +190,7 @@ class JsonLines(InputPiece):
             try:
                 return decode(line)
             except msgspec.ValidationError:
-                rule = f"it has a number beyond 64 bits, {ONLY_LINES}"
+                rule = f"it has a number beyond 64 bits; {ONLY_LINES}"
                 raise DataError(self._place(row), rule, "unrepresentable") from None
 
         lines = enumerate(self._spans.each())

@@ -488,7 +488,7 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
     if pa.types.is_temporal(column.type):
         column = written_times(column, display(path), f"its {name!r} ")
     if not (_is_text(column.type) or _is_scalar(column.type)) or pa.types.is_boolean(column.type):
-        rule = f"the column {name!r} must hold strings, numbers, times or UUIDs to be the id, not {column.type}"
+        rule = f"the id column {name!r} must hold strings, numbers, times or UUIDs, not {column.type}"
         raise DataError(display(path), rule)
     try:
         return completed(column, *places)

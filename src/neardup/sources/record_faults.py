@@ -113,7 +113,7 @@ class RecordFaults(msgspec.Struct):
 
 
 def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingRead:
-    """Return the error for inputs whose records were all rejected; a damaged part of an archive may be any number."""
+    """Return the error for inputs whose records were all rejected; damaged parts of archives are not counted."""
     names, number, first = [*map(display, names)], len(rejected), rejected[0]
     if first.code == "damaged":
         return NothingRead(", ".join(names), f"no document was found; a damaged part is at {first}", first.code)

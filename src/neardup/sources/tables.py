@@ -31,10 +31,10 @@ _BYTES: Final = 1 << 23
 _GROUP_ROWS: Final = 1 << 20  # of a row group of Parquet
 _GROUP_BYTES: Final = 1 << 27
 ONLY_LINES: Final = (
-    "which only JSON lines can represent; write JSON lines, and if the inputs have several formats, to a folder"
+    "only JSON lines can represent this; write JSON lines, to a folder if the inputs have several formats"
 )
 TOGETHER: Final = (
-    "and inputs that are written together need one type for each field; write one file for each input, to a folder"
+    "inputs that are written together need one type for each field; write one file for each input, to a folder"
 )
 
 MOST_FIELDS: Final = 10_000  # of records of JSON, with those in objects: each takes memory in every row
@@ -66,7 +66,7 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
         except (OverflowError, pa.ArrowException):
             row = _first_misfit(values)
             shown = json.dumps(values[row], ensure_ascii=False)[:_SHOWN]
-            rule = f"its {name!r}, {shown}, {_misfit(values, row)}, {ONLY_LINES}"
+            rule = f"its {name!r}, {shown}, {_misfit(values, row)}; {ONLY_LINES}"
             raise DataError(place(row), rule, "unrepresentable") from None
     table = pa.table(columns, names)
     if _fields_of(table.schema) > MOST_FIELDS:
@@ -75,8 +75,8 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
 
 
 def _too_wide(where: str) -> DataError:
-    rule = f"up to here, there are more than {MOST_FIELDS:,} different fields"
-    return DataError(where, f"{rule}, {ONLY_LINES}", "unrepresentable")
+    rule = f"the records up to this one have more than {MOST_FIELDS:,} different fields"
+    return DataError(where, f"{rule}; {ONLY_LINES}", "unrepresentable")
 
 
 def _first_misfit(values: Sequence[Any]) -> int:
@@ -119,14 +119,14 @@ def _misfit(values: Sequence[Any], row: int) -> str:
         one = "is" if isinstance(values[row], int) else "has values of several types, or a number"
         return f"{one} beyond 64 bits"
     if {type(value) for value in values[: row + 1]} <= {int, float, type(None)}:
-        return "and the values before it have no common exact type: one is beyond 2^53, one is not whole"
+        return "has no exact type in common with the values before it: one is beyond 2^53, one is not whole"
     return "is of another type than the values before it"
 
 
 def united(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -> pa.Schema:
     """Return the columns of all schemas, which are given with their sources, each of a type for all of its values.
 
-    Raises ``DataError`` if there is none; it ends with *why* they must have one type. It also does so for more than
+    Raises ``DataError``, which ends with *why* one type is needed, for a column without one; and for more than
     ``MOST_FIELDS`` fields, unless one of the schemas has them all.
     """
     widest = MOST_FIELDS
@@ -142,10 +142,10 @@ def united(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -> p
             except (pa.ArrowTypeError, pa.ArrowInvalid):
                 other, known = first[name]
                 if source == other:
-                    rule = f"its {name!r} has values of several types, {why}"
+                    rule = f"its {name!r} has values of several types; {why}"
                     raise DataError(source, rule, "unrepresentable") from None
                 types = [str(one).removeprefix("large_") for one in (kind, known)]  # as users know them
-                rule = f"its {name!r} is {types[0]}, but that of {other} is {types[1]}, {why}"
+                rule = f"its {name!r} is {types[0]}, but that of {other} is {types[1]}; {why}"
                 raise DataError(source, rule, "unrepresentable") from None
             if not pa.types.is_null(kind):
                 first.setdefault(name, (source, kind))
@@ -183,7 +183,7 @@ def check_levels(source: str, schema: pa.Schema) -> None:
     for field in schema:
         if _levels(field.type) > _LEVELS:
             levels = f"more than {_LEVELS} levels of objects and lists, where a list counts as two"
-            raise DataError(source, f"its {field.name!r} has {levels}, {ONLY_LINES}", "unrepresentable")
+            raise DataError(source, f"its {field.name!r} has {levels}; {ONLY_LINES}", "unrepresentable")
 
 
 def _levels(kind: pa.DataType) -> int:

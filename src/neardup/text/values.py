@@ -19,8 +19,8 @@ _SHOWN: Final = 40  # characters of a value in a message
 def uncut(array: pa.Array, values: Any, name: str) -> pa.Array:
     """Return *array*, made of *values*, or another one if Arrow has cut something off these.
 
-    Among dates it cuts off the times of others, after integers the fractions of numbers of NumPy, and in lists
-    nanoseconds; some booleans after numbers become 1 and 0. Values inside of values are not looked at. Raises the
+    Arrow cuts off the times of moments among dates, the fractions of NumPy's numbers after integers, and nanoseconds
+    in lists; some booleans after numbers become 1 and 0. Values inside of values are not looked at. Raises the
     errors of ``column_of``, and ``DataError`` if some times have nanoseconds, and others are outside of the years in
     which these are exact.
     """

@@ -867,7 +867,7 @@ def parquet(path, **columns):
         ({"body": pa.array(["a"])}, "there is no field 'text'; the fields are: body"),
         ({"text": pa.array([["a"], ["b"]])}, "must hold strings"),
         ({"text": pa.array([{"a": "b"}])}, "must hold strings"),
-        ({"text": pa.array(["a"]), "id": pa.array([[1]])}, "must hold strings, numbers, times or UUIDs to be the id"),
+        ({"text": pa.array(["a"]), "id": pa.array([[1]])}, "must hold strings, numbers, times or UUIDs, not"),
     ],
     ids=["number", "missing", "list", "struct", "id"],
 )

@@ -266,7 +266,7 @@ def test_a_request_without_a_host_is_told_so(serve):
     del request.headers["host"]
     answer = ask.loop.run_until_complete(ask.client.send(request))
     refused(answer, problems.HOST)
-    assert answer.json()["detail"].startswith("The Host header is missing; send one")
+    assert answer.json()["detail"].startswith("The Host header is missing. Send one")
 
 
 # Too much at a time.

@@ -71,13 +71,13 @@ def test_other_names_of_the_same_inputs_are_named(begun, sources, tmp_path, monk
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     begun([path.name for path in sources])
-    assert begun.changed() == [f"the input part0.jsonl is named {sources[0]} now"]
+    assert begun.changed() == [f"the input part0.jsonl is now named {sources[0]}"]
     monkeypatch.chdir(tmp_path / "elsewhere")
     assert begun.changed([f"../{path.name}" for path in sources]) == [
-        f"the input part0.jsonl is named ../part0.jsonl now; the run was begun in the folder {tmp_path}"
+        f"the input part0.jsonl is now named ../part0.jsonl; the run was started in the folder {tmp_path}"
     ]
     assert begun.changed() == [
-        f"the input part0.jsonl is named {sources[0]} now; the run was begun in the folder {tmp_path}"
+        f"the input part0.jsonl is now named {sources[0]}; the run was started in the folder {tmp_path}"
     ]
     assert len(begun.changed(sources[1:])) == len(sources) + 2  # other inputs, too
 
@@ -87,7 +87,7 @@ def test_other_names_are_named_before_templates_are_learned(begun, tmp_path, mon
     (tmp_path / "a.jsonl").write_text('{"url": "http://a.example/", "html": "<p>a b c d e"}\n')
     ways = {"html": "html", "learn_templates": "t.arrow"}
     begun(["a.jsonl"], **ways)
-    assert begun.changed([tmp_path / "a.jsonl"], **ways) == [f"the input a.jsonl is named {tmp_path}/a.jsonl now"]
+    assert begun.changed([tmp_path / "a.jsonl"], **ways) == [f"the input a.jsonl is now named {tmp_path}/a.jsonl"]
 
 
 def test_the_time_of_a_small_file_does_not_count_and_that_of_a_large_one_does(begun, sources, tmp_path):

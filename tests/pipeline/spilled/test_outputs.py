@@ -382,7 +382,7 @@ def test_fields_are_those_of_the_inputs_that_are_converted(tmp_path, small_parts
     dedup_files([mixed, plain], tmp_path / "out", work=tmp_path / "w", out_format="jsonl")
     assert (tmp_path / "out/mixed.jsonl").read_text() == mixed.read_text()
     assert len((tmp_path / "out/plain.jsonl").read_text().splitlines()) == 2
-    rule = "which only JSON lines can represent; write JSON lines, and if the inputs have several formats, to a folder"
+    rule = "only JSON lines can represent this; write JSON lines, to a folder if the inputs have several formats"
     with pytest.raises(DataError, match=rf'mixed\.jsonl:2: its \'n\', "x", is of another type .*, {rule}'):
         dedup_files([mixed, plain], tmp_path / "all.jsonl", work=tmp_path / "w")
 

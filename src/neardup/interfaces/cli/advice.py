@@ -62,7 +62,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "json as table": "rename it with the ending .jsonl",
         "ending": "rename it with the ending of its format",
         "not compressed": "rename it without this ending, or compress it",
-        "packed files": "unpack it first, and name the files in it, or their folder",
+        "packed files": "unpack it first, and use the files in it, or their folder, as inputs",
         "arc": "convert it to WARC first: warcio recompress {where} NEW.warc.gz",
         "compressed stream": "name the file as an input, or, if it has lines, expand it first: zcat FILE | neardup ...",
         "archive stream": "name the file as an input: archives are read from files",
@@ -99,7 +99,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "not a number": "correct it, or leave it empty: documents without a value rank last",
         "not a date": "write it as 2026-01-31 or 2026-01-31T12:00:00Z, or leave it empty: such documents rank last",
         "kinds": "write all values as numbers",
-        "field taken": "if they were marked before, mark the original files instead; otherwise rename the field",
+        "field taken": "if neardup has marked them, mark the original files instead; otherwise rename the field",
     },
     "standard input": {
         "packed files": "expand one of its files first: unzip -p FILE NAME | neardup ...",

@@ -54,8 +54,8 @@ def run(arguments: argparse.Namespace) -> int:
         _show(answer, repeats=arguments.all, site=vars(arguments).get("site"))
     if behind:
         complain(
-            f"the search table lacks the last {counted(behind, 'change')} of the index, so documents may be missing;"
-            f" the next change, or neardup reindex {arguments.index}, adds them"
+            f"the search table lacks the last {counted(behind, 'change')} of the index, so hits may be missing;"
+            f" run neardup reindex {arguments.index}, or wait for the next change of the index"
         )
     return 0
 

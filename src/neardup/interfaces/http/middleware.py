@@ -32,7 +32,9 @@ HEADERS: Final = {
 }
 OPEN: Final = frozenset({"/healthz", "/readyz"})  # paths that need no token
 PROBES: Final = OPEN | {"/metrics"}  # paths that are answered however busy the service is
-_NO_HOST: Final = "The Host header is missing; send one, also with HTTP/1.0, as in health checks of some proxies."
+_NO_HOST: Final = (
+    "The Host header is missing. Send one, also with HTTP/1.0; health checks of some proxies have none by default."
+)
 _BEARER: Final = "Only GET takes a token as a password (Basic); send it as a Bearer token: Authorization: Bearer TOKEN."
 DISCONNECTED: Final = 499  # the status, in the metrics, of requests whose client left before the answer
 

@@ -138,7 +138,7 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
 
 
 class SignalledServer(uvicorn.Server):
-    """A server that ends after a signal, unless that is ignored, as under nohup; that of uvicorn ends by the signal."""
+    """A server that shuts down after a signal, unless it is ignored (nohup). Uvicorn's own is killed by the signal."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -128,9 +128,9 @@ class Service:
             self._prefix_queries -= 1
 
     async def forward(self, work: Callable[[], Answer]) -> Answer:
-        """Wait for the process that writes, or reject a request (429) where it has too many of this process.
+        """Return the answer of the process that writes, or reject the request (429) if too many wait for one.
 
-        They count apart from long requests, so that reads do not wait for changes, nor are rejected because of them.
+        Forwarded requests do not count as long ones, so changes neither delay reads nor cause their rejection.
         """
         if self._forwarded >= self.limits.long_requests:
             await asyncio.sleep(self.limits.pause_seconds)

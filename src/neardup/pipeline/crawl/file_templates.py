@@ -57,10 +57,10 @@ def learn_from_files(
 
 @dataclass(frozen=True, slots=True)
 class RunTemplates:
-    """How a run reads pages, and whether it ``learns`` templates from its inputs before it reads them.
+    """How a run reads pages, and whether it first ``learns`` templates of hosts from its inputs.
 
-    ``extraction`` is how it reads them without these; its own templates stay as they are. ``path`` is the file that
-    they are from, and that the others are added to; ``None`` if there is none.
+    ``extraction`` is how pages are read before that; its templates do not change. ``path`` is the file of these, to
+    which learned templates are added; ``None`` without a file.
     """
 
     extraction: Extraction
@@ -76,7 +76,7 @@ class RunTemplates:
     def extended(
         self, inputs: Inputs, request: Request, progress: Progress | None = None, threads: int | None = None
     ) -> Extraction:
-        """Return how pages are read with the templates of hosts without known ones, too, learned from the inputs.
+        """Learn templates of hosts that have none; return how pages are read with all templates.
 
         *request* is that of the run, whose processes stay open. The file, if there is one, is replaced if it changes.
         The pages that templates are learned from are not extracted again. Without any, pages of one host must resemble
@@ -100,7 +100,7 @@ class RunTemplates:
         return 0 if found is None or not self.learns else len(found) - len(self.known)
 
     def save(self, found: HostTemplates) -> None:
-        """Replace the file, if there is one, by what was *found*, unless it has that."""
+        """Write the templates *found* to the file, if there is one, unless it has them already."""
         if self.path is not None and (found != self.known or not Path(self.path).exists()):
             write_file(self.path, found.to_bytes(), ARROW, force=True)
 

@@ -111,7 +111,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
 
 
 class _Known(NamedTuple):
-    """What callers know of a run: its scheme, or the key of that, and which copy was kept."""
+    """What callers know of a run: its scheme or the secret key of the scheme, and which copy was kept."""
 
     scheme: Scheme | None
     key: bytes | None
@@ -162,9 +162,9 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
     learn: Literal[False] | None,
     ways: dict[str, Any],
 ) -> Iterator[tuple[Audited, RecordFaults]]:
-    """Yield the run of a report, or one that is made first."""
+    """Yield the run of a report; without one, a run that is made first."""
     (scheme, key, keep), recorded = known, None if of is None else terms_of_report(of)
-    rule = "requires an of that has recorded the scheme; otherwise, pass the scheme with its key"
+    rule = "requires of, a report that has recorded the scheme; otherwise, pass the scheme with its key"
     require(key is None or recorded is not None, "key", "(secret)", rule)
     if of is not None and recorded is not None:
         scheme, keep = _as_recorded(os.fspath(of), recorded, known)

@@ -99,9 +99,9 @@ def fields_of(documents: InputPiece, kinds: Mapping[str, str], signed: Sequence[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordReader:
-    """Makes documents of an index of records: with its fields, of these *kinds*, and those that its scheme signs.
+    """Turns records into documents of an index, with its fields (of these *kinds*) and those that its scheme signs.
 
-    Their ids are those of the field *url*, if it is named; see ``named``. With *sites*, there is a field of these, too.
+    Their ids are those of the field *url*, if it is named; see ``named``. With *sites*, the site is another field.
     """
 
     kinds: Mapping[str, str]

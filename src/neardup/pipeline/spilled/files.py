@@ -287,7 +287,7 @@ def _learned(
 ) -> RunSettings:
     """Return the settings with the templates that the run learns, if it learns any, once the outputs are accepted.
 
-    Raises ``RunChanged`` for a run that has learned them from others than those that are known now.
+    Raises ``RunChanged`` if the templates that were known when the run learned are not those known now.
     """
     request, own = settings.request, settings.templates
     found: list[Extraction] = []  # also the contents of the pages that were read
