@@ -33,7 +33,7 @@ def test_the_types_of_decoded_records_hold_all_values():
     assert table_of("x:{}".format, []).num_columns == 0
 
 
-_INEXACT = "and the values before it have no common exact type: one is beyond 2^53, one is not whole"
+_INEXACT = "has no exact type in common with the values before it: one is beyond 2^53, one is not whole"
 _SEVERAL = "has values of several types, or a number beyond 64 bits"
 _OTHER = "is of another type than the values before it"
 
@@ -60,7 +60,7 @@ _OTHER = "is of another type than the values before it"
 )
 def test_values_without_a_common_type_are_refused(values, misfit):
     first = next(row for row, value in enumerate(values) if row == len(values) - 1 or value == "a")
-    rule = f"its 'f', {misfit}, which only JSON lines can"
+    rule = f"its 'f', {misfit}; only JSON lines can"
     with pytest.raises(DataError, match=re.escape(f"x:{first}: {rule}")):
         table_of("x:{}".format, [{"f": value} for value in values])
 

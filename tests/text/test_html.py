@@ -396,9 +396,9 @@ PARTS = ["&", "&#", "&#x", ";", "=", "x", "A", "26", "-", " ", "amp", "not", "it
 
 
 @given(st.lists(st.sampled_from(PARTS), max_size=9).map("".join))
-def test_references_in_attributes_are_those_of_the_html_standard(written):
+def test_references_in_attributes_are_those_of_the_html_standard_without_control_characters(written):
     value = HTMLTree.parse(f"<html lang='x{written}'>").document.query_selector("html")["lang"]
-    assert visible_content(f"<html lang='x{written}'>").lang == value.strip()
+    assert visible_content(f"<html lang='x{written}'>").lang == value.replace("\x1a", "").strip()  # &#26
 
 
 @pytest.mark.parametrize(

@@ -134,7 +134,7 @@ class Claims:
         return False
 
     def is_ended(self, token: str) -> bool:
-        """Return whether a process has ended or no longer responds; what is no token counts as ended."""
+        """Return whether a process has ended or no longer responds; an invalid token counts as ended."""
         if not _TOKEN.fullmatch(token):
             return True
         try:

@@ -102,8 +102,8 @@ class RecordFaults(msgspec.Struct):
         self.rejected += part.rejected
         self.without_text = in_total([self.without_text, part.without_text])
         self.quoted_lines = in_total([self.quoted_lines, part.quoted_lines])
-        self.skipped = Counter(self.skipped) + Counter(part.skipped)
-        self.body_faults = Counter(self.body_faults) + Counter(part.body_faults)
+        self.skipped = dict(Counter(self.skipped) + Counter(part.skipped))  # asdict cannot copy a Counter
+        self.body_faults = dict(Counter(self.body_faults) + Counter(part.body_faults))
         self.without_templates |= len(part) > 0 and part.without_templates
 
     def require_documents(self, names: Sequence[str]) -> None:

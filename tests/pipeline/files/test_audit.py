@@ -256,6 +256,6 @@ def test_a_key_needs_a_recorded_scheme(files, tmp_path):
     report = tmp_path / "why.jsonl"
     dedup_files(files, report=report, scheme=LEAKY)
     for of in (None, report):
-        with pytest.raises(ParameterError, match="requires an of that has recorded the scheme") as caught:
+        with pytest.raises(ParameterError, match="requires of, a report that has recorded the scheme") as caught:
             audit_files(files, of, scheme=LEAKY, key=bytes(16))
         assert caught.value.name == "key"

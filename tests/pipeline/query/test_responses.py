@@ -279,6 +279,6 @@ def test_parameters_are_checked_even_of_an_error(options):
 def test_a_response_of_another_engine_is_refused_with_what_to_do():
     solr = {"response": {"numFound": 1, "docs": [{"id": "a", "text": "a b c"}]}}
     with pytest.raises(
-        DataError, match="is no response of Elasticsearch or OpenSearch; for other engines, pass the hits to"
+        DataError, match="is not a response of Elasticsearch or OpenSearch; for other engines, pass the hits to"
     ):
         collapse_response(solr)

@@ -63,7 +63,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     given = outer.get("hits", [])
     if not isinstance(given, list | tuple) or not all(isinstance(hit, Mapping) for hit in given):
         rule = (
-            "has no list hits.hits, so it is no response of Elasticsearch or OpenSearch;"
+            "has no list hits.hits, so it is not a response of Elasticsearch or OpenSearch;"
             " for other engines, pass the hits to collapse"
         )
         raise DataError("response", rule)
