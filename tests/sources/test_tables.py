@@ -86,12 +86,21 @@ def test_records_with_very_many_different_fields_are_refused(inside):
         table_of("x:{}".format, part)
 
 
+def test_fields_are_counted_before_their_values_are_columns(monkeypatch):
+    """Objects with fields of their own would otherwise take a value for each field and record."""
+    monkeypatch.setattr(tables, "_column", None)
+    for inside in (lambda record: record, lambda record: [record], lambda record: [{"a": record}]):
+        with pytest.raises(DataError, match="x:299: the records up to this one have more than 10,000 different fields"):
+            table_of("x:{}".format, [{"n": inside({f"{row} {n}": 1 for n in range(50)})} for row in range(300)])
+
+
 def test_schemas_with_very_many_different_fields_are_refused():
     half = [pa.schema([(f"{first + number}", pa.int64()) for number in range(6_000)]) for first in (0, 6_000)]
     nested = [pa.schema([("n", pa.struct([*one]))]) for one in half]
     for schemas in (half, nested):
-        with pytest.raises(DataError, match="b: the records up to this one have more than 10,000 different"):
-            united(zip("ab", schemas, strict=True))
+        with pytest.raises(DataError, match="a: its records have more than 10,000 different fields"):
+            united(zip("aa", schemas, strict=True))
+        assert len(united(zip("ab", half, strict=True))) == 12_000
         whole = united(zip("aa", [schemas[0], schemas[0]], strict=True))
         assert whole.equals(schemas[0])
 

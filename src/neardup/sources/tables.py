@@ -55,9 +55,8 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
     all records have more than ``MOST_FIELDS`` different fields.
     """
     names = [*dict.fromkeys(name for record in records for name in record)]
-    last = len(records) - 1
-    if len(names) > MOST_FIELDS:
-        raise _too_wide(place(last))
+    if _most_names(records) > MOST_FIELDS:
+        raise _too_wide(place(len(records) - 1), "the records up to this one have")
     columns: list[pa.Array] = []
     for name in names:
         values = [record.get(name) for record in records]
@@ -70,13 +69,24 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
             raise DataError(place(row), rule, "unrepresentable") from None
     table = pa.table(columns, names)
     if _fields_of(table.schema) > MOST_FIELDS:
-        raise _too_wide(place(last))
+        raise _too_wide(place(len(records) - 1), "the records up to this one have")
     return table
 
 
-def _too_wide(where: str) -> DataError:
-    rule = f"the records up to this one have more than {MOST_FIELDS:,} different fields"
-    return DataError(where, f"{rule}; {ONLY_LINES}", "unrepresentable")
+def _most_names(values: Sequence[Any]) -> int:
+    """Return how many different names the fields of objects have, at the level that has the most."""
+    most = 0
+    while values:
+        objects = [value for value in values if type(value) is dict]
+        most = max(most, len(set().union(*objects)))
+        inner = [value.values() if type(value) is dict else value for value in values]
+        nested = not {dict, list}.isdisjoint(map(type, chain.from_iterable(inner)))
+        values = [value for value in chain.from_iterable(inner) if type(value) in {dict, list}] if nested else []
+    return most
+
+
+def _too_wide(where: str, what: str) -> DataError:
+    return DataError(where, f"{what} more than {MOST_FIELDS:,} different fields; {ONLY_LINES}", "unrepresentable")
 
 
 def _first_misfit(values: Sequence[Any]) -> int:
@@ -96,12 +106,16 @@ def _mixed(values: Iterable[Any], kind: pa.DataType) -> bool:
     """Return whether booleans are among the numbers of *values*, whose type in Arrow is *kind*, at any level."""
     if pa.types.is_floating(kind):
         return bool in set(map(type, values))
-    if pa.types.is_list(kind):
+    if pa.types.is_list(kind) and _may_be_mixed(kind.value_type):
         return _mixed(chain.from_iterable(value for value in values if value is not None), kind.value_type)
-    if pa.types.is_struct(kind):
+    if pa.types.is_struct(kind) and (fields := [field for field in kind if _may_be_mixed(field.type)]):
         present = [value for value in values if value is not None]
-        return any(_mixed([value.get(field.name) for value in present], field.type) for field in kind)
+        return any(_mixed([value.get(field.name) for value in present], field.type) for field in fields)
     return False
+
+
+def _may_be_mixed(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_floating(kind) or pa.types.is_nested(kind))
 
 
 def _fits(values: Sequence[Any]) -> bool:
@@ -127,13 +141,14 @@ def united(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -> p
     """Return the columns of all schemas, which are given with their sources, each of a type for all of its values.
 
     Raises ``DataError``, which ends with *why* one type is needed, for a column without one; and for more than
-    ``MOST_FIELDS`` fields, unless one of the schemas has them all.
+    ``MOST_FIELDS`` fields of one source, unless one of its schemas has them all.
     """
-    widest = MOST_FIELDS
+    widest, sources = MOST_FIELDS, set()
     whole: dict[str, pa.Schema] = {}  # of each column alone: the cost grows with the number of columns
     first: dict[str, tuple[str, pa.DataType]] = {}  # where a column has which type, if it has values there
     for source, schema in schemas:
         widest = max(widest, _fields_of(schema))
+        sources.add(source)
         for field in schema:
             name, kind = field.name, _unpacked(field.type)
             try:
@@ -149,11 +164,11 @@ def united(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -> p
                 raise DataError(source, rule, "unrepresentable") from None
             if not pa.types.is_null(kind):
                 first.setdefault(name, (source, kind))
-        if len(whole) > widest:
-            raise _too_wide(source)
+        if len(whole) > widest and len(sources) == 1:
+            raise _too_wide(source, "its records have")
     found = pa.schema([one.field(0) for one in whole.values()])
-    if _fields_of(found) > widest:
-        raise _too_wide(source)
+    if _fields_of(found) > widest and len(sources) == 1:
+        raise _too_wide(source, "its records have")
     return found
 
 

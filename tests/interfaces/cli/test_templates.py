@@ -22,6 +22,7 @@ from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.spilled import files as spilled_files
 from neardup.pipeline.spilled import run as stages
 from neardup.pipeline.spilled.state import State
+from neardup.pipeline.spilled.workers import is_complete
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 
@@ -723,6 +724,26 @@ def test_a_run_that_learned_continues_only_with_these_templates(crawl, part, mon
         dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "other.arrow", **ways)
     assert (part / "other.arrow").read_bytes() == before
     assert dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "t.arrow", **ways).result.summary.near == 1
+
+
+def test_a_kept_run_that_learned_stays_complete_if_other_templates_are_refused(crawl, part, neardup):
+    others = archives(part, crawl, [SITES[1:]])
+    neardup("templates", "learn", *others, "--out", part / "other.arrow")
+    ways = {"work": part / "work", "report": part / "why.jsonl", "force": True}
+    dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "t.arrow", keep_work=True, **ways)
+    with pytest.raises(RunChanged, match="templates of hosts"):
+        dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "other.arrow", **ways)
+    assert is_complete(part / "work")
+
+
+@pytest.mark.parametrize("extraction", [{"view": "x", "templates": None}, {"view": "main", "templates": "%%%"}])
+def test_damaged_records_of_what_was_learned_are_found(crawl, part, extraction):
+    ways = {"learn_templates": part / "t.arrow", "work": part / "work", "keep_work": True, "force": True}
+    dedup_files([crawl / "crawl.warc.gz"], report=part / "why.jsonl", **ways)
+    (path,) = (part / "work").glob("run-*/done/learn--0.json")
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"extraction": extraction}))
+    with pytest.raises(StorageDamaged, match=r"learn--0\.json: its content is not that of the run"):
+        dedup_files([crawl / "crawl.warc.gz"], report=part / "why.jsonl", **ways)
 
 
 def test_a_complete_run_that_learned_is_not_done_again(crawl, part, monkeypatch):

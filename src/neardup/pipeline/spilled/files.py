@@ -15,6 +15,7 @@ import numpy as np
 from neardup.engines.executors import Executors, elsewhere
 from neardup.engines.journal import BLOCK, Journal
 from neardup.engines.local import LocalEngine
+from neardup.index.disk.arrays import understood
 from neardup.model.changes import Change
 from neardup.model.errors import (
     NeardupError,
@@ -38,7 +39,7 @@ from neardup.pipeline.spilled.changes import (
     terms_of,
 )
 from neardup.pipeline.spilled.forecast import require_room
-from neardup.pipeline.spilled.job import HeldTexts, Job
+from neardup.pipeline.spilled.job import OTHER, HeldTexts, Job
 from neardup.pipeline.spilled.outputs import (
     PLACE,
     Output,
@@ -300,10 +301,13 @@ def _learned(
     if own is not None:
         with _refusing(stages.journal):
             record = stages.one("learn-", learned)
-        extraction = found[0] if found else Extraction.from_dict(record["extraction"])
+        with understood(stages.journal.path("done", "learn--0.json"), rule=OTHER):
+            extraction = found[0] if found else Extraction.from_dict(record["extraction"])
         if (templates := extraction.templates) is not None and not found:
             if own.known.identity not in {record["known"], templates.identity}:
                 change = Change("templates", "", record["known"], own.known.identity)
+                if stages.journal.kept:
+                    stages.journal.abandon()
                 raise RunChanged(str(stages.journal.folder), [change])
             own.save(templates)
         request = replace(request, extraction=extraction)

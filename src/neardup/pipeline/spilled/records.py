@@ -39,9 +39,14 @@ class _Begun(msgspec.Struct):
     for_index: bool = False
 
 
+class _Extraction(msgspec.Struct):
+    view: str
+    templates: str | None
+
+
 class _Learned(msgspec.Struct):
     known: str
-    extraction: dict[str, str | None]
+    extraction: _Extraction
 
 
 class _Fields(msgspec.Struct):
