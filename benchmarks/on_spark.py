@@ -38,8 +38,8 @@ def main() -> None:
     source = disguised()
     with tempfile.TemporaryDirectory(dir=CACHE) as folder:
         place = Path(folder)
-        options = ["--shingle", "5", "--threshold", "0.8", "--threads", "2", "--memory", str(MEMORY)]
-        alone = run([source], place, "pieces", [*options, "--work", f"{folder}/work"])
+        options = ["--shingle", "5", "--threshold", "0.8", "--memory", str(MEMORY)]
+        alone = run([source], place, "pieces", [*options, "--work", f"{folder}/work"], threads=2)
         processor, wall, worker = on_spark(source, place)
         if not pq.read_table(place / "pieces.report.parquet").equals(pq.read_table(place / "spark.report.parquet")):
             sys.exit("the decisions differ")

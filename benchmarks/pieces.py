@@ -97,10 +97,10 @@ def disguised() -> Path:
     return path
 
 
-def run(sources: list[Path], folder: Path, name: str, options: list[str]) -> Run:
+def run(sources: list[Path], folder: Path, name: str, options: list[str], threads: int = 1) -> Run:
     """Run the command line, with its outputs and report in the folder."""
     outputs = [f"--{option}={folder / f'{name}.{option}.parquet'}" for option in ("out", "report")]
-    command = [str(COMMAND), "dedup", *map(str, sources), *outputs, "--threads", "1", *options]
+    command = [str(COMMAND), "dedup", *map(str, sources), *outputs, "--threads", str(threads), *options]
     return watched(command, folder)[0]
 
 

@@ -51,10 +51,10 @@ def main() -> None:
 
 def in_pieces(source: Path) -> list[Figure]:
     seconds = []
-    for threads in ("1", "2"):
+    for threads in (1, 2):
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
-            options = ["--shingle", "5", "--threshold", "0.8", "--threads", threads, "--work", f"{folder}/work"]
-            seconds.append(run([source], Path(folder), "pieces", options).wall)
+            options = ["--shingle", "5", "--threshold", "0.8", "--work", f"{folder}/work"]
+            seconds.append(run([source], Path(folder), "pieces", options, threads).wall)
     one, two = seconds
     return [
         Figure(name="in pieces: one thread", value=one, unit="s"),
