@@ -175,7 +175,7 @@ def test_a_file_is_an_input_once(tmp_path):
 
 def test_a_folder_is_on_this_machine(tmp_path):
     assert local_folder("work", f"file://{tmp_path}") == local_folder("work", tmp_path) == tmp_path
-    with pytest.raises(StorageRefused, match=r"^s3://bucket/folder: it is a URL"):
+    with pytest.raises(StorageRefused, match=r"^s3://bucket/folder is a URL"):
         local_folder("work", "s3://bucket/folder")
     with pytest.raises(ParameterError, match="work"):
         local_folder("work", "")

@@ -194,7 +194,7 @@ def test_a_byte_order_mark_is_skipped_and_not_written_back(collection, tmp_path)
 @pytest.mark.parametrize("written", [b"1e400", b"1" * 5000, b'{"y": [-1e999]}'], ids=lambda written: repr(written[:9]))
 def test_a_number_that_no_table_can_have_is_an_error(collection, written):
     got = collection(b'{"text": "a", "x": 1}', b'{"text": "b", "x": ' + written + b"}")
-    with pytest.raises(DataError, match=r"x\.jsonl:2: it has a number beyond 64 bits, which only JSON lines can"):
+    with pytest.raises(DataError, match=r"x\.jsonl:2: it has a number beyond 64 bits; only JSON lines can"):
         list(got.rows())
 
 

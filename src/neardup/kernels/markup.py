@@ -276,7 +276,7 @@ def _end(page, elements, formatting, counts, name, place, kind):
     """Close what an end tag closes for certain."""
     depth = counts[_DEPTH]
     last = elements[depth - 1, _NAME] if depth > 0 else np.int64(0)
-    top = last == name or (last < 0 and name < 0)  # names that are not packed are not told apart here
+    top = last == name or (last < 0 and name < 0)  # names that are not packed count as equal
     if not top:
         _leave_foreign(elements, counts)
     if kind & FORMATTING and _end_formatting(elements, formatting, counts, name):

@@ -778,10 +778,26 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             2,
         ),
         ([""], "INPUT: the path is empty", 2),
-        (["in.zip"], "with .gz, .zst or .lz4); unpack it first, and name the files in it, or their folder", 2),
-        (["in.wacz"], "with .gz, .zst or .lz4); unpack it first, and name the files in it, or their folder", 2),
-        (["in.tar.gz"], "with .gz, .zst or .lz4); unpack it first, and name the files in it, or their folder", 2),
-        (["zip.jsonl"], "first bytes are those of zip; unpack it first, and name the files in it, or their folder", 1),
+        (
+            ["in.zip"],
+            "with .gz, .zst or .lz4); unpack it first, and use the files in it, or their folder, as inputs",
+            2,
+        ),
+        (
+            ["in.wacz"],
+            "with .gz, .zst or .lz4); unpack it first, and use the files in it, or their folder, as inputs",
+            2,
+        ),
+        (
+            ["in.tar.gz"],
+            "with .gz, .zst or .lz4); unpack it first, and use the files in it, or their folder, as inputs",
+            2,
+        ),
+        (
+            ["zip.jsonl"],
+            "first bytes are those of zip; unpack it first, and use the files in it, or their folder, as inputs",
+            1,
+        ),
         (
             ["in.jsonl"],
             "the fields are: ID, Text; --text names the field of the text, such as --text Text",

@@ -363,7 +363,7 @@ def test_inputs_with_other_types_are_written_to_several_files(tmp_path):
     (tmp_path / "a.jsonl").write_text('{"text": "one two", "n": 1}\n')
     (tmp_path / "b.csv").write_text("text,n\nthree four,x\n")
     inputs, out = [tmp_path / "a.jsonl", tmp_path / "b.csv"], tmp_path / "out"
-    rule = "its 'n' is string, but that of .*a.jsonl is int64, and inputs that are written together need one type"
+    rule = "its 'n' is string, but that of .*a.jsonl is int64; inputs that are written together need one type"
     with pytest.raises(DataError, match=rf"b\.csv: {rule}"):
         dedup_files(inputs, out, work=tmp_path / "w", out_format="jsonl", part_size=1000)
     dedup_files(inputs, out, work=tmp_path / "v", out_format="jsonl")
@@ -383,7 +383,7 @@ def test_fields_are_those_of_the_inputs_that_are_converted(tmp_path, small_parts
     assert (tmp_path / "out/mixed.jsonl").read_text() == mixed.read_text()
     assert len((tmp_path / "out/plain.jsonl").read_text().splitlines()) == 2
     rule = "only JSON lines can represent this; write JSON lines, to a folder if the inputs have several formats"
-    with pytest.raises(DataError, match=rf'mixed\.jsonl:2: its \'n\', "x", is of another type .*, {rule}'):
+    with pytest.raises(DataError, match=rf'mixed\.jsonl:2: its \'n\', "x", is of another type .*; {rule}'):
         dedup_files([mixed, plain], tmp_path / "all.jsonl", work=tmp_path / "w")
 
 

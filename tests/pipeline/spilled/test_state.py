@@ -129,7 +129,7 @@ def page(done):
 def test_a_state_may_be_named_by_a_url_of_this_machine(batches, tmp_path):
     dedup_files(batches[0], state=f"file://{tmp_path}/state", work=f"file://{tmp_path}/work")
     assert dedup_files(batches[0], against=f"file://{tmp_path}/state").result.summary.known
-    with pytest.raises(StorageRefused, match=r"^s3://bucket/state: it is a URL"):
+    with pytest.raises(StorageRefused, match=r"^s3://bucket/state is a URL"):
         dedup_files(batches[0], state="s3://bucket/state")
 
 
