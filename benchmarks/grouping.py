@@ -8,7 +8,6 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Final
 
 import numpy as np
@@ -17,7 +16,6 @@ import neardup
 from corpus import CACHE, corpus
 from figures import SMALL, Figure, publish
 from neardup.index.memory.buckets import Buckets
-from neardup.pipeline.spilled.ranking import StoredKeys
 from peer import ask
 from pieces import COPIES, watched
 
@@ -65,10 +63,25 @@ def copied() -> np.ndarray:
     return np.concatenate([keys ^ change for change in changes], axis=1)
 
 
+class Keys:
+    """Keys by column, uint64[K, n]."""
+
+    def __init__(self, keys: np.ndarray) -> None:
+        self._keys, self.columns = keys, len(keys)
+
+    def column(self, column: int, documents: np.ndarray) -> np.ndarray:
+        """Return the keys of these documents in one column."""
+        return np.asarray(self._keys[column])[documents]
+
+    def rows(self, documents: np.ndarray) -> np.ndarray:
+        """Return all keys of these documents."""
+        return np.asarray(self._keys[:, documents]).T
+
+
 def measure(path: Path) -> None:
-    keys = StoredKeys(SimpleNamespace(array=lambda _: np.load(path, mmap_mode="r")))
-    present = np.ones(keys.column(0, slice(None)).size, bool)
-    Buckets(np.zeros((2, 2), np.uint64), present[:2]).propose()  # loads the compiled kernels
+    mapped = np.load(path, mmap_mode="r")
+    keys, present = Keys(mapped), np.ones(mapped.shape[1], bool)
+    Buckets(Keys(np.zeros((2, 2), np.uint64)), present[:2]).propose()  # loads the compiled kernels
     begin = time.process_time()
     buckets = Buckets(keys, present)
     arranged = time.process_time()
