@@ -149,11 +149,13 @@ def concatenated(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
     promote = any(all(test(kind) for kind in plain) for test in _PROMOTED)
     if len(set(kinds)) > 1 and not promote:
-        columns = [unpacked(column).cast(pa.large_string()) for column in columns]
+        columns = _as_strings(columns)
     tables = [pa.table({"": column}) for column in columns]
     try:
         return pa.concat_tables(tables, promote_options="permissive").column(0) if tables else pa.chunked_array([[]])
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # no type can represent all of them
-        return pa.chunked_array(
-            [chunk for column in columns for chunk in unpacked(column).cast(pa.large_string()).chunks]
-        )
+        return pa.chunked_array([chunk for column in _as_strings(columns) for chunk in column.chunks])
+
+
+def _as_strings(columns: Sequence[pa.ChunkedArray]) -> list[pa.ChunkedArray]:
+    return [unpacked(column).cast(pa.large_string()) for column in columns]

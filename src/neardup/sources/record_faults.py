@@ -73,7 +73,7 @@ def in_total(found: Iterable[Counted | None]) -> Counted | None:
 class RecordFaults(msgspec.Struct):
     """What reading left out, or read in part or in an unusual way, and the number of the *documents* that it returned.
 
-    The others are as in a ``Collection``; *ignored* counts the files of folders that were not requested.
+    The others are as in a ``Collection``; *ignored*, the files of folders that were not requested, is not added up.
     """
 
     documents: Count = 0

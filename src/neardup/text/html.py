@@ -328,7 +328,7 @@ def _references() -> tuple[Any, Any, Any]:
 
 
 def _unescaped(text: str) -> str:
-    """Return the value of an attribute without NUL, with its references decoded; those to control characters go.
+    """Return the value of an attribute without NUL, its references decoded; those to control characters are removed.
 
     >>> _unescaped("/?a&section=5&amp;copy=2&#38;b&copy")
     '/?a&section=5&copy=2&b©'

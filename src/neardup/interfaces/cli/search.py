@@ -1,6 +1,7 @@
 """Find documents of an index by their words, without repeats."""
 
 import argparse
+import shlex
 
 from neardup.interfaces.answers import advice_of, because, hidden_of, total_of
 from neardup.interfaces.cli.options import KEYED_INDEX, chosen, opened, raw_argument
@@ -55,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     if behind:
         complain(
             f"the search table lacks the last {counted(behind, 'change')} of the index, so hits may be missing;"
-            f" run neardup reindex {arguments.index}, or wait for the next change of the index"
+            f" run neardup reindex {shlex.quote(arguments.index)}, or wait for the next change of the index"
         )
     return 0
 

@@ -120,7 +120,7 @@ def warn_of_full_buckets(job: Job, signed: Signed, documents: int) -> None:
     *signed* are the documents of the first shards.
     """
     scheme: Any = job.scheme
-    if documents < _MANY or scheme.columns or getattr(scheme, "key_count", None) is None:
+    if documents < _MANY or scheme.columns or scheme.key_count is None:
         return
     keys = signed.sample(_SAMPLE)
     if len(keys) <= 1:

@@ -36,7 +36,8 @@ class StoredDocuments:
         self.records = [
             one for one, shard in zip(records, job.shards.shards, strict=True) if shard.source >= job.compared
         ]
-        every, own = faults_in(records), faults_in(self.records)
+        every = faults_in(records)
+        own = faults_in(self.records) if job.compared else every
         self.rejected, self.quoted_lines = every.rejected, every.quoted_lines
         self.skipped, self.body_faults, self.ignored = own.skipped, own.body_faults, job.shards.ignored
         self.without_text, self.without_templates = own.without_text, own.without_templates
