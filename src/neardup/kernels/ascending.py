@@ -3,7 +3,7 @@
 import numpy as np
 
 from neardup.kernels.compile import njit
-from neardup.kernels.radix import by_digits
+from neardup.kernels.radix import ordered
 
 _FEW = 32  # values that are sorted by insertion
 _MANY = 1024  # values that are sorted by a heap, at most
@@ -40,9 +40,9 @@ def sort(values):
     takes a second to compile.
     """
     if values.size > _MANY:
-        ordered, _ = by_digits(values, np.empty(0, np.uint32), 0)
+        in_order = ordered(values)
         for place in range(values.size):
-            values[place] = ordered[place]
+            values[place] = in_order[place]
         return
     if values.size <= _FEW:
         for end in range(1, values.size):
@@ -84,10 +84,16 @@ def sort(values):
 def sort_distinct(values):
     """Sort uint64 values and remove repeats, in place; return how many are left."""
     sort(values)
+    return copy_distinct(values, values)
+
+
+@njit
+def copy_distinct(ascending, target):
+    """Copy values without their repeats, perhaps to the beginning of the same array; return how many these are."""
     count = 0
-    for value in values:
-        if count == 0 or value != values[count - 1]:
-            values[count] = value
+    for value in ascending:
+        if count == 0 or value != target[count - 1]:
+            target[count] = value
             count += 1
     return count
 
@@ -105,7 +111,8 @@ def _run_end(values, begin):
 def merge_runs(values, other):
     """Sort values in place that are a few ascending runs, by merging neighbours; *other* is scratch memory as long."""
     moved = False
-    while _run_end(values, 0) < values.size:
+    first = np.int64(0)
+    while _run_end(values, first) < values.size:
         begin = 0
         while begin < values.size:
             i, j = begin, _run_end(values, begin)

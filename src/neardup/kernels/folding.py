@@ -70,7 +70,7 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
         bounds[document] = out
         begin = out
         source = data[offsets[document] : offsets[document + 1]]
-        position = 0
+        position = np.int64(0)
         while position < source.size:
             if position + BLOCK <= source.size:
                 plain = source[position : position + BLOCK]
@@ -163,9 +163,9 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                 elif entry & _EXPANDS:
                     for part in expansions[entry & _POINT]:
                         if part != 0:
-                            out = encode(part, folded, out)
+                            out = encode(_CODE(part), folded, out)
                 else:
-                    out = encode((code + entry) & _POINT, folded, out)
+                    out = encode(_CODE((code + entry) & _POINT), folded, out)
                 if alone:
                     folded[out] = 0
                     out += 1
@@ -191,7 +191,7 @@ def may_change(data, offsets, index, table, bit, flags):
     for document in range(offsets.size - 1):
         source = data[offsets[document] : offsets[document + 1]]
         flags[document] = 0
-        position = 0
+        position = np.int64(0)
         end = 0  # of the last code point that is not ASCII
         last_class = 0
         marks = 0

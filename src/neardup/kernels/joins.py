@@ -224,7 +224,7 @@ def join(
     both = np.empty(starts.size if bounds.size > 1 else 0, np.int32)
     found = 0
     compared = 0
-    lowest = 0
+    lowest = np.int64(0)
     for one in range(first, end):
         size = sizes[one]
         lowest = _first_large(sizes, lowest, one, threshold, measure)

@@ -23,6 +23,12 @@ def sort(words, places, lowest):
 
 
 @njit
+def ordered(words):
+    """Return words in ascending order; the argument is changed, too."""
+    return by_digits(words, np.empty(0, np.uint32), np.int64(0))[0]
+
+
+@njit
 def by_digits(words, places, lowest):
     """Sort words and places as ``sort`` does; either is returned as the argument, or as another array."""
     values = 1 << DIGIT_BITS

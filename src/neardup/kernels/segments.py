@@ -257,7 +257,7 @@ def blank(data, offsets, flags):
     """Flag the documents that contain only white space; only the beginning of others is read."""
     for document in range(offsets.size - 1):
         source = data[offsets[document] : offsets[document + 1]]
-        position = 0
+        position = np.int64(0)
         while position < source.size:
             code, length = code_point(source, position)
             if code == _INVALID or not (is_space(code) or code == 0x200B or 0x1C <= code <= 0x1F):

@@ -64,7 +64,7 @@ def smallest(values, starts, ends, rows):
     for document in range(starts.size):
         row = rows[document]
         row[:] = _EMPTY
-        number = 0
+        number = np.int64(0)
         for value in values[starts[document] : ends[document]]:
             number = insert(row, number, min(_crc32(value), np.uint32(_EMPTY - np.uint32(1))))
 

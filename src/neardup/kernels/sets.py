@@ -10,12 +10,13 @@ number of the set that is entered, its *owner*. So it needs no clearing between 
 
 import numpy as np
 
-from neardup.kernels.ascending import first_from, sort_distinct
+from neardup.kernels.ascending import copy_distinct, first_from
 from neardup.kernels.compile import kernel, njit, process_salt
+from neardup.kernels.radix import ordered
 from neardup.kernels.thresholds import required
 
 RESEMBLANCE, OVERLAP, CONTAINMENT = 0, 1, 2
-LONG = 1024  # values of a set from which it is sorted
+LONG = np.int64(1024)  # values of a set from which it is sorted
 
 _TIMES = 4  # as long as another set: then the values of that one are looked up in it
 _NEAR = 8
@@ -45,7 +46,7 @@ def first_place(value, mask):
 @njit
 def table_for(sizes, chosen):
     """Make an empty table that has room for the largest of the *chosen* sets."""
-    widest = 0
+    widest = np.int64(0)
     for segment in chosen:
         widest = max(widest, sizes[segment])
     return empty_table(widest)
@@ -148,16 +149,16 @@ def _shared_with_ascending(values, ascending, enough):
 @njit
 def few_distinct(values, most):
     """Return the distinct values, in order of first occurrence; if there are more than *most*, all values unchanged."""
-    keys = np.empty(places_for(most), np.uint64)
-    taken = np.zeros(keys.size, np.bool_)
+    keys, owners = empty_table(most)
+    owner = np.int64(0)
     found = np.empty(most, np.uint64)
     count = 0
     for value in values:
-        place = place_in(value, keys, taken, True)
-        if not taken[place]:
+        place = place_in(value, keys, owners, owner)
+        if owners[place] != owner:
             if count == most:
                 return values
-            taken[place] = True
+            owners[place] = owner
             keys[place] = value
             found[count] = value
             count += 1
@@ -193,7 +194,7 @@ def make_distinct(sets, chosen, distinct):
         distinct[segment] = True
         content = values[starts[segment] : starts[segment] + sizes[segment]]
         if content.size > LONG:
-            sizes[segment] = sort_distinct(content)
+            sizes[segment] = copy_distinct(ordered(content), content)
             continue
         keys, owners = part_for(table, content.size)
         count = 0

@@ -105,7 +105,7 @@ def begins_ruler(source, position):
     return row_end(source, position) - position >= RULER
 
 
-@njit(forceinline=True)
+@njit
 def _before(source, position, index, table):
     """Return the visible code point before *position*, and where it begins; a blank at the beginning of the text."""
     if position > 0 and _VISIBLE[source[position - 1]]:
@@ -125,7 +125,7 @@ def _visible_before(source, position, index, table):
     return _EDGE, position
 
 
-@njit(forceinline=True)
+@njit
 def _behind(source, position, index, table):
     """Return the visible code point at or after *position*, and where it ends; a blank at the end of the text."""
     if position < source.size and _VISIBLE[source[position]]:
@@ -196,50 +196,32 @@ def _begins_line(source, position, index, table):
     return True
 
 
-@njit(forceinline=True)
-def _is_digit(code, index, table):
-    if code < 0x80:
-        return 0x30 <= code <= 0x39
-    return _is_other_digit(code, index, table)
-
-
 @njit
-def _is_other_digit(code, index, table):
-    entry = entry_of(index, table, code)
+def _is_digit(entry):
     return kind_of(entry) != SEPARATOR and entry & NUMBER != 0
 
 
-@njit(forceinline=True)
-def _is_letter(code, index, table):
-    if code < 0x80:
-        return 0x61 <= code | 0x20 <= 0x7A
-    return _is_other_letter(code, index, table)
-
-
 @njit
-def _is_other_letter(code, index, table):
-    entry = entry_of(index, table, code)
+def _is_letter(entry):
     kind = kind_of(entry)
     return kind != SEPARATOR and kind != SYMBOL and entry & NUMBER == 0
 
 
 @njit
-def _precedes_number(code, index, table):
+def _is_letter_abroad(code, entry):
+    return code >= 0x80 and _is_letter(entry)
+
+
+@njit
+def _precedes_number(code, entry):
     """Return whether a code point that is not a digit may be the first one of a number: a currency, a point, a root."""
-    if code < 0x80:
-        return code == _DOLLAR or code == _POINT
-    return kind_of(entry_of(index, table, code)) == SYMBOL
+    return code == _DOLLAR or code == _POINT or (code >= 0x80 and kind_of(entry) == SYMBOL)
 
 
 @njit
-def _is_letter_abroad(code, index, table):
-    return code >= 0x80 and _is_other_letter(code, index, table)
-
-
-@njit
-def _separates(code, index, table):
+def _separates(code, entry):
     """Return whether a code point is white space, or a separator that is not ASCII: a quotation mark, a dash."""
-    return is_space(code) or (code >= 0x80 and kind_of(entry_of(index, table, code)) == SEPARATOR)
+    return is_space(code) or (code >= 0x80 and kind_of(entry) == SEPARATOR)
 
 
 @njit
@@ -254,27 +236,47 @@ def _is_blank(code):
 
 
 @njit
-def _ends_word(code, index, table):
-    if code < 0x80:
-        return code == _POINT or _CLOSES[code] or _is_letter(code, index, table) or _is_digit(code, index, table)
-    return kind_of(entry_of(index, table, code)) != SYMBOL
+def _closes(code):
+    return code < 0x80 and _CLOSES[code]
+
+
+@njit
+def _ends_word(code, entry):
+    if code >= 0x80:
+        return kind_of(entry) != SYMBOL
+    return code == _POINT or _CLOSES[code] or _is_letter(entry) or _is_digit(entry)
+
+
+@njit
+def _second_before(source, position, index, table):
+    """Return the visible code point before the one before *position*, and its entry."""
+    code, _ = _before(source, _before(source, position, index, table)[1], index, table)
+    return code, entry_of(index, table, code)
+
+
+@njit
+def _second_behind(source, position, index, table):
+    """Return the entry of the visible code point behind the one at *position*."""
+    code, _ = _behind(source, _behind(source, position, index, table)[1], index, table)
+    return entry_of(index, table, code)
 
 
 @njit
 def _is_emphasis(source, end, length, before, behind, index, table):
-    if length > 1 and (_is_letter_abroad(before, index, table) or _is_letter_abroad(behind, index, table)):
+    near, after = entry_of(index, table, before), entry_of(index, table, behind)
+    if length > 1 and (_is_letter_abroad(before, near) or _is_letter_abroad(behind, after)):
         return True
     if is_space(before) or is_space(behind):
         return is_space(before) != is_space(behind)
-    closes = _separates(behind, index, table) or (behind < 0x80 and _CLOSES[behind])
+    closes = _separates(behind, after) or _closes(behind)
     if behind == _POINT or behind == _QUOTE or behind == _APOSTROPHE:
-        following, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
-        closes = not _is_digit(following, index, table)
+        following = _second_behind(source, end, index, table)
+        closes = not _is_digit(following)
         if behind != _POINT:
-            own = behind == _APOSTROPHE and _is_letter(before, index, table)
-            closes = own or (closes and not _is_letter(following, index, table))
-    opens = _separates(before, index, table) and not _closes_bracket(before)
-    return opens != (closes and _ends_word(before, index, table))
+            own = behind == _APOSTROPHE and _is_letter(near)
+            closes = own or (closes and not _is_letter(following))
+    opens = _separates(before, near) and not _closes_bracket(before)
+    return opens != (closes and _ends_word(before, near))
 
 
 @njit
@@ -290,42 +292,39 @@ def _is_operator(code):
 @njit
 def _is_unit(source, position, index, table):
     """Return whether a unit, or what may be one, ends at *position*, and no number is before it."""
-    code, position = _before(source, position, index, table)
+    code, place = _before(source, position, index, table)
     if code < 0x80:
-        if not _UNITS[code]:
-            return False
-        return not _is_digit(_before(source, position, index, table)[0], index, table)
+        return _UNITS[code] and not _is_digit(_second_before(source, position, index, table)[1])
     for length in range(UNIT + 1):
-        if _is_digit(code, index, table):
+        entry = entry_of(index, table, code)
+        if _is_digit(entry):
             return False
-        kind = kind_of(entry_of(index, table, code))
+        kind = kind_of(entry)
         if code < 0x80 or (kind != UNSPACED and kind != SYMBOL) or _is_operator(code):
             return length > 0
-        code, position = _before(source, position, index, table)
+        code, place = _before(source, place, index, table)
     return True
 
 
 @njit
 def _is_minus(source, begin, end, before, behind, index, table):  # noqa: PLR0911 - one rule each
-    if _is_digit(behind, index, table) or _precedes_number(behind, index, table):
-        number, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
-        if not (_is_digit(behind, index, table) or _is_digit(number, index, table)):
+    near, after = entry_of(index, table, before), entry_of(index, table, behind)
+    if _is_digit(after) or _precedes_number(behind, after):
+        if not (_is_digit(after) or _is_digit(_second_behind(source, end, index, table))):
             return False
         if is_space(before) or (before < 0x80 and _BEFORE_SIGN[before]) or _is_operator(before):
             return True
-        if before >= 0x80 and kind_of(entry_of(index, table, before)) == SEPARATOR:
+        if before >= 0x80 and kind_of(near) == SEPARATOR:
             return not _closes_bracket(before)
         return _is_unit(source, begin, index, table)
-    if _is_letter(behind, index, table):
+    if _is_letter(after):
         if _is_blank(before):
-            before, _ = _before(source, _before(source, begin, index, table)[1], index, table)
-            return before == _EQUALS
+            return _second_before(source, begin, index, table)[0] == _EQUALS
         return before < 0x80 and _BEFORE_VARIABLE[before]
     if not (_is_blank(before) and _is_blank(behind)):
         return False
-    left, _ = _before(source, _before(source, begin, index, table)[1], index, table)
-    right, _ = _behind(source, _behind(source, end, index, table)[1], index, table)
-    return _is_digit(left, index, table) and _is_digit(right, index, table)
+    left = _second_before(source, begin, index, table)[1]
+    return _is_digit(left) and _is_digit(_second_behind(source, end, index, table))
 
 
 @njit
@@ -363,16 +362,17 @@ def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
     if code == _PIPE:
         of_table = (before == _MINUS or before == _COLON) and (behind == _MINUS or behind == _COLON)
         return length > 1 or not (open_before or open_behind or of_table)
+    near, after = entry_of(index, table, before), entry_of(index, table, behind)
     if code == _SLASH:
-        digit = _is_digit(before, index, table) or _is_digit(behind, index, table)
+        digit = _is_digit(near) or _is_digit(after)
         return (open_before and open_behind) or (digit and not open_before and not open_behind)
     if code == _MINUS:
         return length == 1 and _is_minus(source, begin, end, before, behind, index, table)
     if code == _TILDE:
-        return not (_is_digit(before, index, table) or _is_letter_abroad(before, index, table))
+        return not (_is_digit(near) or _is_letter_abroad(before, near))
     if code == _EXCLAMATION:
-        follows = _is_letter(behind, index, table) or behind == _BRACKET
-        leads = _is_letter(before, index, table) or _is_digit(before, index, table) or before == _QUESTION
+        follows = _is_letter(after) or behind == _BRACKET
+        leads = _is_letter(near) or _is_digit(near) or before == _QUESTION
         return length == 1 and follows and not leads
     return True
 

@@ -152,7 +152,7 @@ def drop_links(marked, lines, index, table):
     """
     size = 0
     linked = False
-    position = 0
+    position = np.int64(0)
     while position < marked.size:
         first = size
         in_link = elsewhere = False
