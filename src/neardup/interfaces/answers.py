@@ -38,7 +38,7 @@ def because(one: Repeat) -> str:
 
     Examples: ``Near-duplicate, verified: resemblance 0.83, at least 0.6 by minhash``, ``Same site: a.example``.
     """
-    if one.threshold is None:
+    if one.threshold is None or one.value is None:
         known = "" if one.value is None else f": {middle_shortened(str(one.value), _VALUE)}"
         return _begun(f"{one.rule}{known}")
     verified = "verified" if one.verified else "not verified"

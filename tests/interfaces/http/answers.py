@@ -2,26 +2,30 @@
 
 from datetime import UTC, datetime
 
+from msgspec.structs import asdict
+
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat, ShownHit, Snippet
 
 WHEN = datetime(2026, 3, 7, 12, 30, tzinfo=UTC)
 
 
 def hit(own="a", title="The ferry", url="https://a.example/ferry"):
-    return FoundHit(id=own, ordinal=1, score=1.0, title=title, url=url, changed_at=WHEN)
+    return FoundHit(id=own, title=title, url=url, changed_at=WHEN, score=1.0)
 
 
 def shown(found, title=None, body="the ferry left", spans=((4, 9),)):
-    return ShownHit(found, Snippet(Marked(title or found.title or "", ()), Marked(body, tuple(spans))))
+    snippet = Snippet(Marked(title or found.title or "", ()), Marked(body, tuple(spans)))
+    return ShownHit(**asdict(found), snippet=snippet)
 
 
 def repeat(found, of="a", **told):
     whole = {"rule": "minhash", "measure": "resemblance", "value": 0.875, "threshold": 0.6, "verified": True}
-    return Repeat(hit=found, of=of, **{**whole, **told})
+    return Repeat(**asdict(found), of=of, **{**whole, **told})
 
 
 def group(best, repeats=(), hides=None, number=7):
-    return AnswerGroup(id=number, shown=(best,), repeats=tuple(repeats), hides=len(repeats) if hides is None else hides)
+    hides = len(repeats) if hides is None else hides
+    return AnswerGroup(id=str(number), hides=hides, shown=(best,), repeats=tuple(repeats))
 
 
 def answer(*groups, query="ferry", **told):

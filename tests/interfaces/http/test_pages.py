@@ -170,7 +170,7 @@ def in_reason(text):
 def in_members(text):
     whole = group(shown(hit(text, title=text)), [repeat(hit(text, title=text), of=text)] * 3, hides=30)
     asked = PageQuery(q=text, include="7", page=2)
-    return render("members", view=members_view(asked, answer(whole, include=7, page=2, pages=3)))
+    return render("members", view=members_view(asked, answer(whole, include="7", page=2, pages=3)))
 
 
 def in_document(text):

@@ -4,6 +4,7 @@ import shutil
 import threading
 from importlib.resources import as_file, files
 from itertools import pairwise
+from operator import attrgetter
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from neardup import Checksum, Index, MinHash, SimHash, Trials, resemblance
 from neardup.errors import StorageRefused
 from neardup.index.disk import manifest as manifest_module
 from neardup.index.disk.files import Disk
+from neardup.model.answers import FoundHit
 from neardup.model.errors import DataError, ParameterError, QueryTimeout
 from neardup.model.hits import group_id
 from neardup.pipeline.files.ingestion import add_files
@@ -73,7 +75,7 @@ def test_newest_first_and_of_one_site_only(index, search):
     assert ids(search, "baker", site="b.example") == ["http://b.example/"]
     assert ids(search, "storm", site="nowhere.example") == []
     answer = search.answer("storm", sort="newest", site="a.example", collapse="off")
-    assert [group.shown[0].hit.id for group in answer.results] == ["c", "a"]
+    assert [group.shown[0].id for group in answer.results] == ["c", "a"]
     for wrong in ({"sort": "oldest"}, {"site": "//"}, {"site": "http://a.example"}, {"site": "a b"}):
         with pytest.raises(ParameterError):
             search.find("storm", **wrong)
@@ -597,6 +599,11 @@ def hidden_by(search, hits, *, collapse, threshold, keep, verify):
     return [None if better < 0 else better for better in of], heads
 
 
+def as_found(hit):
+    """Return what a hit of an answer has of the hit that was found."""
+    return FoundHit(**{name: getattr(hit, name) for name in FoundHit.__struct_fields__})
+
+
 @pytest.mark.parametrize(
     "way",
     [
@@ -618,11 +625,11 @@ def test_an_answer_is_what_is_found_without_repeats(sample, query, way):
         if page >= answers[-1].pages:
             break
     groups = sorted(set(heads))
-    assert [hits.index(group.shown[0].hit) for group in results] == groups
+    assert [hits.index(as_found(group.shown[0])) for group in results] == groups
     for group, head in zip(results, groups, strict=True):
         members = [rank for rank in range(len(hits)) if heads[rank] == head]
-        assert [own.hit for own in group.shown] == [hits[rank] for rank in members if of[rank] is None]
-        assert [own.hit for own in group.repeats] == [hits[rank] for rank in members if of[rank] is not None]
+        assert [as_found(own) for own in group.shown] == [hits[rank] for rank in members if of[rank] is None]
+        assert [as_found(own) for own in group.repeats] == [hits[rank] for rank in members if of[rank] is not None]
         assert [own.of for own in group.repeats] == [hits[of[rank]].id for rank in members if of[rank] is not None]
         assert group.hides == len(group.repeats)
     for answer in answers:
@@ -637,7 +644,7 @@ def test_why_a_hit_is_hidden(sample):
     for repeat in near:
         assert (repeat.rule, repeat.measure, repeat.threshold) == ("minhash", "resemblance", 0.6)
         assert repeat.verified
-        own, other = (document.text for document in sample._index.get([repeat.hit.id, repeat.of]))
+        own, other = (document.text for document in sample._index.get([repeat.id, repeat.of]))
         assert repeat.value == resemblance(own, other) >= 0.6
     estimated = sample.answer("the", size=100, verify="estimate").results
     assert not any(repeat.verified for group in estimated for repeat in group.repeats)
@@ -645,40 +652,40 @@ def test_why_a_hit_is_hidden(sample):
     assert {(repeat.rule, repeat.value) for repeat in exact} == {("same text", None)}
     sites = [repeat for group in sample.answer("the", collapse="site", size=100).results for repeat in group.repeats]
     assert {repeat.rule for repeat in sites} == {"same site"}
-    assert all(repeat.value == site_of(repeat.hit.url) for repeat in sites)
+    assert all(repeat.value == site_of(repeat.url) for repeat in sites)
 
 
 @pytest.mark.parametrize(("collapse", "keep"), [("near", 1), ("near", 2), ("exact", 1), ("site", 1), ("site", 3)])
 def test_a_group_by_its_id_page_by_page(sample, collapse, keep):
     ways = {"collapse": collapse, "keep": keep}
     results = sample.answer("the", size=100, **ways).results
-    assert [group.id for group in results] == [group_id(group.shown[0].hit.id) for group in results]
+    assert [group.id for group in results] == [str(group_id(group.shown[0].id)) for group in results]
     whole = max(results, key=lambda group: group.hides)
     hits, repeats = [], []
     for page in range(1, 100):
         answer = sample.answer("the", include=whole.id, page=page, size=2, **ways)
-        hits += [own.hit for group in answer.results for own in (*group.shown, *group.repeats)]
+        hits += [own for group in answer.results for own in (*group.shown, *group.repeats)]
         repeats += [own for group in answer.results for own in group.repeats]
         if page == answer.pages:
             break
-    assert sorted(hits, key=lambda hit: hit.ordinal) == sorted(
-        (own.hit for own in (*whole.shown, *whole.repeats)), key=lambda hit: hit.ordinal
-    )
+    by_id = attrgetter("id")
+    assert sorted(hits, key=by_id) == sorted((*whole.shown, *whole.repeats), key=by_id)
     assert repeats == list(whole.repeats)
-    assert sample.answer("the", include=12345, **ways).results == ()
+    assert sample.answer("the", include="12345", **ways).results == ()
 
 
 def test_nothing_is_hidden_where_nothing_is_collapsed(sample):
     answer = sample.answer("the", collapse="off", size=100)
-    assert [group.shown[0].hit for group in answer.results] == list(sample.find("the").hits)
+    assert [as_found(group.shown[0]) for group in answer.results] == list(sample.find("the").hits)
     assert (answer.hidden, answer.threshold) == (0, None)
 
 
 def test_what_is_shown_of_an_answer(sample):
     for group in sample.answer("harbour").results:
-        ((hit, snippet),) = group.shown
-        assert snippet.title.text == (hit.title or "")
-        marked = {part.text[begin:end].lower() for part in snippet for begin, end in part.spans}
+        (hit,) = group.shown
+        assert hit.snippet.title.text == (hit.title or "")
+        parts = hit.snippet.title, hit.snippet.body
+        marked = {part.text[begin:end].lower() for part in parts for begin, end in part.spans}
         assert marked == {"harbour"}
 
 
@@ -696,8 +703,8 @@ def test_the_same_hits_in_another_order_are_another_set(tmp_path):
             for query, order in orders.items():
                 groups = search.answer(query).results
                 better, worse = (own for own in order if own != "c")
-                assert {own.hit.id for group in groups for own in group.shown} == {"c", better}
-                assert [own.hit.id for group in groups for own in group.repeats] == [worse]
+                assert {own.id for group in groups for own in group.shown} == {"c", better}
+                assert [own.id for group in groups for own in group.repeats] == [worse]
 
 
 def test_what_was_judged_is_remembered(sample):
@@ -717,7 +724,8 @@ def test_what_was_judged_is_remembered(sample):
         {"keep": 0},
         {"page": 0},
         {"size": 0},
-        {"include": -1},
+        {"include": "-1"},
+        {"include": 1},
         {"seconds": -1},
     ],
 )

@@ -8,7 +8,7 @@ from neardup.interfaces.cli.options import KEYED_INDEX, chosen, opened, raw_argu
 from neardup.interfaces.cli.terminal import complain, console, print_json
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import parts, printable
-from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, as_record
+from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked
 from neardup.model.errors import counted
 
 Styled = str | tuple[str, str]  # a text, with its style
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
     with opened(arguments, "r") as index, Search.open(index) as search:
         answer, behind = search.answer(query, **chosen(arguments, names)), search.behind
     if arguments.json:
-        print_json(as_record(answer))
+        print_json(answer)
     else:
         _show(answer, repeats=arguments.all, site=vars(arguments).get("site"))
     if behind:
@@ -82,18 +82,18 @@ def _totals(answer: Answer, site: str | None) -> list[str]:
 
 
 def _show_group(number: int, group: AnswerGroup, collapse: str, *, repeats: bool) -> None:
-    for hit, snippet in group.shown:
-        title = _marked(snippet.title, "bold") if hit.title else [(printable(hit.id), "bold")]
+    for hit in group.shown:
+        title = _marked(hit.snippet.title, "bold") if hit.title else [(printable(hit.id), "bold")]
         _print(f"{number}. ", *title)
         _show_address(hit, 1)
-        if snippet.body.text:
-            _print(*_marked(snippet.body), indent=1, wraps=True)
+        if hit.snippet.body.text:
+            _print(*_marked(hit.snippet.body), indent=1, wraps=True)
         _print((f"admitted {hit.changed_at:%Y-%m-%d %H:%M} UTC", "dim"), indent=1)
     if group.hides:
         _print((hidden_of(collapse, group.hides), "cyan"), indent=1)
     for repeat in group.repeats if repeats else ():
-        _print(printable(repeat.hit.title or repeat.hit.id), indent=2)
-        _show_address(repeat.hit, 2)
+        _print(printable(repeat.title or repeat.id), indent=2)
+        _show_address(repeat, 2)
         _print((f"{because(repeat)}; matches {printable(repeat.of)}", "cyan"), indent=2)
     console().print()
 

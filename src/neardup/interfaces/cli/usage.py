@@ -16,7 +16,7 @@ def path_given(text: str) -> str:
 
 
 _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {  # by the word for a value; other words are texts
-    **dict.fromkeys(("N", "GROUP", "GENERATION"), count),
+    **dict.fromkeys(("N", "GENERATION"), count),
     **dict.fromkeys(("S", "T", "X", "SHARE"), share),
     "SECONDS": number,
     "SIZE": size,

@@ -62,7 +62,7 @@ def search_page(service: Service, given: PageQuery) -> bytes:
         size=SIZE,
         collapse=given.rule if given.collapses else "off",
         threshold=None if own else thresholds.get(given.strictness),
-        include=None if given.include is None else int(given.include),
+        include=given.include,
         sort=given.sort,
         site=given.site,
         seconds=service.limits.query_seconds,

@@ -7,7 +7,7 @@ import msgspec
 from neardup.interfaces.http.problems import NO_SEARCH, Refusal
 from neardup.interfaces.http.requests import GroupId, Input, Number, Page, Query, Site, Size, Threshold
 from neardup.interfaces.http.service import Service
-from neardup.model.answers import SearchAnswer, as_record
+from neardup.model.answers import Answer
 from neardup.pipeline.query.near_hits import HitVerify
 from neardup.pipeline.query.search import TOP, Collapsing, Search, Sort, has_table
 
@@ -48,11 +48,10 @@ def search_table(service: Service) -> Search:
     return service.search
 
 
-def search(service: Service, given: SearchQuery) -> SearchAnswer:
+def search(service: Service, given: SearchQuery) -> Answer:
     """Find documents by their words, and hide those that repeat a better one.
 
     A document must contain all words; "words in double quotes" are a phrase; word* matches any ending.
     """
-    options = msgspec.structs.asdict(given) | {"include": None if given.include is None else int(given.include)}
-    found = search_table(service).answer(options.pop("q"), **options, seconds=service.limits.query_seconds)
-    return as_record(found)
+    options = msgspec.structs.asdict(given)
+    return search_table(service).answer(options.pop("q"), **options, seconds=service.limits.query_seconds)

@@ -1,6 +1,7 @@
 """Full-text search of an index by words, whose results are always checked against the index."""
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
@@ -10,6 +11,7 @@ from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import asdict
 
 from neardup.index import fulltext
 from neardup.index.disk.columns import STRING, encoded
@@ -342,7 +344,7 @@ class Search(AbstractContextManager["Search"]):
         collapse: Collapsing = "near",
         threshold: float | None = None,
         keep: int = 1,
-        include: int | None = None,
+        include: str | None = None,
         top: int = TOP,
         sort: Sort = "score",
         site: str | None = None,
@@ -381,7 +383,8 @@ class Search(AbstractContextManager["Search"]):
                 given = [{"id": own, collapse: value} for own, value in zip(ids, values, strict=True)]
                 rule = SameValue(collapse, keep=keep)
             enabled = collapse != "off" and len(ranked.places) > 0
-            collapsed = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=include, **ways)
+            group = None if include is None else _group(include)
+            collapsed = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=group, **ways)
             shown = [kept.rank for group in collapsed.page for kept in group.kept]
             hidden = [hidden.rank for group in collapsed.page for hidden in group.hidden]
             of = collapsed.outcome.of.tolist()
@@ -394,10 +397,10 @@ class Search(AbstractContextManager["Search"]):
             least = float(scheme.threshold)
         results = [
             AnswerGroup(
-                id=group.id,
-                shown=tuple(ShownHit(hits[kept.rank], next(snippets)) for kept in group.kept),
-                repeats=tuple(_repeat(hits[one.rank], hits[of[one.rank]], one) for one in group.hidden),
+                id=str(group.id),
                 hides=group.hides,
+                shown=tuple(ShownHit(**asdict(hits[kept.rank]), snippet=next(snippets)) for kept in group.kept),
+                repeats=tuple(_repeat(hits[one.rank], hits[of[one.rank]], one) for one in group.hidden),
             )
             for group in collapsed.page
         ]
@@ -449,10 +452,9 @@ class Search(AbstractContextManager["Search"]):
         ids = store.decoded("id", places)
         titles = _strings(store, TITLE, places)
         times = map(moment_of, store.take("time", places).tolist())
-        numbers = zip(ranked.ordinals.tolist(), ranked.scores.tolist(), strict=True)
-        columns = zip(ids, numbers, titles, _urls(self._store, ids, places), times, strict=True)
-        for own, (ordinal, score), title, url, at in columns:
-            yield FoundHit(id=own, ordinal=ordinal, score=score, title=title, url=url, changed_at=at)
+        columns = zip(ids, titles, _urls(self._store, ids, places), times, ranked.scores.tolist(), strict=True)
+        for own, title, url, at, score in columns:
+            yield FoundHit(id=own, title=title, url=url, changed_at=at, score=score)
 
     def _beginnings(self, places: Places) -> TextBatch:
         """Read the part of texts that is searched for snippets, and one byte more to detect longer texts."""
@@ -507,7 +509,7 @@ def site_of(url: str | None) -> str | None:
 def _repeat(hit: FoundHit, of: FoundHit, hidden: HiddenHit) -> Repeat:
     """Return why a hit is hidden; digests are not reported."""
     return Repeat(
-        hit=hit,
+        **asdict(hit),
         of=of.id,
         rule=_SAID.get(hidden.rule, hidden.rule),
         measure=hidden.measure,
@@ -515,6 +517,12 @@ def _repeat(hit: FoundHit, of: FoundHit, hidden: HiddenHit) -> Repeat:
         threshold=hidden.threshold,
         verified=hidden.verified,
     )
+
+
+def _group(include: str) -> int:
+    known = isinstance(include, str) and re.fullmatch("[0-9]{1,19}", include) is not None
+    require(known, "include", include, "must be the id of a group, which is a string of digits")
+    return int(include)
 
 
 def _limit(query: str, seconds: float) -> TimeLimit:

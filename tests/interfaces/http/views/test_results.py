@@ -135,10 +135,12 @@ def test_behind_the_last_page_it_leads_back():
 
 def test_members_are_those_of_the_page():
     whole = group(shown(hit()), [repeat(hit("b"))], hides=31)
-    view = members_view(PageQuery(q="x", include="7", page=2), answer(whole, include=7, page=2, pages=4, hidden=31))
+    view = members_view(PageQuery(q="x", include="7", page=2), answer(whole, include="7", page=2, pages=4, hidden=31))
     assert (view.heading, len(view.kept_hits), len(view.repeats)) == ("Duplicates (31)", 1, 1)
     assert view.back == "/?q=x"
-    third = members_view(PageQuery(q="x", include="7", page=2, from_page=3), answer(whole, include=7, page=2, pages=4))
+    third = members_view(
+        PageQuery(q="x", include="7", page=2, from_page=3), answer(whole, include="7", page=2, pages=4)
+    )
     assert (third.back, third.pages.following) == ("/?q=x&page=3", "/?q=x&include=7&page=3&from_page=3")
     assert view.pages.following == "/?q=x&include=7&page=3"
 

@@ -30,11 +30,11 @@ def entry(  # noqa: PLR0913 - all that is shown
     name = shortened(title or address, _TITLE)
     return SimpleNamespace(
         name=name,
-        title=(parts(*snippet.title) if snippet else ()) or ((name, False),),
+        title=(parts(snippet.title.text, snippet.title.spans) if snippet else ()) or ((name, False),),
         href=elsewhere(address),
         address=middle_shortened(address, _ADDRESS),
         document=linked(DOCUMENT, back, id=id),
         stamp=moment.isoformat(timespec="seconds"),
         day=f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}",
-        snippet=parts(*snippet.body) if snippet else (),
+        snippet=parts(snippet.body.text, snippet.body.spans) if snippet else (),
     )

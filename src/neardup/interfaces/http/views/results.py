@@ -11,7 +11,7 @@ from neardup.interfaces.escaping import printable, shortened
 from neardup.interfaces.http.links import COMPARE, START, LinkChoice, link, linked, paging
 from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
 from neardup.interfaces.http.views.entries import entry
-from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, ShownHit
+from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, Snippet
 from neardup.model.errors import counted
 from neardup.pipeline.query.search import Sort, site_of
 
@@ -109,7 +109,7 @@ def members_view(asked: PageQuery, answer: Answer) -> SimpleNamespace:
         **_common(asked, answer, f"Hidden among the results for: {_shown(asked.q)}"),
         back=asked.link(include=None, page=asked.from_page, from_page=1),
         heading=hidden_of(answer.collapse, sum(group.hides for group in answer.results)),
-        kept_hits=tuple(_entry(asked, shown.hit, shown) for group in answer.results for shown in group.shown),
+        kept_hits=tuple(_entry(asked, shown, shown.snippet) for group in answer.results for shown in group.shown),
         repeats=tuple(_repeat(asked, one, group) for group in answer.results for one in group.repeats),
     )
 
@@ -144,9 +144,9 @@ def _result(asked: PageQuery, group: AnswerGroup) -> SimpleNamespace:
     if group.hides > len(listed):
         listing = f"List all {group.hides:,}" + (" duplicates" if asked.rule != "site" else " from this site")
         others = LinkChoice(listing, asked.link(include=group.id, page=1, from_page=asked.page))
-    site = None if asked.site else site_of(best.hit.url)
+    site = None if asked.site else site_of(best.url)
     return SimpleNamespace(
-        entry=_entry(asked, best.hit, best),
+        entry=_entry(asked, best, best.snippet),
         hidden=hidden_of(asked.rule, group.hides) if group.hides else "",
         repeats=listed,
         others=others,
@@ -167,13 +167,12 @@ def _chosen(asked: PageQuery) -> str:
 
 
 def _repeat(asked: PageQuery, one: Repeat, group: AnswerGroup) -> RepeatView:
-    kept = next((shown.hit for shown in group.shown if shown.hit.id == one.of), None)  # may be on another page
+    kept = next((shown for shown in group.shown if shown.id == one.of), None)  # may be on another page
     of = shortened(one.of, _VALUE) if kept is None else _entry(asked, kept).name
-    return RepeatView(_entry(asked, one.hit), because(one), of, linked(COMPARE, asked.back, a=one.of, b=one.hit.id))
+    return RepeatView(_entry(asked, one), because(one), of, linked(COMPARE, asked.back, a=one.of, b=one.id))
 
 
-def _entry(asked: PageQuery, hit: FoundHit, shown: ShownHit | None = None) -> SimpleNamespace:
-    snippet = shown.snippet if shown else None
+def _entry(asked: PageQuery, hit: FoundHit, snippet: Snippet | None = None) -> SimpleNamespace:
     return entry(id=hit.id, title=hit.title, url=hit.url, moment=hit.changed_at, snippet=snippet, back=asked.back)
 
 
