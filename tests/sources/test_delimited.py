@@ -279,6 +279,20 @@ def test_files_of_different_headers_are_an_error(tmp_path):
         dedup_files([tmp_path / "a.csv", tmp_path / "b.csv"], tmp_path / "c.csv")
 
 
+@pytest.mark.parametrize("work", [None, "w"])
+@pytest.mark.parametrize("order", ["ab", "ba"])
+def test_files_whose_quotation_marks_have_another_meaning_are_not_written_to_one_file(tmp_path, order, work):
+    (tmp_path / "a.tsv").write_bytes(b'text\tid\n"Opened, never closed\t1\n')
+    (tmp_path / "b.tsv").write_bytes(b'"text"\t"id"\n"tab\t and\nline end"\t2\n')
+    inputs = [tmp_path / f"{name}.tsv" for name in order]
+    work = work and tmp_path / work
+    with pytest.raises(DataError, match="names in only one of them are quoted"):
+        dedup_files(inputs, tmp_path / "out.tsv", work=work)
+    assert not (tmp_path / "out.tsv").exists()
+    dedup_files(inputs, tmp_path / "out.csv", work=work)
+    assert sorted(read([tmp_path / "out.csv"]).texts.to_pylist()) == ['"Opened, never closed', "tab\t and\nline end"]
+
+
 FIELD = st.text(alphabet='a",\n\rü ', max_size=6)
 
 

@@ -16,7 +16,7 @@ How records are treated:
 A byte order mark is skipped, and written back with the header. An empty file is an error, because it has no header. So
 is a quoted field that is never closed, because it would include the rest of the file; a missing text column, reported
 as JSON if the header begins as JSON does; or two columns with the name of a requested one. Several files must have the
-same header.
+same header, with the same *quoting*, to be written to one file.
 """
 
 import csv
@@ -66,7 +66,7 @@ class DelimitedText(InputPiece):
         file, data = _open(kind, request, contents or load(path, kind.compression, request.max_bytes))
         self._file, rejected, self._columns = _parse(file, data, _wanted(file, request))
         self.text = request.text
-        self.columns = self._file.names
+        self.columns = self._file.columns
         request.check(rejected)
         ids = completed(self._columns.get(request.id), request.name_of(path), self._file.spans.line)
         super().__init__([path], kind.format, self._columns[request.text], ids, rejected)
@@ -76,7 +76,7 @@ class DelimitedText(InputPiece):
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field as strings; an empty one is null. Fields of the pages have their own type."""
-        if name not in self.columns and (pages := self.of_pages(name)) is not None:
+        if name not in self._file.names and (pages := self.of_pages(name)) is not None:
             return pages.cast(pa.large_string()) if literal else pages
         if name not in self._columns:
             _check_names(self._file, (name,))
@@ -86,8 +86,8 @@ class DelimitedText(InputPiece):
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the records with all fields as strings."""
-        _check_names(self._file, self.columns)
-        yield from slices(pa.table(self._parsed(self.columns)))
+        _check_names(self._file, self._file.names)
+        yield from slices(pa.table(self._parsed(self._file.names)))
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a record."""
@@ -100,13 +100,13 @@ class DelimitedText(InputPiece):
 
     def lacking(self, name: str) -> list[str] | None:
         """Return the columns that there are if none has this name, otherwise ``None``."""
-        return None if name in self.columns or self.of_pages(name) is not None else self.columns
+        return None if name in self._file.names or self.of_pages(name) is not None else self._file.names
 
     @classmethod
     @contextmanager
     def writer(cls, path: str) -> Iterator[Append]:
         """Write the header of the first records, and the records unchanged or with the marks as more fields."""
-        header: list[str] = []
+        header: list[Any] = []
         with atomic(path) as output, compressed(output, output_kind(path, "csv").compression) as packed:
 
             def append(piece: DelimitedText, mask: Flags, marks: pa.Table | None) -> None:
@@ -141,26 +141,33 @@ class DelimitedText(InputPiece):
             yield cls(path, request, contents)
 
     @classmethod
-    def columns_in(cls, path: str, request: Request) -> list[str]:
-        """Return the columns of a file; ``DataError`` if it has no valid header."""
+    def columns_in(cls, path: str, request: Request) -> tuple[list[str], bool]:
+        """Return the columns of a file, and whether fields may be quoted; ``DataError`` without a valid header."""
         kind = input_kind(path, request.format)
         blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
-        return _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].names
+        return _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].columns
 
     @classmethod
-    def require_columns(cls, source: str, columns: list[str], wanted: list[str], first: str) -> None:
+    def require_columns(cls, source: str, columns: Any, wanted: Any, first: str) -> None:
         """Raise ``DataError`` for another header than the *wanted* one, which is that of the *first* input."""
-        if columns != wanted:
-            raise DataError(source, f"its header differs from that of {first}", "other columns")
+        if tuple(columns) == tuple(wanted):
+            return
+        rule = f"its header differs from that of {first}"
+        if columns[0] == wanted[0]:
+            rule += "; names in only one of them are quoted, so quotation marks have another meaning in each file"
+        raise DataError(source, rule, "other columns")
 
-    first_fields = columns_in
+    @classmethod
+    def first_fields(cls, path: str, request: Request) -> list[str]:
+        """Return the names of the columns of a file; see ``columns_in``."""
+        return cls.columns_in(path, request)[0]
 
     def _parsed(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         return _parse(self._file, self._file.spans.contents.data, names)[2]
 
     def _written_header(self, marks: pa.Table | None) -> bytes:
         names = [] if marks is None else marks.column_names
-        require_new(self.source, names, self.columns)
+        require_new(self.source, names, self._file.names)
         return self._file.extended(bytes(self._file.spans.contents.read(0, self._file.header_stop)), names)
 
     def _append(self, output: Writable, mask: Flags, marks: pa.Table | None) -> None:
@@ -185,6 +192,11 @@ class _File:
     spans: Spans
     last: Positions  # the last line of each record
     torn: frozenset[int]  # the records with a quoted field that closes where no field ends
+
+    @property
+    def columns(self) -> tuple[list[str], bool]:
+        """The header, and whether fields may be quoted: files that are written to one file must agree in both."""
+        return self.names, self.quoting
 
     def where(self, chosen: Flags) -> "_File":
         """Return the file with some of its records, all of them intact."""
