@@ -422,7 +422,7 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
     with naming(folder, doing="read"):
         try:
             return msgspec.convert(json.loads((folder / name).read_bytes()), Header)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (ValueError, RecursionError, msgspec.ValidationError):
             if any(folder.glob("run-*")):

@@ -74,6 +74,8 @@ def kinds(made, tmp_path):
             "pairs pages.jsonl --out new.jsonl --work crawls",
             "it is a state; to describe it and list the inputs of its runs: neardup state info crawls",
         ),
+        ("pairs pages.jsonl --out new.jsonl --work pages.jsonl", "pages.jsonl: it is a file; name a new folder"),
+        ("dedup pages.jsonl --out new.jsonl --work pages.jsonl", "pages.jsonl: it is a file; name a new folder"),
         ("audit pages.jsonl --of empty", "empty is not a state or a kept work folder"),
         (
             "audit pages.jsonl --of seen",
