@@ -175,7 +175,7 @@ def test_rejected_records_are_explained_once_for_each_code():
     assert advice_on_rejected(rejected) == ["--max-bytes raises the cap"]
     assert advice_on_rejected([Rejected("a.csv", 1, "other", "other")]) == []
     [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "it is not valid UTF-8", "encoding")])
-    assert "iconv -f LATIN1 -t UTF-8" in hint
+    assert "iconv -f WINDOWS-1252 -t UTF-8" in hint
     [hint] = advice_on_rejected([Rejected("a.parquet", 1, "its 'text' is not valid UTF-8", "encoding")])
     assert "iconv" not in hint
     [hint] = advice_on_rejected([Rejected("a.txt", 1, "it is UTF-16 text", "utf-16")])
@@ -183,7 +183,7 @@ def test_rejected_records_are_explained_once_for_each_code():
 
 
 @pytest.mark.parametrize(
-    ("code", "words"), [("encoding", "iconv -f LATIN1"), ("utf-16", "iconv -f UTF-16"), ("json", "")]
+    ("code", "words"), [("encoding", "iconv -f WINDOWS-1252"), ("utf-16", "iconv -f UTF-16"), ("json", "")]
 )
 def test_if_all_records_are_rejected_the_first_is_explained(code, words):
     shown = advice(nothing_left(["a.csv"], [Rejected("a.csv", 2, "why", code)]), Namespace(verb="dedup"))

@@ -177,7 +177,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
     },
     "record": {
         **_ENCODINGS,
-        "encoding": "convert files that are not UTF-8, such as with: iconv -f LATIN1 -t UTF-8 FILE > NEW",
+        "encoding": "convert files that are not UTF-8, such as with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW",
         "encoding in a table": "decode these values in the program that writes the table, and store them as strings",
         "too large": "--max-bytes raises the cap",
         "torn quotes": "if quotation marks are plain text there, use --quoting none",
