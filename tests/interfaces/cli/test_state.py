@@ -33,7 +33,7 @@ def test_a_run_that_added_its_inputs_before_is_reported(neardup, crawls):
     with (crawls / "one.jsonl").open("a") as file:
         file.write('\n{"id": "empty", "text": ""}\n')
     run = ("dedup", "one.jsonl", "--out", "kept1.jsonl", "--state", "crawls", "--force")
-    note = "no document with a text was kept: an earlier run has added these inputs to the state crawls"
+    note = "no document with a text was kept: an earlier run with the state crawls has read the same paths"
     assert note in neardup(*run).err
     (crawls / "again.jsonl").write_text(json.dumps({"text": TEXTS["a"]}))
     assert neardup("dedup", "again.jsonl", "--out", "kept2.jsonl", "--state", "crawls").err == ""
@@ -41,6 +41,15 @@ def test_a_run_that_added_its_inputs_before_is_reported(neardup, crawls):
         file.write(json.dumps({"id": "new", "text": "Words that no earlier document has, of bread and rivers"}))
     assert neardup(*run).err == ""
     assert note in neardup(*run, "--verify", "exact").err
+
+
+def test_other_files_of_an_input_folder_are_not_called_added_before(neardup, crawls):
+    for name in ("page.md", "page.txt"):
+        (crawls / "pages" / name).parent.mkdir(exist_ok=True)
+        (crawls / "pages" / name).write_text(TEXTS["a"])
+    for glob, noted in (("*.md", False), ("*.txt", True)):
+        shown = neardup("dedup", "pages", "--glob", glob, "--out", f"kept{glob[1:]}.jsonl", "--state", "crawls").err
+        assert ("has read the same paths; if it has added the same documents" in shown) == noted
 
 
 def test_a_state_is_shown(neardup, crawls):

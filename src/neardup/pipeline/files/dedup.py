@@ -322,12 +322,12 @@ def _in_pieces(
 
 
 def _warn_if_added_before(done: FilesResult, state: "State") -> None:
-    """Warn if a run has kept nothing, because an earlier run with its state has added the same inputs."""
+    """Warn if a run has kept nothing, and an earlier run with its state has read the same paths."""
     *earlier, added = state.segments
     summary, before = done.result.summary, {path for part in earlier for path in part.inputs}
     if summary.known and summary.kept <= summary.empty and before.issuperset(added.inputs):
-        why = f"an earlier run has added these inputs to the state {state.folder}"
-        where = "the kept documents are in the outputs of that run"
+        why = f"an earlier run with the state {state.folder} has read the same paths"
+        where = "if it has added the same documents, the kept ones are in its outputs"
         warnings.warn(f"no document with a text was kept: {why}; {where}", RuntimeWarning, stacklevel=3)
 
 
