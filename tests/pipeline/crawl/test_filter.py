@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from invented_sites import Site, article
 
-from neardup import Checksum, CrawlFilter, Field, Index, MinHash, resemblance
+from neardup import Checksum, CrawlFilter, Field, Index, MinHash, Signatures, resemblance
 from neardup.errors import DataError, ParameterError, StorageRefused
 from neardup.pipeline.crawl.filter import page_texts
 from neardup.pipeline.index.fields import SITE as SITE_FIELD
@@ -439,6 +439,14 @@ def test_pages_may_be_signatures():
         assert pages.judge_and_admit([other, url], sign(["Calm.", STORM])) == [Known(other), Known(url)]
     with Index.create(texts=True) as index, pytest.raises(DataError, match="not signatures"):
         CrawlFilter(index).judge_and_admit([url], index.scheme.sign([STORM]))
+
+
+def test_a_page_without_words_is_unchanged_whatever_the_row_of_its_signature():
+    with Index.create() as index:
+        pages, signed = CrawlFilter(index), index.scheme.sign(["!"])
+        pages.admit("http://a.example/", "!")
+        other = Signatures(np.zeros_like(signed.rows), signed.present, signed.recipe)  # as a service makes it of null
+        assert pages.judge_and_admit(["http://a.example/"], other) == [Known("http://a.example/")]
 
 
 @pytest.fixture(scope="module")

@@ -182,7 +182,8 @@ class Judge:
         flags = np.zeros(len(before), np.bool_)
         if len(there):
             contents, rows, present = self._store.take_all(("content", "rows", "present"), before[there])
-            same = (rows == given.signatures.rows[there]).all(axis=1) & (present == given.signatures.present[there])
+            same = (rows == given.signatures.rows[there]).all(axis=1) | ~present  # an absent signature has any row
+            same &= present == given.signatures.present[there]
             flags[there] = same if given.texts is None else same & (contents == given.contents[there]).all(axis=1)
         return flags
 
