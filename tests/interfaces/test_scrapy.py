@@ -792,6 +792,31 @@ def test_what_an_unfinished_crawl_has_admitted_does_not_depend_on_the_clock(pipe
     assert crawler.counted["neardup/passed_on_again"] == 1
 
 
+@pytest.mark.parametrize("ends", [True, False])
+def test_a_crawl_for_changes_passes_on_again_what_a_killed_one_has_not_written(pipeline, ends):
+    from scrapy.exceptions import DropItem
+
+    old, lost = ({"url": f"http://{name}.example/", "text": words(name)} for name in "ab")
+    process, crawler = pipeline(refetch="always")
+    process.process_item(old)
+    crawler.end("shutdown")  # which writes it
+    process, crawler = pipeline(refetch="always")
+    with pytest.raises(DropItem):
+        process.process_item(old)
+    process.process_item(lost)
+    process._crawl.index.close()  # killed
+    if ends:
+        process, crawler = pipeline(refetch="always")
+        crawler.end("shutdown")  # before it has passed on what is missing
+    process, crawler = pipeline(refetch="always")
+    with pytest.raises(DropItem):
+        process.process_item(old)
+    assert process.process_item(lost) is lost
+    assert crawler.counted["neardup/passed_on_again"] == 1
+    with pytest.raises(DropItem):
+        process.process_item(lost)
+
+
 def test_a_changed_page_that_repeats_another_is_passed_on_again_by_the_next_crawl(pipeline):
     from scrapy.exceptions import DropItem
 

@@ -48,7 +48,7 @@ from neardup.sources.output import atomic
 from neardup.text.extraction import Extraction, View
 from neardup.text.host_templates import HostTemplates
 
-UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder with the first admission of unfinished crawls
+UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder on unfinished crawls: see ``Crawl._begun``
 
 SEEN: Final = "neardup.seen"  # the file in JOBDIR with requests and pages of an interrupted crawl, empty in others
 _QUEUES: Final = "requests.queue"  # Scrapy's folder in JOBDIR
@@ -76,6 +76,7 @@ _TOKEN: Final = "NEARDUP_TOKEN"  # noqa: S105 - the name of a variable
 _DIGEST_BYTES: Final = 16
 _COUNTED: Final = "neardup/"
 _FINISHED: Final = "finished"  # Scrapy's reason for the end of a complete crawl
+_WRITTEN: Final = -1  # instead of an admission: Scrapy has written all items that were passed on
 
 
 class NeardupAddon:
@@ -191,7 +192,7 @@ class Crawl:
             self.pages, self._signed = _pages_of(self.index, self.settings, self._extraction)
             self.fields = tuple(dict.fromkeys([*self._signed, *self.index.fields]))
             self.nulls = frozenset(self._signed) - {BODY}  # signed fields: null where an item lacks them
-            self._since = self._begun()
+            self._since, self._unwritten = self._begun()
         except BaseException:
             self.index.close()
             raise
@@ -275,10 +276,11 @@ class Crawl:
 
     def _may_be_lost(self, own: str) -> bool:
         """Return whether an unfinished crawl passed on the item of a page, which may not have been written."""
-        if not self._resumes or self.settings.refetch != "unfinished":
+        if not self._resumes or self.settings.refetch == "never":
             return False
+        since = self._since if self.settings.refetch == "unfinished" else self._unwritten
         (admission,) = self.index.admissions([own])
-        return admission is not None and admission.reported >= self._since
+        return admission is not None and admission.reported >= since
 
     def _marker_in(self, job: str | None) -> Path | None:
         """Return the file that exists while a crawl is unfinished: several crawlers of a service have one each."""
@@ -288,17 +290,31 @@ class Crawl:
         self.settings.require(job is not None or self.settings.refetch != "unfinished", "index", rule)
         return None if job is None else Path(job, UNFINISHED)
 
-    def _begun(self) -> int:
-        """Return the first admission of unfinished crawls; record the next admission if there was none."""
+    def _begun(self) -> tuple[int, int]:
+        """Return the first admission of unfinished crawls, and that of those whose items may not have been written.
+
+        If there are none, it is the next admission, which is recorded. A crawl that was not killed has written them.
+        """
+        self._was_killed = False
+        following = self.index.next_admission
         if self._marker is None:
-            return self.index.next_admission
-        if not self._resumes:
+            return following, following
+        first, unwritten = following, _WRITTEN
+        if self._resumes:
+            try:
+                first, unwritten = map(int, self._marker.read_text("ascii").split())
+            except ValueError:
+                raise StorageDamaged(str(self._marker), "is damaged; remove it") from None
+        self._was_killed = unwritten != _WRITTEN
+        if not self._was_killed:
+            unwritten = following
+            self._record(first, unwritten)
+        return first, unwritten
+
+    def _record(self, first: int, unwritten: int) -> None:
+        if self._marker is not None:
             with atomic(self._marker) as file:
-                file.write(f"{self.index.next_admission}\n".encode())
-        try:
-            return int(self._marker.read_text("ascii"))
-        except ValueError:
-            raise StorageDamaged(str(self._marker), "is damaged; remove it") from None
+                file.write(f"{first} {unwritten}\n".encode())
 
     def open(self) -> None:
         """Empty the file of an interrupted crawl, whose contents a kill would now leave out of date."""
@@ -319,8 +335,11 @@ class Crawl:
             for file in (self._marker, self._job):
                 if file is not None:
                     file.unlink(missing_ok=True)
-        elif self._job is not None:
+            return
+        if self._job is not None:
             _store(self._job, self._requested, self._delivered)
+        if not self._was_killed:  # otherwise items of the killed crawl may still be missing
+            self._record(self._since, _WRITTEN)
 
 
 @contextmanager
