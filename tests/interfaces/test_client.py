@@ -343,6 +343,21 @@ def test_json_has_no_bytes(client):
     assert len(client) == 0
 
 
+def test_times_of_pandas_are_sent(tmp_path):
+    pandas = pytest.importorskip("pandas")
+    times = pandas.Series([pandas.Timestamp("2026-01-31T12:00:00.000001"), pandas.NaT]).astype("datetime64[ns]")
+    with Index.create(tmp_path / "seen", fields={"when": "time"}) as index:
+        index.admit(["a", "b"], [STORM, BAKER], {"when": times})
+        fields = [one.fields for one in index.get(["a", "b"])]
+    with serving(tmp_path / "seen") as url, Client(url) as client:
+        client.admit(["c", "d"], [STORM, BAKER], {"when": times})
+        assert [one.fields for one in client.get(["c", "d"])] == fields
+        with pytest.raises(DataError, match="field 'when' of document 0 has nanoseconds"):
+            client.admit(["e", "f"], [STORM, BAKER], {"when": times + pandas.Timedelta(1)})
+        with pytest.raises(DataError, match="a field is the Timedelta"):
+            client.admit(["e"], [STORM], {"when": np.array([1], "timedelta64[ns]")})
+
+
 def test_a_number_that_json_does_not_have_is_missing(tmp_path):
     with Index.create(tmp_path / "seen", fields={"share": "number"}) as index:
         index.admit(["a", "b"], [STORM, BAKER], {"share": [float("nan"), float("inf")]})

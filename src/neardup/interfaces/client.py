@@ -39,7 +39,7 @@ from neardup.model.recipe import Hashing
 from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict, from_record
 from neardup.pipeline.crawl.filter import parted, require_urls
-from neardup.pipeline.index.fields import columns_of_time, field_table, moment_of
+from neardup.pipeline.index.fields import columns_of_time, described, field_table, moment_of
 from neardup.pipeline.index.inputs import as_strings, is_id, microseconds, require_ids
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses, is_utf8
@@ -457,11 +457,13 @@ def _require_json(fields: Mapping[Any, Any], where: str) -> None:
             raise DataError(f"field {name!r} of {where}", "is infinite, which JSON does not have; send a finite number")
         if isinstance(value, bytes | bytearray | memoryview):
             raise DataError(f"field {name!r} of {where}", "is a byte string, which JSON does not have; send a string")
+        if getattr(value, "nanosecond", 0) > 0:
+            raise DataError(f"field {name!r} of {where}", "has nanoseconds, which no index stores; send microseconds")
 
 
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[list[msgspec.Raw]]:
     """Yield the records as JSON in batches that a service accepts."""
-    encode = msgspec.json.Encoder().encode
+    encode = msgspec.json.Encoder(enc_hook=_time).encode
     part: list[msgspec.Raw] = []
     size = 0
     for record in records:
@@ -473,6 +475,13 @@ def _batches(records: Iterable[dict[str, Any]]) -> Iterator[list[msgspec.Raw]]:
         size += len(written)
     if part:
         yield part
+
+
+def _time(value: Any) -> str:
+    """Return a time of pandas, as which Arrow returns one with nanoseconds, as a string."""
+    if isinstance(value, datetime):
+        return value.isoformat()
+    raise DataError("a field", f"is {described(value)}, which JSON does not have")
 
 
 def _hit(rank: int, hit: Any) -> Any:
