@@ -1,5 +1,6 @@
 import http.server
 import json
+import os
 import re
 import threading
 import time
@@ -341,6 +342,20 @@ def test_json_has_no_bytes(client):
     with pytest.raises(DataError, match=rule):
         client.admit(["a", "b"], [STORM] * 2, {"url": [None, b"http://a.example/"]})
     assert len(client) == 0
+
+
+def test_a_forked_process_has_connections_of_its_own(client):
+    client.admit(["a"], [STORM])
+    (connection,) = client._idle
+    child = os.fork()
+    if not child:
+        try:
+            os._exit(client.get(["a"])[0].id != "a" or connection in client._idle)
+        finally:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert client.get(["a"])[0].id == "a"
+    assert client._idle == [connection]
 
 
 def test_times_of_pandas_are_sent(tmp_path):

@@ -1,5 +1,6 @@
 """A client of the service: the calls of ``Index`` and ``CrawlFilter`` on an index that another process serves."""
 
+import os
 import re
 import time
 from base64 import b64encode
@@ -90,7 +91,7 @@ class Client:
 
     Raises ``ParameterError``; ``StorageRefused`` if the service refuses the token, or does not do this, and after
     ``close``; ``StorageFailed`` if there was no answer; ``DataError`` for invalid documents, and ``RecipeMismatch`` for
-    signatures of another recipe. Threads may share a client.
+    signatures of another recipe. Threads and forked processes may share a client.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -139,6 +140,7 @@ class Client:
         self._signs, self._key = signatures, Hashing(key=key).key
         self._idle: list[HTTPConnection] = []
         self._lock = Lock()
+        self._process = os.getpid()
         self._closed = False
 
     def __repr__(self) -> str:
@@ -387,6 +389,8 @@ class Client:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     def _sent(self, method: str, path: str, body: bytes | None, head: dict[str, str]) -> tuple[HTTPResponse, bytes]:
+        if self._process != os.getpid():  # parent and child would read each other's answers
+            self._idle, self._lock, self._process = [], Lock(), os.getpid()
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is not None:
