@@ -8,13 +8,18 @@ import pytest
 
 from neardup import dedup_files
 from neardup.model.errors import DataError
-from neardup.sources.collection import completed
+from neardup.sources.collection import completed, ranges
 
 
 def test_names_of_records_without_an_id():
     assert completed(None, "a:b.csv", np.array([1, 20])).to_pylist() == ["a:b.csv:1", "a:b.csv:20"]
     assert completed(pa.chunked_array([["a", "", None]]), "x", np.arange(3)).to_pylist() == ["a", "x:1", "x:2"]
     assert completed(None, "x", np.zeros(0, np.int64)).to_pylist() == []
+
+
+def test_ranges_of_neighbours():
+    assert ranges([1, 2, 3, 9, 1], 3) == [(0, 2), (2, 3), (3, 4), (4, 5)]
+    assert ranges([], 3) == [(0, 0)]
 
 
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet", "folder"])
@@ -38,3 +43,10 @@ def test_pages_have_fields_that_none_of_them_declares(tmp_path, form):
     (tmp_path / "texts" / "a.txt").write_text("no page")
     with pytest.raises(DataError, match="no field 'canonical'"):
         dedup_files([tmp_path / "texts"], keep="canonical")
+
+
+@pytest.mark.parametrize("ways", [{}, {"work": "work"}])
+def test_no_records_have_the_fields_of_pages(tmp_path, monkeypatch, ways):
+    monkeypatch.chdir(tmp_path)
+    pq.write_table(pa.table({"id": pa.array([], pa.string()), "html": pa.array([], pa.string())}), "a.parquet")
+    assert dedup_files(["a.parquet"], keep="max:title", html="html", **ways).result.summary.kept == 0

@@ -204,6 +204,38 @@ def test_trouble_while_writing_leaves_nothing_new(made, tmp_path, monkeypatch, t
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
 
 
+def test_a_file_of_the_same_size_but_of_another_time_is_changed(made, tmp_path):
+    place = made({"a.txt": b"A"})
+    got = read([place])
+    (place / "a.txt").write_bytes(b"B")
+    os.utime(place / "a.txt", ns=(1, 10**18))
+    with pytest.raises(DataError, match=r"a\.txt: it was changed"):
+        got.write(tmp_path / "out", np.array([0]))
+
+
+def test_the_old_folder_returns_if_the_new_one_cannot_take_its_place(made, tmp_path, monkeypatch):
+    got, out, rename = read([made({"a.txt": b"A"})]), made({"old.txt": b"old"}, "out"), Path.rename
+
+    def refused(path, target):
+        if path.name.endswith(".partial"):
+            raise OSError(28, "No space left on device")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", refused)
+    with pytest.raises(OutputError):
+        got.write(out, np.array([0]), force=True)
+    assert contents(out) == {"old.txt": b"old"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_an_old_folder_that_a_killed_run_had_replaced_is_removed(made):
+    got, out = read([made({"a.txt": b"A"})]), made({"new.txt": b"new"}, "out")
+    old = made({"old.txt": b"old"}, "out.replaced-by-neardup")
+    got.write(out, np.array([0]), force=True)
+    assert contents(out) == {"a.txt": b"A"}
+    assert not old.exists()
+
+
 def test_an_existing_folder_is_replaced_only_by_force_and_only_if_it_holds_documents(made, tmp_path):
     got = read([made({"a.txt": b"A"})])
     old = made({"old.txt": b"old"}, "out")
@@ -232,6 +264,11 @@ def test_the_output_must_lie_apart_from_the_input(made, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="it is a file"):
         got.write(tmp_path / "file", np.array([0]), force=True)
+
+
+def test_files_are_not_marked(made, tmp_path):
+    with pytest.raises(ParameterError, match="must be a table, such as marked.jsonl"):
+        read([made({"a.txt": b"A"})]).write_marked(tmp_path / "out", pa.table({"mark": [1]}))
 
 
 def test_columns_are_size_and_time(made):

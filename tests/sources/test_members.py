@@ -1,5 +1,6 @@
 import errno
 from io import BytesIO
+from random import Random
 
 import pytest
 import zstandard
@@ -7,7 +8,16 @@ from archives_made import ENDINGS, PACK
 
 from neardup.model.errors import DataError
 from neardup.sources import members
-from neardup.sources.members import FileBytes, HeldBytes, Members, PackedMember, next_member, packed, packing_of
+from neardup.sources.members import (
+    FileBytes,
+    HeldBytes,
+    JoinedMembers,
+    Members,
+    PackedMember,
+    next_member,
+    packed,
+    packing_of,
+)
 
 COMPRESSED = ["gzip", "zstd", "lz4"]
 LZ4_TEXT = b"text of a page. " * 3
@@ -101,6 +111,22 @@ def test_a_zstd_dictionary_is_used_and_bounded(monkeypatch):
         monkeypatch.undo()
 
 
+def test_the_end_of_an_lz4_frame_that_needs_a_dictionary_is_known():
+    frame = bytes.fromhex(f"04224d1861400000000082{LZ4_BLOCK}00000000")
+    assert read(frame, "lz4")[1:] == (None, "its lz4 frame is damaged")
+    assert read(frame[:-1], "lz4")[1:] == (None, members.CUT)
+
+
+@pytest.mark.parametrize("compression", COMPRESSED)
+def test_joined_members_hold_what_is_before_damage(compression):
+    made = PACK[compression](Random(1).randbytes(200_000))[:150_000]
+    before = read(made, compression)[0]
+    joined = JoinedMembers(packing_of(BytesIO(made), compression), FileBytes(BytesIO(made)), 0)
+    assert b"".join(joined.more) == before
+    assert len(before) > 100_000
+    assert joined.fault == members.CUT
+
+
 @pytest.mark.parametrize("compression", COMPRESSED)
 def test_the_next_member_with_a_beginning_is_found(compression, monkeypatch):
     monkeypatch.setattr(members, "_READ", 64)  # members lie across the edges of what is read at once
@@ -110,7 +136,8 @@ def test_the_next_member_with_a_beginning_is_found(compression, monkeypatch):
         data = FileBytes(BytesIO(garbage + wanted))
         assert next_member(packing, data, 0, data.size, b"WARC/") == len(garbage)
         assert next_member(packing, data, len(garbage) + 1, data.size, b"WARC/") == data.size
-        assert next_member(packing, data, 0, len(garbage), b"WARC/") == len(garbage)
+        for last in (len(garbage), len(garbage) // 2):
+            assert next_member(packing, data, 0, last, b"WARC/") == last
 
 
 @pytest.mark.parametrize("compression", COMPRESSED)
@@ -138,6 +165,14 @@ def test_a_member_is_made(compression):
         assert packed(content, compression) == packed(content, compression) == PACK[compression](content)
     if compression:
         assert read(packed(b"text", compression), compression)[0] == b"text"
+
+
+def test_bytes_of_a_file_are_read_anywhere(monkeypatch):
+    monkeypatch.setattr(members, "_READ", 8)
+    content = bytes(range(100))
+    data = FileBytes(BytesIO(content))
+    for begin, end in ((50, 60), (45, 48), (3, 90), (95, 200), (200, 300)):
+        assert data.read(begin, end) == content[begin:end]
 
 
 def test_bytes_of_a_stream_are_held_as_long_as_they_are_needed():

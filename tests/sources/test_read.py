@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from neardup import dedup_files
 from neardup.model.errors import DataError, NothingRead, ParameterError
 from neardup.sources.inputs import inputs_of
 from neardup.sources.read import read
@@ -217,6 +218,16 @@ def test_a_field_of_pages_replaces_the_text(pages):
         read([pages], html="page", text="body")
     with pytest.raises(DataError, match="no field 'markup'"):
         read([pages], html="markup")
+
+
+def test_a_field_of_pages_ranks_by_what_is_written(pages, tmp_path):
+    ways = {"html": "page", "keep": "max:page"}
+    if pages.suffix == ".csv":
+        pages.write_text("page\n<i>one two three</i>\n<p>one two three\n")
+    else:
+        table_of_pages(pages, [{"page": "<i>one two three</i>"}, {"page": "<p>one two three"}])
+    for more in ({}, {"work": tmp_path / "work"}):
+        assert dedup_files([pages], **ways, **more).result.representatives.tolist() == [1, -1]
 
 
 @pytest.mark.parametrize("field", ["text", "page"])

@@ -3,6 +3,7 @@ import io
 import re
 from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from neardup.model.errors import DataError
 from neardup.sources import tables
 from neardup.sources.formats import Kind
-from neardup.sources.tables import check_representable, conformed, slices, table_of, table_writer, united
+from neardup.sources.tables import check_representable, conformed, filtered, slices, table_of, table_writer, united
 
 RECORDS = [{"n": 1, "o": {"a": 1}}, {"n": 2.5, "new": "x", "o": {"b": [1]}}, {}]
 
@@ -86,6 +87,12 @@ def test_records_with_very_many_different_fields_are_refused(inside):
         table_of("x:{}".format, part)
 
 
+def test_fields_of_all_levels_count():
+    records = [{f"{row} {number}": 1 for number in range(540)} for row in range(10)]
+    with pytest.raises(DataError, match="x:9: the records up to this one have more than 10,000 different fields"):
+        table_of("x:{}".format, [{**record, "n": record} for record in records])
+
+
 def test_fields_are_counted_before_their_values_are_columns(monkeypatch):
     """Objects with fields of their own would otherwise take a value for each field and record."""
     monkeypatch.setattr(tables, "_column", None)
@@ -115,6 +122,8 @@ def test_schemas_are_united_as_their_records_are():
     assert united([("x", many)] * 2).equals(many)  # in a second, as each column is united with its own
     with pytest.raises(DataError, match="its 'n' has values of several types"):
         united([("x", schema), ("x", pa.schema([("n", pa.string())]))])
+    with pytest.raises(DataError, match="c: its 'n' is int64, but that of b is string"):  # a has no values
+        united((name, pa.schema([("n", kind)])) for name, kind in zip("abc", (pa.null(), pa.string(), pa.int64())))
     with pytest.raises(
         DataError,
         match=r"x: its 'n' has a value that double, the type of this field in other records, cannot",
@@ -190,5 +199,12 @@ def test_groups_of_rows_do_not_depend_on_the_tables(monkeypatch):
     monkeypatch.setattr(tables, "_ROWS", 3)
     whole = pa.table({"n": range(100)})
     assert [len(part) for part in slices(whole)] == [3] * 33 + [1]
+    assert [len(part) for part in slices(whole[:0])] == [0]
     found = pq.ParquetFile(io.BytesIO(written("parquet", whole)))
     assert (found.num_row_groups, found.read().equals(whole)) == (1, True)
+
+
+def test_no_rows_of_a_type_that_arrow_cannot_filter_are_chosen():
+    table = pa.table({"x": pa.array(["a", "b"], pa.string_view())})
+    for mask in ([False, False], [False, True]):
+        assert len(filtered(table, np.array(mask))) == sum(mask)

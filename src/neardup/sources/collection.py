@@ -278,7 +278,7 @@ class InputPiece(Collection):
 
     def take_sites(self) -> None:
         """Read the sites of texts that were extracted before, if they have any."""
-        if len(self) and self.lacking(SITE) is None:
+        if self.lacking(SITE) is None:
             self.sites = pa.chunked_array([self.column(SITE).to_numpy().view(np.uint64)])
 
     def choose(self, mask: Flags, marks: pa.Table | None) -> None:
@@ -365,7 +365,7 @@ class WholeInputs(Collection):
         without = self._pieces_without(name)
         if not len(self):
             return self.pieces[0].column(name, literal=literal)
-        written = [piece.format == "jsonl" and name != self.text and not literal for piece in self.pieces]
+        written = [piece.format == "jsonl" and not literal for piece in self.pieces]
 
         def of(piece: InputPiece, *, written: bool) -> pa.ChunkedArray:
             if written:

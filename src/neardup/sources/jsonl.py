@@ -104,8 +104,6 @@ class JsonLines(InputPiece):
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field. Numbers are integers if all are and fit into 64 bits, otherwise strings as written."""
-        if name == self.text:
-            return self.texts.combine_chunks()
         if len(self) and (fields := self.lacking(name)) is not None:
             raise missing_field(self.source, name, fields)
         tokens = self.raw_column(name).to_pylist()

@@ -16,9 +16,10 @@ from neardup.errors import OutputError, ParameterError
 from neardup.pipeline.crawl import templates
 from neardup.pipeline.crawl.file_templates import learn_from_files, templates_of
 from neardup.pipeline.crawl.templates import learn_templates, learned_again, rule_of
-from neardup.sources import archives
+from neardup.sources import archives, jsonl
 from neardup.sources.hosts import host
 from neardup.sources.inputs import inputs_of
+from neardup.sources.read import read
 from neardup.sources.request import Request
 from neardup.text import extraction as extraction_module
 from neardup.text.host_templates import HostTemplates
@@ -111,6 +112,23 @@ def test_archives_and_folders_together_have_the_same_templates(tmp_path, monkeyp
     done = neardup.dedup_files(files, report=tmp_path / "r.parquet", learn_templates=path, **given)
     assert HostTemplates.load(path) == learn_templates(PAGES)
     assert done.hosts_learned == 3
+
+
+def test_templates_are_those_of_the_hosts_between_other_records(tmp_path, monkeypatch):
+    """Some records have no page, and a file is read in several blocks."""
+    monkeypatch.setattr(jsonl, "_BLOCK", 20_000)
+    none, learned = ("https://none.example/", None), learn_templates(PAGES)
+    path = written(tmp_path / "pages.jsonl", [*PAGES[:10], none, *PAGES[10:], none])
+    assert neardup.dedup_files([path], html="html", url="url").templates == learned
+    archive, texts = tmp_path / "a.warc", tmp_path / "texts.jsonl"
+    archive.write_bytes(b"".join(record(uri=url, block=http(page.encode())) for url, page in PAGES))
+    texts.write_text('{"text": "no page"}\n')
+    assert neardup.dedup_files([archive, texts]).templates == learned
+    known = Extraction(templates=learned)
+    found = read([path], html="html", url="url", extraction=known).texts
+    addresses, markup = zip(*PAGES, strict=True)
+    assert found.num_chunks > 1
+    assert found.drop_null().to_pylist() == known.pages(markup, hosts=[*map(host, addresses)]).texts
 
 
 def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
