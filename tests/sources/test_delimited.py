@@ -157,6 +157,19 @@ def test_a_quote_that_is_never_closed_is_an_error_with_its_line(collection, data
     assert len(collection(data, quoting="none")) >= 1
 
 
+def test_files_of_other_headers_are_not_written_together(collection, written):
+    collection(b"text,id\na,1\n", "y.csv")
+    got = collection(b"id,text\n1,a\n")
+    both = read([got.inputs[0], got.inputs[0].replace("x.csv", "y.csv")])
+    with pytest.raises(DataError, match=r"y\.csv: its header differs from that of the inputs before it"):
+        written(both, [0, 1])
+
+
+def test_columns_of_one_name_are_not_converted(collection, written):
+    with pytest.raises(DataError, match="it has two columns named 'n'; rename one"):
+        written(collection(b"text,n,n\na,1,2\n"), [0], "out.jsonl")
+
+
 def test_nul_is_text(collection):
     assert collection(b"text\na\0b\n").texts.to_pylist() == ["a\0b"]
 

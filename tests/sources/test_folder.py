@@ -12,6 +12,7 @@ from neardup.sources.inputs import inputs_of
 from neardup.sources.read import read
 from neardup.sources.request import Request
 from neardup.sources.shards import Shards
+from neardup.text import html
 from neardup.text.extraction import Extraction
 
 
@@ -267,8 +268,15 @@ def test_the_output_must_lie_apart_from_the_input(made, tmp_path):
 
 
 def test_files_are_not_marked(made, tmp_path):
-    with pytest.raises(ParameterError, match="must be a table, such as marked.jsonl"):
+    with pytest.raises(ParameterError, match="must be a table, such as"):
         read([made({"a.txt": b"A"})]).write_marked(tmp_path / "out", pa.table({"mark": [1]}))
+
+
+def test_a_page_that_is_too_long_is_counted(made, monkeypatch):
+    for module in (folder, html):
+        monkeypatch.setattr(module, "LARGEST_PAGE", 8)
+    got = read([made({"a.html": b"12345678", "b.html": b"123456789"})])
+    assert (got.texts.to_pylist(), got.body_faults) == (["12345678"] * 2, {html.TOO_LONG: 1})
 
 
 def test_columns_are_size_and_time(made):
@@ -383,8 +391,10 @@ def test_a_data_set_with_a_text_about_it_is_not_read_as_one_text(tmp_path):
         read([tmp_path])
     assert refused.value.code == "mixed folder"
     assert len(read([tmp_path], glob=["*.md"])) == 1
-    for number in range(2):
-        (tmp_path / f"{number}.txt").write_text("a document of its own")
+    (tmp_path / "0.txt").write_text("a document of its own")
+    with pytest.raises(DataError, match="contains 2 texts and 2 tables"):
+        read([tmp_path])
+    (tmp_path / "1.txt").write_text("a document of its own")
     assert read([tmp_path]).ignored == 3
 
 

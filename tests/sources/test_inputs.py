@@ -27,7 +27,7 @@ def data(tmp_path, monkeypatch):
     )
     (tmp_path / "data" / "b.csv").write_text(f"id,text,month\nb,{WORDS} b,2\nc,unlike,\n")
     pq.write_table(pa.table({"text": ["unlike", WORDS], "year": [3, 4]}), tmp_path / "data" / "c.parquet")
-    for name in ("_SUCCESS", "._b.csv", "_temporary/c.csv", "notes", "a/y.json"):
+    for name in ("_SUCCESS", "._b.csv", "_temporary/c.csv", ".notes.txt", "notes", "a/y.json"):
         (tmp_path / "data" / name).write_text("text\nhidden\n")
     (tmp_path / "texts" / "t.txt").write_text(WORDS)
     (tmp_path / "pages.warc.gz").write_bytes(packed([page(1, WORDS), page(2)]))
@@ -60,6 +60,9 @@ def test_options_must_fit_an_input(data):
     with pytest.raises(ParameterError, match="can only be used with CSV and TSV"):
         inputs_of(["data/c.parquet"], Request(quoting="none"))
     assert inputs_of(["data/c.parquet"], Request(quoting="none"), ["data/b.csv"]).paths == ("data/c.parquet",)
+    with pytest.raises(ParameterError, match="glob"):
+        inputs_of(["data/c.parquet"], Request(glob=["*"]))
+    assert inputs_of(["data/c.parquet"], Request(glob=["*"]), ["texts"]).paths == ("data/c.parquet",)
 
 
 @pytest.mark.parametrize(

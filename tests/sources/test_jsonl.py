@@ -232,6 +232,12 @@ def test_lines_are_written_back_byte_by_byte(collection, tmp_path):
     assert (tmp_path / "out.jsonl").read_bytes() == b"".join(line + b"\r\n" for line in kept)
 
 
+def test_marks_follow_the_fields_of_any_line(collection, tmp_path):
+    collection(b"{ }", b' {"text": "a" } ').write_marked(tmp_path / "marked.jsonl", pa.table({"m": [1, 2]}))
+    lines = (tmp_path / "marked.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == [{"m": 1}, {"text": "a", "m": 2}]
+
+
 @pytest.mark.parametrize(("name", "expand"), [("out.jsonl.gz", gzip.decompress), ("out.ndjson.zst", None)])
 def test_the_name_decides_the_compression(collection, tmp_path, name, expand):
     expand = expand or (lambda packed: zstandard.ZstdDecompressor().stream_reader(packed).read())

@@ -218,6 +218,16 @@ def test_the_output_has_the_inputs_schema_codecs_and_groups(tmp_path):
     assert out.read().equals(table.slice(10))
 
 
+def test_groups_are_as_large_as_the_largest_of_the_input(tmp_path):
+    table = pa.table({"text": [str(row) for row in range(12)]})
+    with pq.ParquetWriter(tmp_path / "x.parquet", table.schema) as writer:
+        for begin, size in ((0, 2), (2, 6), (8, 4)):
+            writer.write_table(table.slice(begin, size))
+    read([tmp_path / "x.parquet"]).write(tmp_path / "out.parquet", np.arange(12))
+    out = pq.ParquetFile(tmp_path / "out.parquet")
+    assert [out.metadata.row_group(group).num_rows for group in range(out.num_row_groups)] == [6, 6]
+
+
 @pytest.mark.parametrize("waiting", [0, 1 << 20])
 @pytest.mark.parametrize("size", [1, 3, 7, 100])
 @pytest.mark.parametrize("filtered", [2, 5, 64])

@@ -172,7 +172,7 @@ class Collection(ABC):
 
     @abstractmethod
     def rows(self) -> Iterator[pa.Table]:
-        """Yield all records with all of their fields, some at a time, at least once."""
+        """Yield all records with all of their fields, some at a time; tables without records have their columns."""
 
     @cached_property
     @abstractmethod

@@ -196,8 +196,6 @@ class JsonLines(InputPiece):
         while records := list(starmap(decoded, islice(lines, _MARKED))):
             yield table_of(lambda row, first=first: self._place(first + row), records)  # type: ignore[misc]
             first += len(records)
-        if not first:
-            yield pa.table({})
 
     def _literal(self, row: int, name: str, token: bytes) -> str | None:
         try:
