@@ -284,7 +284,7 @@ def test_pages_in_other_formats(tmp_path, archive):
     assert lines[0]["id"] == lines[0]["url"] == "http://a.example/1"
     assert lines[0]["text"].startswith("Page 1")
     with pytest.raises(ParameterError, match="only be an archive if all inputs are archives"):
-        dedup_files([tmp_path / "kept.jsonl"], tmp_path / "again.warc.gz")
+        dedup_files([tmp_path / "kept.jsonl", archive], tmp_path / "again.warc.gz")
     with pytest.raises((ParameterError, OutputError)):
         dedup_files([archive], tmp_path / "out.jsonl", mark=tmp_path / "mark.warc.gz")
 

@@ -95,6 +95,13 @@ def test_a_folder_of_outputs_needs_no_work_folder(data):
         dedup_files(["data"], "/dev/stdout")
 
 
+def test_outputs_are_outside_of_folders_of_tables_and_of_each_other(data):
+    with pytest.raises(OutputRefused, match="it is inside the input folder data"):
+        dedup_files(["data"], "data/kept.jsonl")
+    with pytest.raises(OutputRefused, match="kept"):
+        dedup_files(["data/b.csv"], "kept", learn_templates="kept/t.arrow")
+
+
 def test_columns_of_one_output_are_those_of_all_inputs(data):
     pq.write_table(pa.table({"text": [WORDS], "month": [1]}), data / "d.parquet")
     with pytest.raises(DataError, match=r"d\.parquet: its columns differ from those of data/c\.parquet"):

@@ -16,7 +16,7 @@ import pytest
 
 from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError
 from neardup.sources import output
-from neardup.sources.formats import expand
+from neardup.sources.formats import FOLDER, expand
 from neardup.sources.inputs import inputs_of
 from neardup.sources.output import (
     PAGES,
@@ -454,3 +454,8 @@ def test_threads_that_write_into_one_folder_do_not_remove_each_others_files(tmp_
         for _ in threads.map(write, range(8)):
             pass
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"whole"] * 8
+
+
+def test_a_folder_of_texts_is_not_written_to_a_url():
+    with pytest.raises(ParameterError, match="must be a local folder, or end in a known format"):
+        check_target("memory://out", InputPaths(()), {FOLDER}, force=False)

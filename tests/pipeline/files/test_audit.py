@@ -6,7 +6,7 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from archives_made import packed, page
+from archives_made import packed, page, record
 from audits import LEAKY, TEXTS, written
 
 from neardup import FracMinHash, MinHash, audit, audit_files, dedup, dedup_files
@@ -43,12 +43,29 @@ def test_a_field_may_have_different_types_in_different_files(tmp_path):
 
 def test_archives_and_texts_are_audited_together(tmp_path):
     records = [page(n, f"{TEXTS[0]} {n % 2}", uri=f"https://a.example/{n}") for n in range(4)]
-    (tmp_path / "a.warc.gz").write_bytes(packed(records))
+    (tmp_path / "a.warc.gz").write_bytes(packed([*records, record("revisit", number=9)]))
     (tmp_path / "b.jsonl").write_text("".join(json.dumps({"id": str(n), "text": TEXTS[n]}) + "\n" for n in range(3)))
     paths, report = [tmp_path / "a.warc.gz", tmp_path / "b.jsonl"], tmp_path / "why.parquet"
     done = dedup_files(paths, work=tmp_path / "w", report=report)
     assert (done.hosts_learned, len(done.result.kept)) == (0, 3)
     assert audit_files(paths, report).recall.value == 1
+
+
+def test_values_that_cannot_rank_are_named_by_their_places(tmp_path):
+    for name, line in (("a", ""), ("b", '{"text": "one", "n": 1}\n'), ("c", '{"text": "two", "n": "x"}\n')):
+        (tmp_path / f"{name}.jsonl").write_text(line)
+    report = tmp_path / "why.jsonl"
+    report.write_text("{}")
+    with pytest.raises(DataError, match=r"c\.jsonl:1: "):
+        audit_files([tmp_path / f"{name}.jsonl" for name in "abc"], report, keep="max:n")
+
+
+def test_how_a_state_was_read_is_recorded(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text('text\n"one two\nthree four five"\n')
+    dedup_files([path], state=tmp_path / "s")
+    assert not audit_files([path], tmp_path / "s").quoted_lines
+    assert audit_files([path]).quoted_lines
 
 
 def test_ids_of_tables_in_a_state_rank(tmp_path):

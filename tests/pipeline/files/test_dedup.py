@@ -89,6 +89,20 @@ def test_records_that_one_output_cannot_have_are_refused_before_another_is_writt
     assert not (tmp_path / "work").exists()
 
 
+@pytest.mark.parametrize("how", [{}, {"work": "work"}], ids=["in memory", "in pieces"])
+def test_what_cannot_be_written_is_refused_before_the_report_is_written(tmp_path, monkeypatch, how):
+    monkeypatch.chdir(tmp_path)
+    Path("a.csv").write_text("text,id\none two,a\n")
+    Path("b.csv").write_text("id,text\nb,three four\n")
+    Path("texts").mkdir()
+    Path("texts/a.txt").write_text("one two")
+    with pytest.raises(DataError, match="its header differs from that of"):
+        dedup_files(["a.csv", "b.csv"], "out.csv", report="why.jsonl", **how)
+    with pytest.raises(ParameterError, match="as files of a folder have no place for the cluster"):
+        dedup_files(["texts"], report="why.jsonl", mark="marked", **how)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "texts"]
+
+
 @pytest.mark.parametrize("ways", [{"work": "work"}, {"state": "state"}])
 def test_the_kept_documents_are_not_written_if_marks_cannot_be(tmp_path, monkeypatch, ways):
     """Fields of marks in later JSON lines are found when these are written."""

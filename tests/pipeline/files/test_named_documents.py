@@ -131,6 +131,13 @@ def test_a_field_with_lists_in_a_later_file_is_not_kept(tmp_path, reading_twice)
             assert len(index) == 2
 
 
+def test_a_field_of_a_later_file_only_is_kept(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "one two"}\n')
+    (tmp_path / "b.jsonl").write_text('{"id": "b", "text": "three four", "title": "second"}\n')
+    add_files([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], tmp_path / "index", search=True)
+    assert [fields.get("title") for *_, fields in state(tmp_path / "index")] == [None, "second"]
+
+
 def test_no_index_is_made_if_a_field_is_missing_or_nothing_is_left(tmp_path, reading_twice):
     (tmp_path / "a.jsonl").write_text('{"id": "a", "text": "one two"}\n')
     reading_twice()
@@ -168,10 +175,13 @@ def test_pages_do_not_depend_on_how_often_inputs_are_read(tmp_path, reading_twic
         for host in ("a", "b")
         for row in range(30)
     ]
-    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    path.write_text("no record\n" * 60 + "".join(json.dumps(line) + "\n" for line in lines))
     once = add_files([path], tmp_path / "once", html="html", url="url", texts=True)
     reading_twice()
     twice = add_files([path], tmp_path / "twice", html="html", url="url", texts=True)
     assert once == twice
     assert once.hosts_learned == 2
     assert state(tmp_path / "once") == state(tmp_path / "twice")
+    for name in ("once", "twice"):
+        with Index.open(tmp_path / name) as index:
+            assert index.extraction["templates"]

@@ -9,7 +9,7 @@ from audits import TEXTS
 
 from neardup import MinHash, pairs
 from neardup.errors import DataError, ParameterError
-from neardup.model.errors import RunChanged
+from neardup.model.errors import OutputRefused, RunChanged
 from neardup.pipeline.files import pairs as module
 from neardup.pipeline.files.pairs import pair_files
 from neardup.pipeline.spilled import joins
@@ -131,6 +131,12 @@ def test_what_is_refused(tmp_path):
     for wrong in ({"memory": 1}, {"threshold": 0.0}, {"measure": "distance"}):
         with pytest.raises(ParameterError):
             pair_files([one], out=out, work=work, **wrong)
+    work.mkdir()
+    with pytest.raises(OutputRefused, match="it must not be inside the work folder"):
+        pair_files([one], out=work / "pairs.jsonl", work=work)
+    work.rmdir()
+    with pytest.raises(OutputRefused, match="it is one of the inputs"):
+        pair_files([bare], [one], out=one, work=work, force=True)
     with pytest.raises(ParameterError, match="save it first"):
         pair_files(["-"], out=out, work=work)
     assert not work.exists()

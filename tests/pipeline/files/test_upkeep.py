@@ -1,9 +1,11 @@
 import pytest
+from invented_web import crawl_with_rules
 
 from neardup import Index, MinHash, Search
 from neardup.errors import StorageFailed, StorageRefused
 from neardup.index.fulltext import FullText
 from neardup.pipeline.files.upkeep import check_index, index_stats, remove_ids
+from neardup.urls import Addresses, find_url_rules
 
 TEXTS = ["one two three four", "ONE two three four", "five six seven eight"]
 
@@ -33,6 +35,24 @@ def test_what_was_removed_is_counted(folder):
         done = remove_ids(index, ["a", "none", "a"])
         assert (done.removed, done.unknown, done.promoted) == (1, ["none"], 1)
         assert len(index) == 2
+
+
+def test_the_rules_of_an_index_count_for_all_ids(folder):
+    crawl = crawl_with_rules(hosts=5, pages=20)
+    rules = find_url_rules(crawl.urls, crawl.column)
+    with Index.open(folder, "w", key=bytes(16)) as index:
+        with pytest.raises(StorageRefused, match="rules"):
+            remove_ids(index, ["a"], Addresses(rules=rules))
+        assert len(index) == 3
+
+
+def test_one_damage_is_one_problem(folder):
+    with Index.open(folder, "w", key=bytes(16)) as index:
+        index.compact()
+    for path in folder.glob("manifest*"):
+        path.write_text("junk")
+    problems = check_index(folder).problems
+    assert len(problems) == len({*problems}) > 0
 
 
 def test_a_search_table_that_may_not_be_read_is_no_damage(tmp_path, monkeypatch):

@@ -634,6 +634,19 @@ def test_an_output_may_have_a_name_that_leaves_no_room_for_that_of_a_work_folder
     assert out.exists()
 
 
+def test_an_output_in_this_folder_has_its_work_folder_next_to_it(tmp_path, sources, monkeypatch):
+    (tmp_path / "out").mkdir()
+    monkeypatch.chdir(tmp_path / "out")
+    interrupted(monkeypatch, "rank", partial(dedup_files, sources, ".", part_size=1000, force=True))
+    assert (tmp_path / "out.neardup-work").is_dir()
+    dedup_files(sources, ".", part_size=1000, force=True)
+    assert [path.name for path in tmp_path.glob("*work*")] == []
+
+
+def test_an_output_at_a_url_has_no_work_folder_next_to_it(sources):
+    dedup_files(sources, "memory://kept.jsonl", restart=True)
+
+
 def test_a_run_that_kept_its_folder_is_not_continued_unasked(tmp_path, sources):
     dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "out.jsonl.neardup-work", keep_work=True)
     dedup_files(sources, tmp_path / "out.jsonl", force=True, continued=pytest.fail)

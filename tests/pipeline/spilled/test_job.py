@@ -1,12 +1,13 @@
 import io
 import os
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup import MinHash, dedup_files
@@ -120,6 +121,29 @@ def test_tables_are_stored(job_of, sources):
     assert job.table("t.arrow").equals(table)
 
 
+def test_files_of_other_kinds_sizes_and_values_are_damaged(job_of, sources):
+    job = job_of(sources)
+    job.save("a.npy", np.array([0, 3]))
+    job.save_table("t.arrow", pa.table({"a": [0, 3], "b": [1, None]}))
+    job.path("a.raw").write_bytes(bytes(9))
+    assert job.places("a.npy", np.int64, 4, 2).tolist() == [0, 3]
+    assert len(job.table("t.arrow", 2, {"a": pa.int64()})) == 2
+    for wrong in (
+        partial(job.places, "a.npy", np.int64, 3),
+        partial(job.places, "a.npy", np.int64, 4, least=1),
+        partial(job.array, "a.npy", np.int32),
+        partial(job.array, "a.npy", np.int64, 3),
+        partial(job.array, "a.npy", np.int64, axes=2),
+        partial(job.raw, "a.raw", np.int64),
+        partial(job.table, "t.arrow", 3),
+        partial(job.table, "t.arrow", 2, {"a": pa.int32()}),
+        partial(job.table, "t.arrow", 2, {"b": pa.int64()}),
+        partial(job.table, "t.arrow", 2, {"c": pa.int64()}),
+    ):
+        with pytest.raises(StorageDamaged, match="its content is not that of the run"):
+            wrong()
+
+
 def test_names_change_with_what_they_depend_on(job_of, sources):
     one = job_of(sources)
     others = [
@@ -127,9 +151,10 @@ def test_names_change_with_what_they_depend_on(job_of, sources):
         job_of(sources, MinHash(threshold=0.8)),
         job_of(sources, verify="estimate"),
         job_of(sources, keep="max:score", columns=["score"]),
+        job_of(sources, keep="https"),
     ]
-    assert [other.signing == one.signing for other in others] == [True, True, False, False]
-    assert [other.deciding == one.deciding for other in others] == [False] * 4
+    assert [other.signing == one.signing for other in others] == [True, True, False, False, False]
+    assert [other.deciding == one.deciding for other in others] == [False] * 5
     assert one.name("signed-1").startswith(f"signed-{one.signing}/")
     assert one.name("leader_positions.npy").startswith(f"decided-{one.deciding}/")
     assert digest([1, {"a": 2}]) == digest([1, {"a": 2}]) != digest([1, {"a": 3}])
@@ -140,6 +165,7 @@ class Piece:
         self.texts = pa.chunked_array([np.zeros(size, np.uint8)])
 
 
+@example([[5, 9], [6]], 10)
 @given(st.lists(st.lists(st.integers(0, 9), max_size=4), max_size=6), st.integers(0, 40))
 def test_shards_are_held_while_all_of_their_texts_fit(shards, room):
     held = HeldTexts(room)

@@ -44,6 +44,17 @@ def test_records_with_other_contents_are_not_used(tmp_path, stage, value):
     assert again.read_bytes() == report.read_bytes()
 
 
+def test_shards_of_inputs_that_a_run_does_not_have_are_not_used(tmp_path):
+    files, work = written(tmp_path), tmp_path / "work"
+    dedup_files(files, work=work, keep_work=True, scheme=MinHash())
+    (path,) = work.glob("run-*/done/split-*-0.json")
+    tree = json.loads(path.read_text())
+    tree["shards"]["shards"][-1][0] = len(files)
+    path.write_text(json.dumps(tree))
+    with pytest.raises(StorageDamaged, match=path.name):
+        audit_files(files, work, sample=10)
+
+
 def test_a_run_without_a_cap_is_one_of_the_run(tmp_path):
     made = dedup_files(written(tmp_path), work=tmp_path / "work", max_bytes=1 << 62)
     assert made.result.summary.documents

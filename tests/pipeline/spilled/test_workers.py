@@ -4,10 +4,11 @@ import time
 
 import pytest
 
-from neardup import CommonShingles, MinHash, dedup_files
+from neardup import CommonShingles, MinHash, SimHash, TermWeights, dedup_files
+from neardup.engines.journal import read_header
 from neardup.model.errors import StorageRefused
 from neardup.pipeline.spilled import run
-from neardup.pipeline.spilled.workers import work_on
+from neardup.pipeline.spilled.workers import tasks_of, work_on
 
 
 @pytest.fixture(autouse=True)
@@ -63,7 +64,13 @@ def busy(work):
 def test_a_worker_shares_the_tasks_of_a_run(tmp_path, sources, small_parts, monkeypatch):
     small_parts(1000)
     names = [os.path.relpath(path) for path in sources]
-    found, done = shared(tmp_path, names, monkeypatch, busy(tmp_path / "w"), out="out")
+    (tmp_path / "elsewhere").mkdir()
+
+    def worker(waiting):
+        os.chdir("elsewhere")
+        return busy(tmp_path / "w")(waiting)
+
+    found, done = shared(tmp_path, names, monkeypatch, worker, out="out")
     assert done.tasks > 5
     assert done.ended == "finished"
     expected = dedup_files(names).result
@@ -93,6 +100,32 @@ def test_a_worker_needs_the_key_of_the_run(tmp_path, sources, small_parts, monke
         assert caught.value.code == code
 
     shared(tmp_path, sources, monkeypatch, worker, scheme=MinHash(key=key))
+
+
+def test_a_worker_does_not_share_a_run_with_a_table_of_weights(tmp_path, sources, small_parts, monkeypatch):
+    small_parts(1000)
+
+    def worker(_):
+        with pytest.raises(StorageRefused, match="has a scheme with a table of weights"):
+            work_on(tmp_path / "w", idle=120)
+
+    scheme = SimHash(rule="cosine", weights=TermWeights.fitted(["w1 w2 w3", "w1"]), distance=4)
+    shared(tmp_path, sources, monkeypatch, worker, scheme=scheme)
+
+
+def test_the_folder_of_a_run_is_not_a_file(sources):
+    with pytest.raises(StorageRefused, match="is a file, not a folder; name the work folder of the run"):
+        work_on(sources[0])
+
+
+def test_an_executor_does_tasks_of_its_run_and_its_terms_only(tmp_path, sources, monkeypatch):
+    monkeypatch.setattr(run, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        dedup_files(sources, work=tmp_path / "w", scheme=MinHash())
+    token = read_header(tmp_path / "w").token
+    for own, stage, rule in ((token[::-1], "sign-", "its run is not here"), (token, "sign-0", "has other terms than")):
+        with pytest.raises(StorageRefused, match=rule), tasks_of(str(tmp_path / "w"), own, MinHash(), stage):
+            pass
 
 
 def test_without_a_run_a_worker_ends(tmp_path):
