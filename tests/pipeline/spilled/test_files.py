@@ -411,6 +411,18 @@ def test_ordered_categories_have_one_order_in_memory_and_in_pieces(tmp_path, sma
             assert [*dedup_files(paths[::-1], keep="max:n", **way).result.kept] == [4]
 
 
+def test_row_groups_of_a_shard_have_one_order(tmp_path, small_parts):
+    small_parts(5000)  # both groups are in one shard, and in two pieces
+    path, schema = tmp_path / "a.parquet", pa.schema([("text", "str"), ("n", pa.dictionary("int8", "str", True))])
+    with pq.ParquetWriter(path, schema) as writer:
+        for order in ("cba", "abc"):
+            values = pa.DictionaryArray.from_arrays(pa.array([0, 1] * 20, "int8"), pa.array([*order]), ordered=True)
+            writer.write_table(pa.table([["same text " * 50] * 40, values], schema=schema))
+    for way in ({}, {"work": tmp_path / "w"}):
+        with pytest.raises(DataError, match="its 'n' has ordered categories that other files or row groups do not"):
+            dedup_files([path], keep="max:n", **way)
+
+
 def test_strings_and_ordered_categories_have_no_common_order(tmp_path):
     ordered = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["small", "large"]), ordered=True)
     pq.write_table(pa.table({"text": ["same text"] * 2, "n": ordered}), tmp_path / "o.parquet")

@@ -1,7 +1,7 @@
 from test_features import gathered
 from test_signing import signed_of
 
-from neardup import dedup
+from neardup import Checksum, Field, dedup, dedup_files
 from neardup.engines.local import LocalEngine
 from neardup.pipeline.spilled import blocks, outcome
 from neardup.pipeline.spilled.signing import Signed
@@ -18,6 +18,15 @@ def decided(job):
     with LocalEngine(1) as engine:
         record = outcome.decide(job, signed, number, engine)
     return record, StoredResult(job, StoredDocuments(job, found), record["rules"])
+
+
+def test_documents_without_text_are_no_exact_duplicates(tmp_path):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"title": "a", "text": ""}\n' * 2 + '{"title": "b", "text": "x"}\n' * 2)
+    for way in ({}, {"work": tmp_path / "w"}):
+        done = dedup_files([path], scheme=Checksum(fields=[Field(name="title")]), **way).result
+        assert done.decisions["rule"].to_pylist() == [None, "checksum", None, "same text"]
+        assert done.summary.exact == 1
 
 
 def test_any_part_of_the_table_can_be_read(job_of, sources):

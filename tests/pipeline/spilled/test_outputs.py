@@ -453,7 +453,7 @@ def test_parts_replace_all_earlier_parts_only_if_forced(tmp_path, sources):
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["part-00000.jsonl"]
     with pytest.raises(OutputError, match=r"part-00000\.jsonl: it exists already"):
         dedup_files(sources, tmp_path / "out", out_format="parquet", **options)
-    others = ["part-20240101.jsonl", "part-notes.txt"]  # numbers of parts begin at 0
+    others = ["part-00007.txt", "part-20240101.jsonl", "part-notes.txt"]  # numbers of parts begin at 0
     for name in others:
         (tmp_path / "out" / name).touch()
     dedup_files(sources, tmp_path / "out", work=tmp_path / "w", part_size=1 << 20, out_format="parquet", force=True)
@@ -636,3 +636,42 @@ def test_a_new_folder_with_an_ending_needs_a_slash(tmp_path, sources, name):
     dedup_files(sources, f"{tmp_path / name}/", work=tmp_path / "w")
     dedup_files(sources, tmp_path / name, work=tmp_path / "w", force=True)
     assert sorted(path.name for path in (tmp_path / name).iterdir()) == sorted(path.name for path in sources)
+
+
+@pytest.mark.parametrize("part", [None, 10])
+def test_tables_without_rows_are_written_with_their_columns(tmp_path, part):
+    (tmp_path / "a.csv").write_text("text,id\n")
+    pq.write_table(pa.table({"text": pa.array([], "str"), "n": pa.array([], "int8")}), tmp_path / "a.parquet")
+    for ending in ("csv", "parquet"):
+        out = tmp_path / f"out.{ending}" if part is None else tmp_path / f"parts-{ending}"
+        report = tmp_path / f"why-{ending}.jsonl"
+        dedup_files([tmp_path / f"a.{ending}"], out, report=report, work=tmp_path / "w", part_size=part)
+        written = out if part is None else out / f"part-00000.{ending}"
+        if ending == "csv":
+            assert written.read_text() == "text,id\n"
+        else:
+            assert pq.read_schema(written).names == ["text", "n"]
+        assert report.read_text() == ""
+
+
+def test_the_last_document_may_be_longer_than_a_part(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "one two"}\n{"text": "three four five six seven eight nine"}\n')
+    dedup_files([tmp_path / "a.jsonl"], tmp_path / "out", part_size=5, work=tmp_path / "w")
+    assert [len(path.read_text().splitlines()) for path in sorted((tmp_path / "out").iterdir())] == [1, 1]
+
+
+def test_values_that_only_parquet_has_are_written_as_parquet(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "one two"}\n')
+    far = pa.array([2**31 - 1], pa.date32())
+    pq.write_table(pa.table({"text": ["three four"], "day": far}), tmp_path / "b.parquet")
+    dedup_files([tmp_path / "a.jsonl", tmp_path / "b.parquet"], tmp_path / "out.parquet", work=tmp_path / "w")
+    assert pq.read_table(tmp_path / "out.parquet")["day"].cast("int32").to_pylist() == [None, 2**31 - 1]
+
+
+def test_folders_and_tables_are_written_to_one_folder(tmp_path):
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text("one two")
+    (tmp_path / "b.jsonl").write_text('{"text": "three four"}\n')
+    dedup_files([tmp_path / "texts", tmp_path / "b.jsonl"], tmp_path / "out", work=tmp_path / "w")
+    written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    assert sorted(str(path.relative_to(tmp_path / "out")) for path in written) == ["b.jsonl", "texts/a.txt"]
