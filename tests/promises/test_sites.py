@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pyarrow as pa
 import pytest
+from archives_made import http, record
 from invented_sites import Site, article, words
 from test_definition import answer
 
@@ -113,6 +114,19 @@ def test_two_pages_of_a_host_without_a_template_need_more(tmp_path, extraction, 
                 assert row["resemblance"] == pytest.approx(resemblance, abs=0.02 if verify == "exact" else 0.1)
     kept, row = decided(tmp_path, [("x", text), ("x", close)], extraction, threshold=0.83)
     assert (kept["threshold"], row["threshold"]) == (None, 0.83)
+
+
+def test_pages_have_sites_next_to_texts_that_have_none(tmp_path, extraction):
+    text = body(300, "long")
+    records = [
+        record(uri=f"https://x.example/{number}", number=number, block=http(f"<p>{one}".encode()))
+        for number, one in enumerate((text, replaced(text, 0.72)))
+    ]
+    (tmp_path / "a.warc").write_bytes(b"".join(records))
+    (tmp_path / "b.jsonl").write_text('{"text": "no page"}\n')
+    for way in ({}, {"work": tmp_path / "work"}):
+        found = dedup_files([tmp_path / "a.warc", tmp_path / "b.jsonl"], extraction=extraction, **way)
+        assert found.result.summary.kept == 3
 
 
 def test_the_column_is_there_only_with_templates(tmp_path):

@@ -225,6 +225,14 @@ def test_pages_of_earlier_archives_are_written_as_revisits(tmp_path, crawls):
     ]
 
 
+def test_places_are_those_of_the_inputs_only(tmp_path, crawls):
+    first, second = crawls
+    for name, against in (("alone", None), ("against", first)):
+        dedup_files([second], report=tmp_path / f"{name}.parquet", work=tmp_path / "w", against=against)
+    alone, against = (pq.read_table(tmp_path / f"{name}.parquet") for name in ("alone", "against"))
+    assert against["warc_record_offset"].equals(alone["warc_record_offset"])
+
+
 @pytest.mark.parametrize("kind", ["state", "index", "stream"])
 def test_pages_of_states_and_indexes_without_a_record_are_counted(tmp_path, crawls, kind, capfd):
     first, second = crawls

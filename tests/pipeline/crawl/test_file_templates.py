@@ -124,11 +124,13 @@ def test_templates_are_those_of_the_hosts_between_other_records(tmp_path, monkey
     archive.write_bytes(b"".join(record(uri=url, block=http(page.encode())) for url, page in PAGES))
     texts.write_text('{"text": "no page"}\n')
     assert neardup.dedup_files([archive, texts]).templates == learned
-    known = Extraction(templates=learned)
-    found = read([path], html="html", url="url", extraction=known).texts
+    known, bare = Extraction(templates=learned), tmp_path / "bare.jsonl"
+    bare.write_text('{"html": "<p>a page"}\n')
+    found = read([path, bare], html="html", url="url", extraction=known).texts
     addresses, markup = zip(*PAGES, strict=True)
     assert found.num_chunks > 1
-    assert found.drop_null().to_pylist() == known.pages(markup, hosts=[*map(host, addresses)]).texts
+    expected = known.pages(markup, hosts=[*map(host, addresses)]).texts
+    assert found.drop_null().to_pylist() == [*expected, "a page"]  # the last one has no address
 
 
 def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):

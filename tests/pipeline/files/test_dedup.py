@@ -5,9 +5,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from neardup import Index, dedup_files
+from neardup import Checksum, Field, Index, dedup_files
 from neardup.errors import DataError, OutputError, ParameterError
-from neardup.model.errors import InputRefused
+from neardup.model.errors import FieldMissing, InputRefused
 
 LINES = [
     {"id": 1, "text": "one two three four five", "rank": 2},
@@ -103,17 +103,25 @@ def test_what_cannot_be_written_is_refused_before_the_report_is_written(tmp_path
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.csv", "b.csv", "texts"]
 
 
+@pytest.mark.parametrize("mark", ["mark.jsonl", "mark.parquet"])
 @pytest.mark.parametrize("ways", [{"work": "work"}, {"state": "state"}])
-def test_the_kept_documents_are_not_written_if_marks_cannot_be(tmp_path, monkeypatch, ways):
+def test_the_kept_documents_are_not_written_if_marks_cannot_be(tmp_path, monkeypatch, ways, mark):
     """Fields of marks in later JSON lines are found when these are written."""
     monkeypatch.chdir(tmp_path)
     lines = [{"text": f"{number} words of text number {number}"} for number in range(2000)]
     Path("in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in [*lines, {**lines[0], "neardup_kept": 1}]))
     with pytest.raises(DataError, match="already have a field"):
-        dedup_files(["in.jsonl"], "out.jsonl", dropped="no.jsonl", mark="mark.jsonl", threads=2, **ways)
+        dedup_files(["in.jsonl"], "out.jsonl", dropped="no.jsonl", mark=mark, threads=2, **ways)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["in.jsonl"]
     assert dedup_files(["in.jsonl"], "out.jsonl", dropped="no.jsonl", **ways).result.summary.kept == 2000
     assert (len(records(Path("out.jsonl"))), len(records(Path("no.jsonl")))) == (2000, 1)
+
+
+@pytest.mark.parametrize("how", [{}, {"work": "work"}], ids=["in memory", "in pieces"])
+def test_a_field_of_the_scheme_must_exist(tmp_path, source, monkeypatch, how):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FieldMissing, match="there is no field 'title'; the fields are: id, text, rank"):
+        dedup_files([source], scheme=Checksum(fields=[Field(name="title")]), **how)
 
 
 def test_two_outputs_in_one_place_are_refused(tmp_path, source):

@@ -675,3 +675,15 @@ def test_folders_and_tables_are_written_to_one_folder(tmp_path):
     dedup_files([tmp_path / "texts", tmp_path / "b.jsonl"], tmp_path / "out", work=tmp_path / "w")
     written = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
     assert sorted(str(path.relative_to(tmp_path / "out")) for path in written) == ["b.jsonl", "texts/a.txt"]
+
+
+def test_room_is_needed_for_outputs_in_the_format_of_their_inputs(tmp_path, sources, monkeypatch):
+    needed = []
+    monkeypatch.setattr(files, "require_room", lambda *asked: needed.append(asked))
+    size = sum(path.stat().st_size for path in sources)
+    dedup_files(sources, tmp_path / "out.csv", work=tmp_path / "w")
+    assert needed == []
+    done = dedup_files(sources, tmp_path / "out.jsonl", dropped=tmp_path / "no.jsonl", work=tmp_path / "w")
+    assert needed == [(tmp_path, pytest.approx(0.7 * size, abs=1), "write the outputs")]
+    dedup_files(sources, report=tmp_path / "why.jsonl", work=tmp_path / "w")
+    assert needed[1:] == [(tmp_path, 150 * len(done.documents), "write the outputs")]

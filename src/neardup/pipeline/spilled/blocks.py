@@ -143,8 +143,6 @@ class _Settling:
             yield joined(window)
 
     def _undecided(self, pairs: Candidates) -> Candidates:
-        if self._chains:
-            return pairs
         left = pairs.where(self.matched[pairs.candidates] < 0)
         asking = np.diff(left.bounds) > 0
         return Candidates(left.asking[asking], np.append(left.bounds[:-1][asking], left.bounds[-1]), left.candidates)
