@@ -259,8 +259,8 @@ def filtered(table: pa.Table, mask: Flags) -> pa.Table:
         return table.filter(mask)
     except pa.ArrowNotImplementedError:  # such as string_view; slices are independent of types, but there may be many
         edges = np.flatnonzero(np.diff(mask, prepend=False, append=False)).tolist()
-        runs = zip(edges[::2], edges[1::2], strict=True)
-        return pa.concat_tables(table.slice(first, last - first) for first, last in runs)
+        parts = [table.slice(first, last - first) for first, last in zip(edges[::2], edges[1::2], strict=True)]
+        return pa.concat_tables([table.slice(0, 0), *parts])  # of at least one table
 
 
 def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
