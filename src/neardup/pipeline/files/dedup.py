@@ -327,7 +327,7 @@ def _warn_if_added_before(done: FilesResult, state: "State") -> None:
     summary, before = done.result.summary, {path for part in earlier for path in part.inputs}
     if summary.known and summary.kept <= summary.empty and before.issuperset(added.inputs):
         why = f"an earlier run with the state {state.folder} has read the same paths"
-        where = "if it has added the same documents, the kept ones are in its outputs"
+        where = "if it has added the same documents, its outputs have those that were kept"
         warnings.warn(f"no document with a text was kept: {why}; {where}", RuntimeWarning, stacklevel=3)
 
 
