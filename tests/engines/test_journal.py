@@ -214,7 +214,7 @@ def test_a_restart_removes_the_earlier_run(folder):
 
 
 @pytest.mark.parametrize("restart", [False, True])
-@pytest.mark.parametrize("name", ["thesis.tex", "run-1", "terms.json"])
+@pytest.mark.parametrize("name", ["thesis.tex", "run-1", "terms.json", "terms.json.old"])
 def test_a_folder_of_others_is_left_alone(folder, name, restart):
     folder.mkdir()
     (folder / name).write_text("{}")

@@ -380,8 +380,13 @@ def test_a_record_that_is_too_large_is_left_out(tmp_path, monkeypatch):
         assert len(gaps) == 1
 
 
-def test_lines_may_end_in_line_feeds_and_be_folded(tmp_path):
-    plain = b"WARC/0.18\nWARC-Type: response\nX-Long: one\n two\nWARC-Concurrent-To: <a>\nContent-Length: 3\n\nabc\n\n"
+@pytest.mark.parametrize("fold", [b" ", b"\t"])
+def test_lines_may_end_in_line_feeds_and_be_folded(tmp_path, fold):
+    plain = (
+        b"WARC/0.18\nWARC-Type: response\nX-Long: one\n"
+        + fold
+        + b"two\nWARC-Concurrent-To: <a>\nContent-Length: 3\n\nabc\n\n"
+    )
     (own,) = found(tmp_path, plain, None)
     assert own.block == b"abc"
     assert own.headers["x-long"] == "one two"

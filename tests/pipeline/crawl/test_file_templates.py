@@ -11,11 +11,13 @@ from archives_made import http, packed, record
 from invented_sites import Site, article
 
 import neardup
+from neardup import Checksum
 from neardup.engines import processes
 from neardup.errors import OutputError, ParameterError
 from neardup.pipeline.crawl import templates
 from neardup.pipeline.crawl.file_templates import learn_from_files, templates_of
 from neardup.pipeline.crawl.templates import learn_templates, learned_again, rule_of
+from neardup.pipeline.files.ingestion import add_files
 from neardup.sources import archives, jsonl
 from neardup.sources.hosts import host
 from neardup.sources.inputs import inputs_of
@@ -131,6 +133,13 @@ def test_templates_are_those_of_the_hosts_between_other_records(tmp_path, monkey
     assert found.num_chunks > 1
     expected = known.pages(markup, hosts=[*map(host, addresses)]).texts
     assert found.drop_null().to_pylist() == [*expected, "a page"]  # the last one has no address
+
+
+def test_an_index_of_checksums_gets_templates_with_its_first_pages(tmp_path):
+    texts, pages = tmp_path / "texts.jsonl", written(tmp_path / "pages.jsonl", PAGES)
+    texts.write_text('{"id": "a", "text": "no page"}\n')
+    add_files([texts], tmp_path / "index", scheme=Checksum.for_texts())
+    assert add_files([pages], tmp_path / "index", html="html", url="url").hosts_learned == len(SITES)
 
 
 def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):

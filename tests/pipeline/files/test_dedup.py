@@ -124,6 +124,12 @@ def test_a_field_of_the_scheme_must_exist(tmp_path, source, monkeypatch, how):
         dedup_files([source], scheme=Checksum(fields=[Field(name="title")]), **how)
 
 
+def test_what_documents_are_compared_with_has_what_is_compared(tmp_path, source):
+    (tmp_path / "known.jsonl").write_text('{"body": "one two three four five"}\n')
+    with pytest.raises(FieldMissing, match="there is no field 'text'"):
+        dedup_files([source], against=tmp_path / "known.jsonl", work=tmp_path / "work")
+
+
 def test_two_outputs_in_one_place_are_refused(tmp_path, source):
     with pytest.raises(OutputError, match="must be different paths"):
         dedup_files([source], tmp_path / "a.jsonl", dropped=tmp_path / "a.jsonl")

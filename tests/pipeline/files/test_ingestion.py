@@ -3,7 +3,8 @@ import json
 import pytest
 
 from neardup import Index, dedup_files
-from neardup.errors import DataError, StorageDamaged, StorageError, StorageRefused
+from neardup.errors import DataError, ParameterError, StorageDamaged, StorageError, StorageRefused
+from neardup.model.errors import OutputRefused
 from neardup.pipeline.files.ingestion import add_files, is_index
 from neardup.text import extraction
 from neardup.web_pages import Extraction
@@ -31,6 +32,16 @@ def test_counts_add_up_and_a_second_run_changes_nothing(tmp_path, source):
     assert is_index(folder)
     second = add_files([source], folder)
     assert (second.created, second.unchanged, second.new, second.total) == (False, 4, 0, 4)
+
+
+def test_an_index_is_in_no_other_folder_of_neardup(tmp_path, source):
+    dedup_files([source], state=tmp_path / "state")
+    add_files([source], tmp_path / "index")
+    source.write_text("no record")
+    with pytest.raises(ParameterError, match="is a state; name another folder for an index"):
+        add_files([source], tmp_path / "state")
+    with pytest.raises(OutputRefused, match="it is inside the index"):
+        add_files([source], tmp_path / "index" / "inside")
 
 
 def test_an_index_without_its_manifest_is_a_damaged_one(tmp_path, source):

@@ -217,8 +217,6 @@ def test_wrong_calls_are_refused(spark, tmp_path, frame, sources):
         neardup.spark.dedup(frame, order=[7], work=tmp_path / "w")
     with pytest.raises(EngineFailed, match="with name `nope` cannot be resolved"):
         neardup.spark.dedup(frame, order="nope", work=tmp_path / "w")
-    with pytest.raises(ParameterError, match="work=None must be a folder that all executors can use"):
-        dedup_files(sources, executors=object())
     (tmp_path / "mine").write_text("mine")
     with pytest.raises(StorageRefused, match="it has files of others, such as 'mine'"):
         neardup.spark.dedup(frame, work=tmp_path)

@@ -54,6 +54,15 @@ def test_answers_do_not_depend_on_the_size_of_pieces(tmp_path, archive, monkeypa
     assert [answer for some in pieces for answer in some] == whole
 
 
+def test_files_without_records_need_no_fields_and_other_files_are_counted(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for name, content in (("a.jsonl", ""), ("b.jsonl", json.dumps({"id": "b", "text": STORM})), ("c.bin", "")):
+        (folder / name).write_text(content)
+    (answer,), found, _ = answers(tmp_path / "index", [folder])
+    assert (answer["id"], found.faults.ignored) == ("b", 1)
+
+
 def test_pages_of_an_archive_that_was_added_are_known(tmp_path):
     crawled, again = tmp_path / "first.warc.gz", tmp_path / "second.warc.gz"
     for path, more in ((crawled, ""), (again, " and the correction of today")):

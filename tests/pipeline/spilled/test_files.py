@@ -389,6 +389,8 @@ def test_executors_of_another_kind_are_refused_before_a_folder_is_made(sources, 
     with pytest.raises(ParameterError, match="executors=5 must be executors, such as those of"):
         dedup_files(sources, work=tmp_path / "work", executors=5)
     assert not (tmp_path / "work").exists()
+    with pytest.raises(ParameterError, match="work=None must be a folder that all executors can use"):
+        dedup_files(sources, executors=object())
 
 
 @pytest.mark.parametrize("size", [60, 1 << 20])
