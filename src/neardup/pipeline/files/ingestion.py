@@ -300,7 +300,6 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
             if search and len(index) and not has_table(index.store.folder):
                 rule = "has documents already; if this was interrupted, it only lacks its search table; build it"
                 raise StorageRefused(str(folder), rule, "search table")
-            index.store.require_new()
             _require_such(index, kinds, texts=texts, search=search)
         else:
             _require_room(folder)
