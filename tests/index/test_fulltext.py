@@ -1,4 +1,5 @@
 import math
+import os
 import random
 import sqlite3
 import subprocess
@@ -458,6 +459,19 @@ def test_without_fts5_it_says_so(path, monkeypatch):
     monkeypatch.setattr(fulltext.sqlite3, "connect", lambda *_: Connection())
     with pytest.raises(StorageRefused, match="needs FTS5"):
         FullText.build(path, MARK, 0, [])
+
+
+def test_a_forked_process_has_connections_of_its_own(table):
+    state = table.state()
+    (connection,) = table._idle
+    child = os.fork()
+    if not child:
+        try:
+            os._exit(table.state() != state or connection in table._idle)
+        finally:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert table._idle == [connection]
 
 
 def test_threads_read_and_write_side_by_side(table):

@@ -351,7 +351,7 @@ class FullText:
     def _taken(self) -> tuple[int | None, sqlite3.Connection]:
         """Return an idle connection to the present file, or a new one, and the file if the connection may stay open."""
         try:
-            inode = self._path.stat().st_ino
+            inode = hash((self._path.stat().st_ino, os.getpid()))  # no connection may be used after a fork
         except FileNotFoundError:
             raise StorageRefused(str(self._path), f"is missing; {REBUILD}", "search table") from None
         old: list[sqlite3.Connection] = []
