@@ -423,21 +423,6 @@ def test_one_coordinator_per_folder(folder):
     Journal.open(folder, TERMS).close()
 
 
-def test_a_lock_whose_file_was_removed_by_a_finished_run_is_taken_again(folder, monkeypatch):
-    folder.mkdir()
-    flock, removed = module.fcntl.flock, []
-
-    def late(file, how):
-        if not removed and how == module.fcntl.LOCK_EX | module.fcntl.LOCK_NB:
-            removed.append((folder / "coordinator.lock").unlink())
-        return flock(file, how)
-
-    monkeypatch.setattr(module.fcntl, "flock", late)
-    with Journal.open(folder, TERMS), pytest.raises(StorageBusy):
-        Journal.open(folder, TERMS)
-    assert removed
-
-
 @pytest.mark.parametrize("number", [ENOSPC, EIO])
 @pytest.mark.parametrize("at", ["fsync", "write"])
 def test_a_disk_that_refuses(folder, monkeypatch, number, at):

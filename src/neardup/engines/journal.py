@@ -1,13 +1,10 @@
 """The work folder of a run: its terms, the tasks that are done, and the files that they made."""
 
-import errno
-import fcntl
 import json
 import os
 import re
 import secrets
 import shutil
-import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
@@ -18,13 +15,10 @@ import msgspec
 
 from neardup import __version__
 from neardup.engines.claims import DIGITS, FOLDERS, Claims
+from neardup.engines.files import has_file, locked, naming, replacing, sync_folder
 from neardup.model.errors import (
-    LINKED_LOCK,
-    NeardupError,
     RunComplete,
-    StorageBusy,
     StorageDamaged,
-    StorageFailed,
     StorageRefused,
 )
 from neardup.model.folders import RUN
@@ -44,7 +38,6 @@ _OWN: Final = re.compile(
 )
 _NO_RECORD: Final = "it is not a record of this run; remove the work folder, and run again"
 _TRIES: Final = 4
-_REFUSED: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 _LOOK: Final = 1.0  # seconds between reports of what other processes have done
 
 Task = Callable[[int], dict[str, Any]]
@@ -388,14 +381,6 @@ def is_work(folder: Path) -> bool:
     return has_file(folder, _TERMS)
 
 
-def has_file(folder: Path, *names: str) -> bool:
-    """Return whether a folder has a file of one of these names; ``StorageFailed`` if the system refuses to look."""
-    try:
-        return any((folder / name).is_file() for name in names)
-    except OSError as error:
-        raise StorageFailed.by(error, folder, "read") from error
-
-
 def is_interrupted(folder: Path) -> bool:
     """Return whether a folder has a run that did not end, or was not removed; raises the errors of ``read_header``."""
     header = read_header(folder)
@@ -443,15 +428,6 @@ def _write(folder: Path, header: Header) -> None:
     sync_folder(folder)
 
 
-def sync_folder(folder: Path) -> None:
-    """Make the names of new files last."""
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
 def check_own(folder: Path) -> None:
     """Raise ``StorageRefused`` if there can be no work folder at this path: one with files of others, for example."""
     if not folder.parent.is_dir():
@@ -469,48 +445,6 @@ def check_own(folder: Path) -> None:
     if foreign:
         reason = f"it is not a work folder: it contains {foreign[0]!r}"
         raise StorageRefused(str(folder), reason, "not a work folder")
-
-
-def locked(path: Path, *, shared: bool = False) -> int:
-    """Lock a file, which is created if it is missing, for this process, and return it, open.
-
-    *Shared* locks exclude only those that are not, and need a file that can be read. Raises ``StorageBusy`` with the
-    folder of the file and the process that has the lock.
-    """
-    while True:
-        file, writable = _opened(path, or_read=shared)
-        try:
-            fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
-            with suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(file), path.stat()):
-                    if writable:
-                        os.ftruncate(file, 0)
-                        os.write(file, f"process {os.getpid()} on {socket.gethostname()}".encode())
-                    return file
-        except BlockingIOError:
-            holder = os.pread(file, 200, 0).decode("utf-8", "replace") or "another process"
-            os.close(file)
-            reason = f"{holder} is using it; wait until that ends, or use another folder"
-            raise StorageBusy(str(path.parent), reason, "folder busy") from None
-        except BaseException:
-            os.close(file)
-            raise
-        os.close(file)  # its name was removed by a run that finished in this moment
-
-
-def _opened(path: Path, *, or_read: bool) -> tuple[int, bool]:
-    """Open a lock file, or create it, and return whether it can be written, which *or_read* does not require.
-
-    A link is not followed: its target would be overwritten.
-    """
-    try:
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666), True
-    except OSError as error:
-        if error.errno == errno.ELOOP and path.is_symlink():
-            raise StorageRefused(str(path), LINKED_LOCK) from None
-        if not or_read or error.errno not in _REFUSED:
-            raise
-        return os.open(path, os.O_RDONLY), False
 
 
 def _remove(folder: Path) -> None:
@@ -555,38 +489,3 @@ def _answer(terms: dict[str, Any]) -> dict[str, Any]:
     """Return what decides the answer of a run: its terms without the size of blocks, which depends on the memory."""
     changeable = {name: value for name, value in terms.get(CHANGEABLE, {}).items() if name != BLOCK}
     return {**terms, CHANGEABLE: changeable}
-
-
-@contextmanager
-def replacing(target: Path, partial: Path, *, sync: bool = True) -> Iterator[BinaryIO]:
-    """Yield a new file that replaces *target* when it is complete and on the disk; an exception removes it.
-
-    A file at *partial* is removed first: it may be a link of another user, whose target would be overwritten.
-    """
-    try:
-        partial.unlink(missing_ok=True)
-        with partial.open("xb") as file:
-            yield file
-            file.flush()
-            if sync:
-                os.fsync(file.fileno())
-        partial.replace(target)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
-
-
-@contextmanager
-def naming(path: Path, folder: Path | None = None, *, doing: str = "written") -> Iterator[None]:
-    """Raise errors of the system as ``StorageFailed`` with the file, or *path*, and what it cannot be.
-
-    Errors that name files outside *folder* (by default *path*) are not changed.
-    """
-    try:
-        yield
-    except NeardupError:
-        raise
-    except OSError as error:
-        if error.filename is None or Path(error.filename).is_relative_to(folder or path):
-            raise StorageFailed.by(error, error.filename or path, doing) from error
-        raise

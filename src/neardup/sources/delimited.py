@@ -219,7 +219,8 @@ class _File:
             return b'"' + written.replace('"', '""').encode() + b'"'
         if not any(letter in written for letter in (self.delimiter, "\n", "\r")):
             return written.encode()
-        raise DataError(self.spans.source, f"the id {written!r} cannot be written without quoting")
+        rule = f"the id {written!r} cannot be written without quotation marks; write JSON lines or Parquet"
+        raise DataError(self.spans.source, rule)
 
 
 def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable[bytes]) -> Iterator[Contents]:

@@ -17,7 +17,7 @@ from weakref import finalize
 
 import msgspec
 
-from neardup.engines.journal import sync_folder
+from neardup.engines.files import sync_folder
 from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, require_path
 from neardup.model.labels import LabelledPair, by_pair
 from neardup.sources.compression import load

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from neardup import MinHash, dedup_files
-from neardup.engines.journal import naming
+from neardup.engines.files import naming
 from neardup.model.errors import StorageDamaged, StorageFailed, is_full
 from neardup.pipeline.spilled.job import HeldTexts, digest
 

@@ -24,7 +24,7 @@ from neardup import (
     dedup_files,
     pair_files,
 )
-from neardup.engines import journal
+from neardup.engines.files import locked
 from neardup.engines.journal import Journal
 from neardup.errors import (
     DataError,
@@ -248,7 +248,7 @@ def test_inputs_are_found_from_another_folder(files, tmp_path, monkeypatch):
 def test_a_run_in_progress_and_other_runs_are_refused(files, tmp_path, monkeypatch):
     work = tmp_path / "work"
     dedup_files(files, work=work, keep_work=True)
-    lock = journal.locked(work / "coordinator.lock")
+    lock = locked(work / "coordinator.lock")
     with pytest.raises(StorageBusy, match="is using it; wait until that ends"):
         audit_files(files, work)
     os.close(lock)

@@ -25,7 +25,7 @@ from neardup import (
     audit_files,
     dedup_files,
 )
-from neardup.engines import journal
+from neardup.engines import files
 from neardup.interfaces.pages.report import report_page
 from neardup.model import moments
 from neardup.model.errors import (
@@ -215,7 +215,7 @@ def test_a_run_of_copies_only_is_counted_until_it_is_forgotten(tmp_path):
         assert [part.documents for part in state.segments] == [8, 4]
         state.compact()
         assert [part.documents for part in state.segments] == [12]
-    with pytest.warns(RuntimeWarning, match="has added these inputs to the state .*; the kept documents are in"):
+    with pytest.warns(RuntimeWarning, match="has read the same paths; if it has added the same documents"):
         dedup_files([second], state=tmp_path / "state", force=True)
     with State.open(tmp_path / "state", write=True) as state:
         assert [part.documents for part in state.segments] == [12, 4]
@@ -351,7 +351,7 @@ def test_a_full_disk_leaves_no_segment(batches, tmp_path, monkeypatch, action, w
     def replacing(target, partial):
         if target.name == states._TEXTS and next(full):
             raise OSError(ENOSPC, "full", str(target))
-        return journal.replacing(target, partial)
+        return files.replacing(target, partial)
 
     monkeypatch.setattr(states, "replacing", replacing)
 

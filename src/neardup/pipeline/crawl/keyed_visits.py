@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 import numpy as np
 
-from neardup.engines.journal import naming
+from neardup.engines.files import naming
 from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, ParameterError, RecipeMismatch, StorageFailed
 from neardup.model.seen import Admission

@@ -23,6 +23,7 @@ from neardup.model.errors import (
     InputRefused,
     StorageRefused,
     ValueRefused,
+    counted,
     require,
     require_path,
     require_paths,
@@ -297,7 +298,7 @@ def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:
         found = found.append_column(THRESHOLD, rows.column(THRESHOLD))
     found = found.filter(pc.is_valid(found["position"])).sort_by("position")  # revisits have no position
     if not np.array_equal(found["position"].to_numpy(), np.arange(len(ids))):
-        rule = f"is a report on {len(found):,} documents, but the inputs have {len(ids):,}; {_SAME_INPUTS}"
+        rule = f"is a report on {counted(len(found), 'document')}, but the inputs have {len(ids):,}; {_SAME_INPUTS}"
         raise DataError(os.fspath(of), rule)
     own = found["id"].cast(pa.large_string())
     equal = pc.fill_null(pc.equal(own.combine_chunks(), ids.combine_chunks()), False).to_numpy(False)

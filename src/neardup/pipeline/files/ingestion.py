@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 import numpy as np
 import pyarrow.compute as pc
 
-from neardup.engines.journal import has_file
+from neardup.engines.files import has_file
 from neardup.index.disk.columns import STRING
 from neardup.index.disk.store import Durability
 from neardup.model.arrays import Positions

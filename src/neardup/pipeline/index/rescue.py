@@ -9,7 +9,7 @@ from typing import Any, Final, cast
 
 import numpy as np
 
-from neardup.engines.journal import naming
+from neardup.engines.files import naming
 from neardup.index.disk.buffers import taken
 from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded

@@ -8,7 +8,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.engines.journal import WorkFolder, naming
+from neardup.engines.files import naming
+from neardup.engines.journal import WorkFolder
 from neardup.model.arrays import Positions, Words
 from neardup.pipeline.spilled.earlier_documents import mapped_table
 from neardup.pipeline.spilled.job import Job

@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.engines.journal import WorkFolder, naming
+from neardup.engines.files import naming
+from neardup.engines.journal import WorkFolder
 from neardup.model.arrays import Corpus, Features, Words
 from neardup.model.errors import StorageDamaged
 from neardup.model.policy import Policy

@@ -26,7 +26,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import __version__
-from neardup.engines.journal import has_file, locked, naming, replacing
+from neardup.engines.files import has_file, locked, naming, replacing
 from neardup.index.disk.arrays import checksum
 from neardup.model.arrays import Flags
 from neardup.model.errors import NeardupError, ParameterError, StorageDamaged, StorageRefused, require

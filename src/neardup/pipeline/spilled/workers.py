@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.engines.journal import BLOCK, WorkFolder, naming, read_header
+from neardup.engines.files import naming
+from neardup.engines.journal import BLOCK, WorkFolder, read_header
 from neardup.engines.runner import End, Function, Worked, require_version, work
 from neardup.index.disk.arrays import understood
 from neardup.model.errors import NeardupError, StorageRefused
