@@ -171,7 +171,7 @@ class FullText:
     def __init__(self, path: Path, mark: str, *, writes: bool = False) -> None:
         self._path, self._mark, self._writes = path, mark, writes
         self._idle: list[sqlite3.Connection] = []
-        self._inode = -1
+        self._used = -1, 0
         self._busy = threading.Lock()  # held while writing
         self._pool = threading.Lock()  # held while a connection is taken or returned
         self._closed = False
@@ -331,7 +331,7 @@ class FullText:
     def _connected(self, limit: TimeLimit | None = None) -> Iterator[sqlite3.Connection]:
         """Lend a connection, until the time limit. A connection is closed if its query was interrupted."""
         with _translated(self._path, limit):
-            inode, connection = self._taken()
+            used, connection = self._taken()
             try:
                 if limit:
                     limit.require()
@@ -342,32 +342,32 @@ class FullText:
                 connection.close()
                 raise
             with self._pool:
-                keeps = inode == self._inode and not self._closed
+                keeps = used == self._used and not self._closed
                 if keeps:
                     self._idle.append(connection)
             if not keeps:
                 connection.close()
 
-    def _taken(self) -> tuple[int | None, sqlite3.Connection]:
+    def _taken(self) -> tuple[tuple[int, int] | None, sqlite3.Connection]:
         """Return an idle connection to the present file, or a new one, and the file if the connection may stay open."""
         try:
-            inode = hash((self._path.stat().st_ino, os.getpid()))  # no connection may be used after a fork
+            used = self._path.stat().st_ino, os.getpid()  # after a fork, no connection may be used
         except FileNotFoundError:
             raise StorageRefused(str(self._path), f"is missing; {REBUILD}", "search table") from None
         old: list[sqlite3.Connection] = []
         with self._pool:
             if self._closed:
                 raise StorageRefused(str(self._path), "is closed; open it again")
-            if inode != self._inode:  # it was built again; no old connection has this file
-                old, self._idle, self._inode = self._idle, [], inode
+            if used != self._used:  # it was built again; no old connection has this file
+                old, self._idle, self._used = self._idle, [], used
             found = self._idle.pop() if self._idle else None
         for connection in old:
             connection.close()
         if found is not None:
-            return inode, found
+            return used, found
         _require_fts5(self._path)
         mode = "rw" if self._writes else _reading(self._path)
-        return None if mode == _STILL else inode, _connect(self._path, mode, self._require_such)
+        return None if mode == _STILL else used, _connect(self._path, mode, self._require_such)
 
     def _require_such(self, connection: sqlite3.Connection) -> None:
         (version,) = connection.execute("PRAGMA user_version").fetchone()
