@@ -497,6 +497,21 @@ def test_a_state_that_another_run_has_changed_meanwhile_is_refused(batches, tmp_
     assert not (tmp_path / "work").exists()
 
 
+def test_a_run_that_has_added_its_documents_continues_after_others_have(batches, tmp_path, monkeypatch):
+    ways = {"state": tmp_path / "state", "work": tmp_path / "work"}
+    with monkeypatch.context() as patched:
+        patched.setattr(journal.Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files(batches[0], tmp_path / "kept.jsonl", **ways)
+    dedup_files(batches[1], state=tmp_path / "state")
+    kept = (tmp_path / "kept.jsonl").read_bytes()
+    done = dedup_files(batches[0], tmp_path / "kept.jsonl", **ways).result
+    assert done.summary.kept == kept.count(b"\n") > 0
+    assert (tmp_path / "kept.jsonl").read_bytes() == kept
+    with State.open(tmp_path / "state") as state:
+        assert len(state.segments) == 2
+
+
 def test_pages_of_a_state_are_extracted_in_one_way(tmp_path, batches, monkeypatch):
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text("<title>Bees</title><p>They have left the harbour.")

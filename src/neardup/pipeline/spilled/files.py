@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,8 +113,8 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
         with abandoning(journal):
             begun = stages.one("split-", partial(_begun, shards, size, state, settings))
         shards = Shards.from_dict(begun["shards"], settings.request)
-        known = [] if state is None else [part.name for part in state.segments if part.name != begun["segment"]]
-        if state is not None and known != begun["segments"]:  # but for the segment of this run
+        names = () if state is None else (part.name for part in state.segments)
+        if state is not None and [*takewhile(begun["segment"].__ne__, names)] != begun["segments"]:  # it may be added
             raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
         held = HeldTexts(_HELD * size)
         memory = settings.memory if settings.executors is None else 0  # executors have texts in progress
