@@ -40,16 +40,19 @@ class InputPaths:
 
     def check(self, path: str) -> None:
         """Raise ``OutputRefused`` for an output that is an input, also by a link, is inside one, or contains one."""
+        self.check_outside(path)
+        real = "" if is_url(path) else real_path(path)
+        if real in self._above and Path(real).is_dir():
+            raise OutputRefused(path, f"it contains the input {self._above[real]}; {_NEXT}")
+
+    def check_outside(self, path: str) -> None:
+        """Raise ``OutputRefused`` for an output that is an input, also by a link, or is inside one."""
         real = real_path(path)
         if real in self._places or (not is_url(path) and _numbers(real) & self._files):
             raise OutputRefused(path, f"it is {self._name}; {_NEXT}")
-        if is_url(path):
-            return
-        for folder in map(str, Path(real).parents):
+        for folder in () if is_url(path) else map(str, Path(real).parents):
             if folder in self._folders:
                 raise OutputRefused(path, f"it is inside the input folder {self._folders[folder]}; {_NEXT}")
-        if real in self._above and Path(real).is_dir():
-            raise OutputRefused(path, f"it contains the input {self._above[real]}; {_NEXT}")
 
 
 def require_outside(path: AnyPath, index: AnyPath | None = None) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 from neardup import Checksum, Field, Index, dedup_files
 from neardup.errors import DataError, OutputError, ParameterError
-from neardup.model.errors import FieldMissing, InputRefused
+from neardup.model.errors import FieldMissing, InputRefused, OutputRefused
 
 LINES = [
     {"id": 1, "text": "one two three four five", "rank": 2},
@@ -157,6 +157,19 @@ def test_a_folder_inside_another_input_is_refused(tmp_path, monkeypatch, ways):
         dedup_files(["folder/inside", *(() if "against" in ways else ["folder"])], **ways)
     Index.create("folder/index", texts=True).close()
     assert dedup_files(["folder"], against="folder/index").result.summary.kept == 1
+
+
+@pytest.mark.parametrize("inside", ["a.txt", "a.jsonl"])
+def test_an_output_in_a_folder_that_is_compared_with_is_refused(tmp_path, source, monkeypatch, inside):
+    monkeypatch.chdir(tmp_path)
+    Path("weeks/one").mkdir(parents=True)
+    Path("weeks/one", inside).write_text('{"text": "one two three four"}\n')
+    for outputs in ({"out": "weeks/one/new.jsonl"}, {"out": "weeks/one/"}, {"report": "weeks/one/in/why.jsonl"}):
+        with pytest.raises(OutputRefused, match="name a path elsewhere"):  # a run that continues would compare with it
+            dedup_files([source], **outputs, against="weeks/one", force=True)
+    assert [path.name for path in Path("weeks/one").iterdir()] == [inside]
+    dedup_files([source], "weeks/two/", against="weeks/one")
+    assert len(records(Path("weeks/two", source.name))) > 0
 
 
 def test_what_documents_are_compared_with_is_named_once(tmp_path, source):

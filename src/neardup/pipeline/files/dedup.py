@@ -217,6 +217,9 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     flags |= {"keep_work": keep_work, "for_index": for_index}
     _check_paths(require_paths("inputs", inputs), given_outputs, learn_templates, **flags)
     earlier = _earlier(state, against, for_index=for_index)
+    known = InputPaths(path for path in (earlier.inputs if earlier else ()) if os.path.isdir(path))  # noqa: PTH112 - too
+    for path in (one for one in given_outputs.values() if one is not None):
+        known.check_outside(local(path))  # a run that is continued would compare with outputs there
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
