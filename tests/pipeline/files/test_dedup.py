@@ -6,6 +6,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import Checksum, Field, Index, dedup_files
+from neardup.engines.journal import Journal
 from neardup.errors import DataError, OutputError, ParameterError
 from neardup.model.errors import FieldMissing, InputRefused, OutputRefused
 
@@ -157,6 +158,17 @@ def test_a_folder_inside_another_input_is_refused(tmp_path, monkeypatch, ways):
         dedup_files(["folder/inside", *(() if "against" in ways else ["folder"])], **ways)
     Index.create("folder/index", texts=True).close()
     assert dedup_files(["folder"], against="folder/index").result.summary.kept == 1
+
+
+def test_a_work_folder_in_an_input_folder_has_no_inputs(tmp_path, source, monkeypatch):
+    with Index.create(tmp_path / "index", texts=True) as index:
+        index.admit(["a"], ["one two three four"])
+    ways = {"against": tmp_path / "index", "work": source.parent / "work"}
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files([source.parent], **ways)
+    assert len(dedup_files([source.parent], **ways).documents) == len(records(source))
 
 
 @pytest.mark.parametrize("inside", ["a.txt", "a.jsonl"])

@@ -256,7 +256,7 @@ def _copied(shards: Shards, stages: Stages, outputs: list[Output], settings: Run
     A run that continues compares standard input with its copy, and needs it again if the copy is not complete.
     """
     journal, indexes = stages.journal, {index.path: index for index in settings.earlier.indexes}
-    names = {path: f"index-{number}.jsonl" for number, path in enumerate(indexes)} | {
+    names = {path: f".neardup-index-{number}.jsonl" for number, path in enumerate(indexes)} | {
         path: name_of_copy(path, shards.kinds[source].format)
         for source, path in enumerate(shards.inputs)
         if needs_copy(path)
