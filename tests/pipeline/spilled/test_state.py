@@ -26,6 +26,7 @@ from neardup import (
     dedup_files,
 )
 from neardup.engines import files
+from neardup.engines.journal import Journal
 from neardup.interfaces.pages.report import report_page
 from neardup.model import moments
 from neardup.model.errors import (
@@ -500,7 +501,7 @@ def test_a_state_that_another_run_has_changed_meanwhile_is_refused(batches, tmp_
 def test_a_run_that_has_added_its_documents_continues_after_others_have(batches, tmp_path, monkeypatch):
     ways = {"state": tmp_path / "state", "work": tmp_path / "work"}
     with monkeypatch.context() as patched:
-        patched.setattr(journal.Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        patched.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             dedup_files(batches[0], tmp_path / "kept.jsonl", **ways)
     dedup_files(batches[1], state=tmp_path / "state")
