@@ -16,7 +16,7 @@ METHOD = """
 The run of [dedup](dedup.md), in memory, on one thread and on two; the best of five, also of each stage.
 
 Not everything is halved: candidates are proposed one after the other, which is a sixth of comparing; the threads wait
-for each other several times for every 2,048 documents; and of the rest (ranking, grouping equal documents, keys and
+for each other several times for every 4,096 documents; and of the rest (ranking, grouping equal documents, keys and
 their buckets, the report) only the buckets and the comparison of equal documents use both threads.
 
 *In pieces* is the wall time of the command on the file of [pieces](pieces.md), from Parquet to Parquet and a report.

@@ -11,7 +11,7 @@ from neardup.model.arrays import AnyPositions, Flags, Positions, Words, run_star
 from neardup.model.candidates import DEPTH, ROOM, Candidates, Ranks, chained
 from neardup.model.engine import IN_TURN, Engine
 
-BLOCK = 2048  # documents whose candidates are proposed together
+BLOCK = 4096  # documents whose candidates are proposed together
 ROWS = 1 << 12  # documents whose keys in all columns are held together
 PAIRS = 1 << 20  # candidates proposed together at most
 _SPREAD = 32  # values of the filter for each key of an asking document
