@@ -371,6 +371,13 @@ def test_times_of_pandas_are_sent(tmp_path):
             client.admit(["e", "f"], [STORM, BAKER], {"when": times + pandas.Timedelta(1)})
         with pytest.raises(DataError, match="a field is the Timedelta"):
             client.admit(["e"], [STORM], {"when": np.array([1], "timedelta64[ns]")})
+        with pytest.raises(DataError, match="a time is outside the years 1 to 9999"):
+            client.admit(["e"], [STORM], {"when": pa.array([10**12], pa.timestamp("s"))})
+        hits = [
+            {"id": "a", "text": STORM, "fields": {"at": times[0] + pandas.Timedelta(1)}},
+            {"id": "b", "text": BAKER},
+        ]
+        assert client.collapse(hits)["groups"] == 2
 
 
 def test_a_number_that_json_does_not_have_is_missing(tmp_path):

@@ -817,6 +817,18 @@ def test_a_crawl_for_changes_passes_on_again_what_a_killed_one_has_not_written(p
         process.process_item(lost)
 
 
+def test_a_crawl_for_changes_does_not_pass_on_what_another_crawler_has_kept(pipeline):
+    from scrapy.exceptions import DropItem
+
+    item = {"url": "http://a.example/", "text": words("a")}
+    _, crawler = pipeline(refetch="always")
+    crawler.end("shutdown")
+    process, crawler = pipeline(refetch="always")
+    process._crawl.pages.judge_and_admit([item["url"]], [item["text"]])
+    with pytest.raises(DropItem):
+        process.process_item(item)
+
+
 def test_a_changed_page_that_repeats_another_is_passed_on_again_by_the_next_crawl(pipeline):
     from scrapy.exceptions import DropItem
 

@@ -23,7 +23,7 @@ def has_file(folder: Path, *names: str) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names of new files last."""
+    """Sync a folder, so that the names of new files survive a power failure."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)
@@ -34,7 +34,7 @@ def sync_folder(folder: Path) -> None:
 def locked(path: Path, *, shared: bool = False) -> int:
     """Lock a file, which is created if it is missing, for this process, and return it, open.
 
-    *Shared* locks exclude only those that are not, and need a file that can be read. Raises ``StorageBusy`` with the
+    *Shared* locks exclude only exclusive ones, and need a file that can be read. Raises ``StorageBusy`` with the
     folder of the file and the process that has the lock.
     """
     while True:

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 
 Result = TypeVar("Result")
 
-_YOUNG = 1_000_000  # objects between garbage collections: a first use, which compiles, keeps fewer of those it makes
+_YOUNG = 1_000_000  # objects between garbage collections; a first use, which compiles, keeps fewer
 
 
 class _WithoutUnused:

@@ -358,7 +358,7 @@ class FullText:
         with self._pool:
             if self._closed:
                 raise StorageRefused(str(self._path), "is closed; open it again")
-            if used != self._used:  # it was built again; no old connection has this file
+            if used != self._used:  # built again, or this process is a fork
                 old, self._idle, self._used = self._idle, [], used
             found = self._idle.pop() if self._idle else None
         for connection in old:

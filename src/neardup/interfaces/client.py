@@ -154,6 +154,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connections; a second call does nothing."""
+        self._leave_parent()
         with self._lock:
             self._closed = True
             while self._idle:
@@ -346,7 +347,7 @@ class Client:
 
     def _post(self, path: str, given: Any) -> dict[str, Any]:
         try:
-            body = msgspec.json.encode(given)
+            body = msgspec.json.encode(given, enc_hook=_time)
         except (TypeError, ValueError, OverflowError) as error:
             raise DataError("the request", f"cannot be written as JSON: {error}") from error
         return self._answer("POST", path, body)
@@ -388,9 +389,15 @@ class Client:
             time.sleep(wait)
             pause = min(2 * pause, _LONGEST_PAUSE)
 
+    def _leave_parent(self) -> None:
+        """After a fork, close the connections of the parent, whose answers this process would read."""
+        if self._process != os.getpid():
+            old, self._idle, self._lock, self._process = self._idle, [], Lock(), os.getpid()
+            for connection in old:
+                connection.close()
+
     def _sent(self, method: str, path: str, body: bytes | None, head: dict[str, str]) -> tuple[HTTPResponse, bytes]:
-        if self._process != os.getpid():  # parent and child would read each other's answers
-            self._idle, self._lock, self._process = [], Lock(), os.getpid()
+        self._leave_parent()
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is not None:
@@ -447,9 +454,17 @@ class Client:
 def _records(
     named: Sequence[Mapping[str, Any]], contents: Sequence[Mapping[str, Any]], fields: Any
 ) -> Iterator[dict[str, Any]]:
-    rows = fields.to_pylist() if fields.num_columns else [{}] * len(contents)
+    try:
+        rows = fields.to_pylist() if fields.num_columns else [{}] * len(contents)
+    except (ValueError, OverflowError) as error:  # what Python's times cannot hold
+        rule = "a time is outside the years 1 to 9999 or has nanoseconds; send times in microseconds"
+        raise DataError("the fields", rule) from error
     for number, own in enumerate(rows):
         _require_json(own, f"document {number}")
+        for name, value in own.items():
+            if getattr(value, "nanosecond", 0) > 0:
+                rule = "has nanoseconds, which no index stores; send microseconds"
+                raise DataError(f"field {name!r} of document {number}", rule)
     for name, content, own in zip(named, contents, rows, strict=True):
         yield {**name, **content, "fields": own}
 
@@ -461,8 +476,6 @@ def _require_json(fields: Mapping[Any, Any], where: str) -> None:
             raise DataError(f"field {name!r} of {where}", "is infinite, which JSON does not have; send a finite number")
         if isinstance(value, bytes | bytearray | memoryview):
             raise DataError(f"field {name!r} of {where}", "is a byte string, which JSON does not have; send a string")
-        if getattr(value, "nanosecond", 0) > 0:
-            raise DataError(f"field {name!r} of {where}", "has nanoseconds, which no index stores; send microseconds")
 
 
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[list[msgspec.Raw]]:
@@ -482,7 +495,7 @@ def _batches(records: Iterable[dict[str, Any]]) -> Iterator[list[msgspec.Raw]]:
 
 
 def _time(value: Any) -> str:
-    """Return a time of pandas, as which Arrow returns one with nanoseconds, as a string."""
+    """Return a ``Timestamp`` of pandas as a string; Arrow returns times with nanoseconds as such objects."""
     if isinstance(value, datetime):
         return value.isoformat()
     raise DataError("a field", f"is {described(value)}, which JSON does not have")

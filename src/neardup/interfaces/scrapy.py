@@ -48,7 +48,7 @@ from neardup.sources.output import atomic
 from neardup.text.extraction import Extraction, View
 from neardup.text.host_templates import HostTemplates
 
-UNFINISHED: Final = "unfinished-crawl"  # the file in an index's folder on unfinished crawls: see ``Crawl._begun``
+UNFINISHED: Final = "unfinished-crawl"  # the file, in an index's folder or JOBDIR, with the numbers of ``Crawl._begun``
 
 SEEN: Final = "neardup.seen"  # the file in JOBDIR with requests and pages of an interrupted crawl, empty in others
 _QUEUES: Final = "requests.queue"  # Scrapy's folder in JOBDIR
@@ -276,9 +276,10 @@ class Crawl:
 
     def _may_be_lost(self, own: str) -> bool:
         """Return whether an unfinished crawl passed on the item of a page, which may not have been written."""
-        if not self._resumes or self.settings.refetch == "never":
+        refetch = self.settings.refetch
+        if not self._resumes or refetch == "never" or (refetch == "always" and not self._was_killed):
             return False
-        since = self._since if self.settings.refetch == "unfinished" else self._unwritten
+        since = self._since if refetch == "unfinished" else self._unwritten
         (admission,) = self.index.admissions([own])
         return admission is not None and admission.reported >= since
 
@@ -291,9 +292,10 @@ class Crawl:
         return None if job is None else Path(job, UNFINISHED)
 
     def _begun(self) -> tuple[int, int]:
-        """Return the first admission of unfinished crawls, and that of those whose items may not have been written.
+        """Return two admission numbers: the first of unfinished crawls, and the first whose item may not be written.
 
-        If there are none, it is the next admission, which is recorded. A crawl that was not killed has written them.
+        Without such crawls, both are the next admission. After a graceful end, all items are written, so the second is
+        the next admission. New numbers are recorded.
         """
         self._was_killed = False
         following = self.index.next_admission

@@ -89,7 +89,7 @@ def sort_distinct(values):
 
 @njit
 def copy_distinct(ascending, target):
-    """Copy values without their repeats, perhaps to the beginning of the same array; return how many these are."""
+    """Copy ascending values without repeats to *target*, which may be the same array; return their number."""
     count = 0
     for value in ascending:
         if count == 0 or value != target[count - 1]:

@@ -54,8 +54,8 @@ def njit(function: Kernel | None = None, **options: bool) -> Any:
     by loops for the same reason: with a slice that is assigned from an array, Numba also compiles the formatting of its
     error message, which takes longer than most kernels.
 
-    Numba compiles a function again for a number that is written in a call, or with which a variable in a call
-    begins, such as 0; not for ``np.int64(0)``.
+    Numba compiles a function again for each literal number that is an argument, and for a variable that is first set to
+    one, as by ``position = 0``; ``np.int64(0)`` avoids this.
     """
     decorator = numba.njit(nogil=True, no_cpython_wrapper=True, no_cfunc_wrapper=True, **options)
     return decorator if function is None else decorator(function)

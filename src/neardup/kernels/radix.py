@@ -24,7 +24,7 @@ def sort(words, places, lowest):
 
 @njit
 def ordered(words):
-    """Return words in ascending order; the argument is changed, too."""
+    """Return the words in ascending order, in the argument or another array; the argument is overwritten."""
     return by_digits(words, np.empty(0, np.uint32), np.int64(0))[0]
 
 

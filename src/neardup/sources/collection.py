@@ -172,7 +172,10 @@ class Collection(ABC):
 
     @abstractmethod
     def rows(self) -> Iterator[pa.Table]:
-        """Yield all records with all of their fields, some at a time; tables without records have their columns."""
+        """Yield all records with all of their fields, some at a time.
+
+        A table without records yields one empty table, for its columns; JSON lines without records yield nothing.
+        """
 
     @cached_property
     @abstractmethod

@@ -154,7 +154,9 @@ class DelimitedText(InputPiece):
             return
         rule = f"its header differs from that of {first}"
         if columns[0] == wanted[0]:
-            rule += "; names in only one of them are quoted, so quotation marks have another meaning in each file"
+            rule = (
+                f"names are quoted in only one of its header and that of {first}, so quotation marks differ in meaning"
+            )
         raise DataError(source, rule, "other columns")
 
     @classmethod

@@ -15,10 +15,10 @@ _KINDS: Final = {"index": INDEX, "state": STATE, "work folder": RUN}  # folders 
 
 
 class InputPaths:
-    """The paths of inputs, which many outputs are compared with; *name* is what messages call one of them."""
+    """The paths of inputs, which many outputs are compared with; *name* and *folder* are what messages call them."""
 
-    def __init__(self, inputs: Iterable[str], name: str = _INPUTS) -> None:
-        self._name = name
+    def __init__(self, inputs: Iterable[str], name: str = _INPUTS, *, folder: str = "the input folder") -> None:
+        self._name, self._folder = name, folder
         self._places: set[str] = set()
         self._files: set[tuple[int, int]] = set()
         self._folders: dict[str, str] = {}
@@ -33,10 +33,10 @@ class InputPaths:
             self._files |= _numbers(real)
             if Path(real).is_dir():
                 self._folders[real] = path
-            for folder in map(str, Path(real).parents):
-                if folder in self._above:
+            for above in map(str, Path(real).parents):
+                if above in self._above:
                     break
-                self._above[folder] = path
+                self._above[above] = path
 
     def check(self, path: str) -> None:
         """Raise ``OutputRefused`` for an output that is an input, also by a link, is inside one, or contains one."""
@@ -52,7 +52,7 @@ class InputPaths:
             raise OutputRefused(path, f"it is {self._name}; {_NEXT}")
         for folder in () if is_url(path) else map(str, Path(real).parents):
             if folder in self._folders:
-                raise OutputRefused(path, f"it is inside the input folder {self._folders[folder]}; {_NEXT}")
+                raise OutputRefused(path, f"it is inside {self._folder} {self._folders[folder]}; {_NEXT}")
 
 
 def require_outside(path: AnyPath, index: AnyPath | None = None) -> None:

@@ -260,7 +260,7 @@ def filtered(table: pa.Table, mask: Flags) -> pa.Table:
     except pa.ArrowNotImplementedError:  # such as string_view; slices are independent of types, but there may be many
         edges = np.flatnonzero(np.diff(mask, prepend=False, append=False)).tolist()
         parts = [table.slice(first, last - first) for first, last in zip(edges[::2], edges[1::2], strict=True)]
-        return pa.concat_tables([table.slice(0, 0), *parts])  # of at least one table
+        return pa.concat_tables([table.slice(0, 0), *parts])  # concat_tables needs one
 
 
 def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from neardup.engines.executors import Executors
 from neardup.engines.local import LocalEngine, thread_count
@@ -217,7 +217,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     flags |= {"keep_work": keep_work, "for_index": for_index}
     _check_paths(require_paths("inputs", inputs), given_outputs, learn_templates, **flags)
     earlier = _earlier(state, against, for_index=for_index)
-    known = InputPaths(path for path in (earlier.inputs if earlier else ()) if os.path.isdir(path))  # noqa: PTH112 - too
+    folders = filter(os.path.isdir, earlier.inputs if earlier else ())
+    known = InputPaths(folders, folder="the folder that is compared with,")
     for path in (one for one in given_outputs.values() if one is not None):
         known.check_outside(local(path))  # a run that is continued would compare with outputs there
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
@@ -326,9 +327,10 @@ def _in_pieces(
 
 def _warn_if_added_before(done: FilesResult, state: "State") -> None:
     """Warn if a run has kept nothing, and an earlier run with its state has read the same paths."""
-    *earlier, added = state.segments
-    summary, before = done.result.summary, {path for part in earlier for path in part.inputs}
-    if summary.known and summary.kept <= summary.empty and before.issuperset(added.inputs):
+    segments, result = state.segments, cast("StoredResult", done.result)
+    own = [part.name for part in segments].index(result.segment)  # later runs may have added theirs, too
+    summary, before = result.summary, {path for part in segments[:own] for path in part.inputs}
+    if summary.known and summary.kept <= summary.empty and before.issuperset(segments[own].inputs):
         why = f"an earlier run with the state {state.folder} has read the same paths"
         where = "if it has added the same documents, its outputs have those that were kept"
         warnings.warn(f"no document with a text was kept: {why}; {where}", RuntimeWarning, stacklevel=3)

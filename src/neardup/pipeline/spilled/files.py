@@ -113,9 +113,7 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
         with abandoning(journal):
             begun = stages.one("split-", partial(_begun, shards, size, state, settings))
         shards = Shards.from_dict(begun["shards"], settings.request)
-        names = () if state is None else (part.name for part in state.segments)
-        if state is not None and [*takewhile(begun["segment"].__ne__, names)] != begun["segments"]:  # it may be added
-            raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
+        _require_segments(journal, begun, state)
         held = HeldTexts(_HELD * size)
         memory = settings.memory if settings.executors is None else 0  # executors have texts in progress
         job = replace(job_of(journal, settings.scheme, begun, terms), shards=shards, held=held)
@@ -127,6 +125,7 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
             stages, where, whole = by(job.scheme), writing(job, outputs), reporting(job, outputs, report)
             report_continuation(job, journal, settings.continued)
             result = decided(job, stages, engine, progress, settings.announce, memory)
+        result.segment = begun["segment"]
         if settings.revisits:
             known = result.documents.originals(np.asarray(result.representatives)[result.exact])
             result.summary = replace(result.summary, revisits_missing=known["offset"].null_count)
@@ -387,6 +386,14 @@ def _begun(shards: Shards, size: int, state: State | None, settings: RunSettings
         "segment": secrets.token_hex(8),  # that the run adds
         "for_index": settings.earlier.adds and (settings.earlier if known is None else known).for_index,
     }
+
+
+def _require_segments(journal: Journal, begun: dict[str, Any], state: State | None) -> None:
+    """Raise ``RunChanged`` if a state has other segments than when the run began, before the one that the run adds."""
+    if state is not None:
+        before = takewhile(begun["segment"].__ne__, (part.name for part in state.segments))
+        if [*before] != begun["segments"]:
+            raise RunChanged(str(journal.folder), [Change("changed", f"the state {str(state.folder)!r}")])
 
 
 def _share(memory: int, threads: int) -> int:

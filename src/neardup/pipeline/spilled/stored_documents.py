@@ -135,10 +135,11 @@ class StoredResult:
     """The result of a run in pieces, as ``Result`` has one in memory.
 
     The documents are numbered from 0, and the earlier ones after them; ``representatives`` is int64[n], the number of
-    each one's representative, or -1.
+    each one's representative, or -1. ``segment`` is the name of the one that the run adds to its state, if it adds one.
     """
 
     summary: Summary
+    segment: str
 
     def __init__(self, job: Job, documents: StoredDocuments, rules: list[str]) -> None:
         """Open the stored decisions on *documents*; *rules* are those that the record of ``decide`` names."""
