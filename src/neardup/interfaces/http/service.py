@@ -180,11 +180,11 @@ class Service:
 
     async def start(self) -> None:
         """Start to watch the index. Call ``warm_up`` before, so that the first request does not wait."""
-        self.update_metrics()
+        self.ready = True
+        self.update_metrics()  # now that the index is idle: the first request may find it busy
         self._tasks.append(asyncio.create_task(self._watch()))
         if self.writer is not None:
             self._tasks.append(asyncio.create_task(self._ask()))
-        self.ready = True
 
     async def stop(self) -> None:
         """Wait for the work in progress, and close the index."""
