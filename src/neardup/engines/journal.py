@@ -16,11 +16,7 @@ import msgspec
 from neardup import __version__
 from neardup.engines.claims import DIGITS, FOLDERS, Claims
 from neardup.engines.files import has_file, locked, naming, replacing, sync_folder
-from neardup.model.errors import (
-    RunComplete,
-    StorageDamaged,
-    StorageRefused,
-)
+from neardup.model.errors import RunComplete, StorageDamaged, StorageRefused
 from neardup.model.folders import RUN
 
 LEASE: Final = 60.0  # seconds after which other processes do the task of a silent one

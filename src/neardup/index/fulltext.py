@@ -171,7 +171,7 @@ class FullText:
     def __init__(self, path: Path, mark: str, *, writes: bool = False) -> None:
         self._path, self._mark, self._writes = path, mark, writes
         self._idle: list[sqlite3.Connection] = []
-        self._used = -1, 0
+        self._used = -1, 0  # the file and the process of the idle connections
         self._busy = threading.Lock()  # held while writing
         self._pool = threading.Lock()  # held while a connection is taken or returned
         self._closed = False

@@ -236,11 +236,6 @@ def _is_blank(code):
 
 
 @njit
-def _closes(code):
-    return code < 0x80 and _CLOSES[code]
-
-
-@njit
 def _ends_word(code, entry):
     if code >= 0x80:
         return kind_of(entry) != SYMBOL
@@ -268,7 +263,7 @@ def _is_emphasis(source, end, length, before, behind, index, table):
         return True
     if is_space(before) or is_space(behind):
         return is_space(before) != is_space(behind)
-    closes = _separates(behind, after) or _closes(behind)
+    closes = _separates(behind, after) or (behind < 0x80 and _CLOSES[behind])
     if behind == _POINT or behind == _QUOTE or behind == _APOSTROPHE:
         following = _second_behind(source, end, index, table)
         closes = not _is_digit(following)
@@ -294,7 +289,8 @@ def _is_unit(source, position, index, table):
     """Return whether a unit, or what may be one, ends at *position*, and no number is before it."""
     code, place = _before(source, position, index, table)
     if code < 0x80:
-        return _UNITS[code] and not _is_digit(_second_before(source, position, index, table)[1])
+        before, _ = _before(source, place, index, table)
+        return _UNITS[code] and not _is_digit(entry_of(index, table, before))
     for length in range(UNIT + 1):
         entry = entry_of(index, table, code)
         if _is_digit(entry):
@@ -362,12 +358,12 @@ def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
     if code == _PIPE:
         of_table = (before == _MINUS or before == _COLON) and (behind == _MINUS or behind == _COLON)
         return length > 1 or not (open_before or open_behind or of_table)
+    if code == _MINUS:
+        return length == 1 and _is_minus(source, begin, end, before, behind, index, table)
     near, after = entry_of(index, table, before), entry_of(index, table, behind)
     if code == _SLASH:
         digit = _is_digit(near) or _is_digit(after)
         return (open_before and open_behind) or (digit and not open_before and not open_behind)
-    if code == _MINUS:
-        return length == 1 and _is_minus(source, begin, end, before, behind, index, table)
     if code == _TILDE:
         return not (_is_digit(near) or _is_letter_abroad(before, near))
     if code == _EXCLAMATION:

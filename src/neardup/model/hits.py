@@ -6,6 +6,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 _GROUP_BITS: Final = 63  # so that every engine's integers can hold it
+GROUP_PATTERN: Final = "^[0-9]{1,19}$"  # of such an id as a string, because many programs cannot read such integers
 _DIGEST: Final = blake2b(digest_size=8)  # copying it takes half as long as creating one
 
 # Many of these are created for each page: creating frozen dataclasses would take ten times as long.

@@ -18,6 +18,7 @@ from neardup.interfaces.http.limits import BATCH, PAGE
 from neardup.interfaces.http.links import Mount
 from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.service import Service
+from neardup.model.hits import GROUP_PATTERN
 from neardup.sources.json_faults import fault_of
 
 JSON: Final = "application/json"
@@ -42,7 +43,7 @@ Size = Annotated[int, Meta(ge=1, le=PAGE)]
 Page = Annotated[int, Meta(ge=1, le=1_000_000)]
 Number = Annotated[int, Meta(ge=1, le=BATCH)]
 Threshold = Annotated[float, Meta(gt=0, le=1)]
-GroupId = Annotated[str, Meta(pattern="^[0-9]{1,19}$")]  # a string, because many programs cannot read such integers
+GroupId = Annotated[str, Meta(pattern=GROUP_PATTERN)]
 
 
 class Nothing(Input):

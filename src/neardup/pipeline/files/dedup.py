@@ -219,8 +219,9 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     earlier = _earlier(state, against, for_index=for_index)
     folders = filter(os.path.isdir, earlier.inputs if earlier else ())
     known = InputPaths(folders, folder="the folder that is compared with,")
-    for path in (one for one in given_outputs.values() if one is not None):
-        known.check_outside(local(path))  # a run that is continued would compare with outputs there
+    named = {name: local(path) for name, path in given_outputs.items() if path is not None}
+    for path in named.values():
+        known.check_outside(path)  # a run that is continued would compare with outputs there
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
@@ -230,7 +231,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         ignore_common=common,
         policy=policy,
         learn_templates=learn_templates,
-        outputs={name: local(path) for name, path in given_outputs.items() if path is not None},
+        outputs=named,
         force=force,
         revisits=revisits,
         memory=OF_RUN if memory is None else require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"),

@@ -33,7 +33,7 @@ from neardup.model.errors import (
     require_name,
     require_whole,
 )
-from neardup.model.hits import HiddenHit
+from neardup.model.hits import GROUP_PATTERN, HiddenHit
 from neardup.model.query import Term, terms_of, written
 from neardup.pipeline.index.fields import field_values, moment_of
 from neardup.pipeline.index.index import Index
@@ -520,7 +520,7 @@ def _repeat(hit: FoundHit, of: FoundHit, hidden: HiddenHit) -> Repeat:
 
 
 def _group(include: str) -> int:
-    known = isinstance(include, str) and re.fullmatch("[0-9]{1,19}", include) is not None
+    known = isinstance(include, str) and re.fullmatch(GROUP_PATTERN, include) is not None
     require(known, "include", include, "must be the id of a group, which is a string of digits")
     return int(include)
 
