@@ -26,7 +26,7 @@ def signed(documents, multipliers, addends, kind=np.uint32):
 
 
 @given(
-    st.lists(st.lists(UINT64, max_size=6), max_size=4),
+    st.lists(st.lists(UINT64, max_size=2 * BINS), max_size=4),
     st.lists(UINT64, min_size=2 * BINS, max_size=2 * BINS),
     st.lists(UINT64, min_size=2 * BINS, max_size=2 * BINS),
 )
@@ -36,7 +36,7 @@ def test_equals_its_definition(documents, multipliers, addends):
 
 
 @given(
-    st.lists(st.lists(UINT64, max_size=6), max_size=4),
+    st.lists(st.lists(UINT64, max_size=2 * BINS), max_size=4),
     st.lists(UINT64, min_size=2 * BINS, max_size=2 * BINS),
     st.lists(UINT64, min_size=2 * BINS, max_size=2 * BINS),
 )

@@ -22,6 +22,7 @@ _EMPTY = np.uint32(EMPTY)
 _HALF = np.uint64(32)
 _LOW = np.uint64(EMPTY)  # the bits of a hash that are its candidate
 _ONE = np.uint64(1)
+_NEVER = np.uint64((1 << 64) - 1)
 
 
 @njit
@@ -57,7 +58,7 @@ def _first_of(place, bins):
 
 
 @njit
-def _sketch_many(features, multipliers, addends, row, fresh, filled_in):
+def _sketch_many(features, multipliers, addends, row, fresh, earliest):
     """Fill a row from many features: each round fills a large part of the empty bins."""
     bins = row.size
     row[:] = _EMPTY
@@ -67,8 +68,8 @@ def _sketch_many(features, multipliers, addends, row, fresh, filled_in):
         addend = addends[turn]
         if turn == REPETITIVE and waiting > FEW and features.size > 4 * bins:  # most of them must be repeats
             features = few_distinct(features, 4 * bins)
-            if 4 * features.size < bins:
-                _sketch_few(features, multipliers, addends, row, filled_in)
+            if features.size < bins:
+                _sketch_few(features, multipliers, addends, row, earliest)
                 return
         if turn == 0:
             _scatter(features, multiplier, addend, row)
@@ -93,28 +94,32 @@ def _sketch_many(features, multipliers, addends, row, fresh, filled_in):
 
 
 @njit
-def _sketch_few(features, multipliers, addends, row, filled_in):
-    """Fill a row from few features, without visiting all bins in each of the many rounds."""
+def _sketch_few(features, multipliers, addends, row, earliest):
+    """Fill a row from few features, in many rounds.
+
+    In *earliest*, the round stands above the candidate: the smallest word of a bin has the first round's minimum.
+    """
     bins = row.size
-    filled_in[:] = -1
-    waiting = bins
-    for turn in range(bins):
-        for value in features:
-            hashed = value * multipliers[turn] + addends[turn]
-            place = ((hashed >> _HALF) * np.uint64(bins)) >> _HALF
-            candidate = min(np.uint32(hashed), np.uint32(_EMPTY - np.uint32(1)))
-            if filled_in[place] < 0:
-                filled_in[place] = turn
-                row[place] = candidate
-                waiting -= 1
-            elif filled_in[place] == turn:
-                row[place] = min(row[place], candidate)
+    earliest[:] = _NEVER
+    together = max(1, bins // features.size)  # rounds until the bins are looked at again
+    for begin in range(0, bins, together):
+        for turn in range(begin, min(begin + together, bins)):
+            before = np.uint64(turn) << _HALF
+            for value in features:
+                hashed = value * multipliers[turn] + addends[turn]
+                place = ((hashed >> _HALF) * np.uint64(bins)) >> _HALF
+                earliest[place] = min(earliest[place], before | min(hashed & _LOW, _LOW - _ONE))
+        waiting = 0
+        for place in range(bins):
+            waiting += earliest[place] == _NEVER
         if waiting == 0:
-            return
+            break
     for place in range(bins):
-        if filled_in[place] < 0:
+        if earliest[place] == _NEVER:
             turn = bins + place
             row[place] = _lowest(features, multipliers[turn], addends[turn], np.uint64(0), _ONE)
+        else:
+            row[place] = np.uint32(earliest[place] & _LOW)
 
 
 @kernel
@@ -130,17 +135,17 @@ def sketch(values, starts, ends, multipliers, addends, minima):
     mask = np.uint32(EMPTY) if minima.itemsize == 4 else np.uint32(0xFFFF)
     row = np.empty(bins, np.uint32)
     scratch = np.empty(bins, np.uint32)
-    filled_in = np.empty(bins, np.int64)
+    earliest = np.empty(bins, np.uint64)
     for document in range(starts.size):
         features = values[starts[document] : ends[document]]
         short = minima[document]
         if features.size == 0:
             short[:] = mask
             continue
-        if 4 * features.size < bins:
-            _sketch_few(features, multipliers, addends, row, filled_in)
+        if features.size < bins:
+            _sketch_few(features, multipliers, addends, row, earliest)
         else:
-            _sketch_many(features, multipliers, addends, row, scratch, filled_in)
+            _sketch_many(features, multipliers, addends, row, scratch, earliest)
         for place in range(bins):
             short[place] = min(row[place] & mask, mask - np.uint32(1))
 
