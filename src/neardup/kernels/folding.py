@@ -30,12 +30,13 @@ BEYOND = 1 << 10  # in the normal table: not assigned in its version of Unicode
 BLOCK = 64  # bytes looked at together
 
 _ONE = np.uint64(1)
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 _BYTE = np.uint8
 _CODE = np.uint32
 _INVALID = np.uint32(INVALID)
 _EXPANDS = np.uint32(1 << 23)
 _POINT = np.uint32((1 << 21) - 1)
+_LETTER = np.uint32(WORD << np.uint32(21))
+_UNUSUAL = np.uint32(INVISIBLE | _EXPANDS | np.uint32(3 << 21))
 _SLASH, _COLON = 0x2F, _BYTE(0x3A)
 _MINUS, _WIDE_HYPHEN, _HYPHEN = np.uint32(0x2212), np.uint32(0xFF0D), np.uint32(0x2D)
 
@@ -66,6 +67,7 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
     data, index, table, folded = borrowed(data), borrowed(index), borrowed(table), borrowed(folded)
     out = 0
     lift = _BYTE(32) if fold_case else _BYTE(0)
+    moves = _POINT if fold_case else _CODE(0)
     for document in range(offsets.size - 1):
         bounds[document] = out
         begin = out
@@ -114,18 +116,23 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                 out += 1
                 position += 1
                 continue
-            while position < source.size and (
-                source[position] >= 0x80 or (symbols and is_ascii_symbol(source[position]))
-            ):
+            while position < source.size:
+                byte = source[position]
+                if byte < 0x80 and not (symbols and is_ascii_symbol(byte)):
+                    break
+                code, length = code_point(source, position)
+                entry = entry_of(index, table, code)
+                if entry & _UNUSUAL == _LETTER:
+                    out = encode(_CODE((code + (entry & moves)) & _POINT), folded, out)
+                    position += length
+                    continue
                 if begins_ruler(source, position):
                     end = row_end(source, position)
                     folded[out : out + end - position] = 0
                     out += end - position
                     position = end
                     continue
-                code, length = code_point(source, position)
                 position += length
-                entry = entry_of(index, table, code)
                 if entry & INVISIBLE:
                     continue
                 kind = kind_of(entry)
@@ -180,44 +187,37 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
 
 
 @kernel
-def may_change(data, offsets, index, table, bit, flags):
+def may_change(data, offsets, index, table, bit, leads, flags):
     """Flag the documents that Unicode normalisation may change (quick check of UAX #15).
 
     ``flags[d]`` is set to 1 where a code point has *bit* in the ``normal`` table, or combining
-    marks are out of canonical order; all other documents are certainly normalised. Invalid
-    UTF-8 is skipped. A document with more than ``MOST_MARKS`` combining marks in a row is not
-    flagged: ordering them would take quadratic time.
+    marks are out of canonical order; all other documents are certainly normalised. Only a code point whose first byte
+    is one of *leads* (bool[256]) can have *bit*, or be a combining mark. Invalid UTF-8 is skipped. A document with more
+    than ``MOST_MARKS`` combining marks in a row is not flagged: ordering them would take quadratic time.
     """
     for document in range(offsets.size - 1):
         source = data[offsets[document] : offsets[document + 1]]
         flags[document] = 0
         position = np.int64(0)
-        end = 0  # of the last code point that is not ASCII
+        end = 0  # of the last code point that was looked at
         last_class = 0
         marks = 0
         while position < source.size:
-            high = _ALL
-            if position + BLOCK <= source.size:
-                high = high_at(source, position)
-            if high == 0:
-                position += BLOCK
+            until = min(position + BLOCK, source.size)
+            if until == position + BLOCK and high_at(source, position) == 0:
+                position = until
                 continue
-            step = np.int64(trailing_zeros(high)) if high != _ALL else 0
-            position += step
-            if source[position] < 0x80:  # in the last block, which is looked at byte by byte
+            while position < until and not leads[source[position]]:
                 position += 1
+            if position == until:
                 continue
-            if position != end:  # ASCII lies between
+            if position != end:
                 last_class = 0
                 marks = 0
             code, length = code_point(source, position)
             position += length
             end = position
-            if code == _INVALID:
-                last_class = 0
-                marks = 0
-                continue
-            entry = lookup(index, table, code)
+            entry = np.uint16(0) if code == _INVALID else lookup(index, table, code)
             combining = np.int64(entry & 0xFF)
             if entry & bit or (combining != 0 and combining < last_class):
                 flags[document] = 1

@@ -97,7 +97,7 @@ def _sketch_many(features, multipliers, addends, row, fresh, earliest):
 def _sketch_few(features, multipliers, addends, row, earliest):
     """Fill a row from few features, in many rounds.
 
-    In *earliest*, the round stands above the candidate: the smallest word of a bin has the first round's minimum.
+    The words of *earliest* are rounds, and below them candidates: the smallest one of a bin has its minimum.
     """
     bins = row.size
     earliest[:] = _NEVER

@@ -9,10 +9,11 @@ from typing import Final
 import numpy as np
 
 from neardup.kernels import folding
-from neardup.model.arrays import Bytes, TextBatch
+from neardup.model.arrays import Bytes, Flags, TextBatch
 from neardup.text.analysis import Normalization
 from neardup.text.unicode import unicode_tables
 
+_CLASS: Final = np.uint16(0xFF)  # bits of the normal table: the combining class
 BITS: Final[Mapping[Normalization, np.uint16]] = {"NFC": np.uint16(1 << 8), "NFKC": np.uint16(1 << 9)}
 
 
@@ -35,8 +36,16 @@ def normalized(batch: TextBatch, form: Normalization | None) -> TextBatch:
 def may_change(batch: TextBatch, form: Normalization) -> Bytes:
     """Return 1 for each document that normalisation may change, and 0 for the others: see the kernel ``may_change``."""
     flags = np.empty(len(batch), np.uint8)
-    folding.may_change(batch.data, batch.offsets, *unicode_tables().normal, BITS[form], flags)
+    folding.may_change(batch.data, batch.offsets, *unicode_tables().normal, BITS[form], leads(form), flags)
     return flags
+
+
+@cache
+def leads(form: Normalization) -> Flags:
+    """Return which first bytes of UTF-8 begin a code point that normalisation may change, or a combining mark."""
+    index, data = unicode_tables().normal
+    unsettled = ((data & (BITS[form] | _CLASS)) != 0).reshape(-1, 2, 64).any(axis=2)[index]  # 64 have one first byte
+    return np.isin(np.arange(256), [chr(64 * place).encode()[0] for place in np.flatnonzero(unsettled).tolist()])
 
 
 def normalize(text: str, form: Normalization) -> str:
