@@ -30,7 +30,7 @@ from neardup.model.errors import DataError, counted, reason, require
 from neardup.sources.collection import Advance, Append, InputPiece, silent
 from neardup.sources.compression import HEAD, MARKED, changed, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
-from neardup.sources.formats import DOCUMENTS, FOLDER, display, is_document, is_hidden, is_pipe, kind, matches
+from neardup.sources.formats import DOCUMENTS, FOLDER, display, ending, is_document, is_hidden, is_pipe, kind, matches
 from neardup.sources.lines import BOM
 from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import new_folder, replaced, writable
@@ -172,7 +172,7 @@ def state_of(root: str, files: Sequence[str]) -> tuple[list[int], str]:
     known = blake2b(digest_size=16)
     for name in files:
         try:
-            about = Path(root, name).stat()
+            about = os.stat(f"{root}{os.sep}{name}")  # noqa: PTH116 - a string
             sizes.append(about.st_size)
             known.update(repr((name, about.st_size, about.st_mtime_ns)).encode())
         except OSError:  # it cannot be read, and is rejected
@@ -187,24 +187,21 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
     Raises ``DataError`` for a folder without documents and, without *globs*, for one with as many tables or archives as
     documents: probably a data set and what is written about it.
     """
-    inside = os.path.realpath(root)
+    inside = PurePath(os.path.realpath(root))
     found: list[str] = []
     others = tables = links = 0
     endings: Counter[str] = Counter()
-    for folder, subfolders, names in os.walk(root, onerror=unreadable):
-        links += sum(Path(folder, name).is_symlink() for name in subfolders)
-        for path in (Path(folder, name) for name in names):
-            relative = str(path.relative_to(root))
-            hidden = is_hidden(relative, globs)
-            known = not hidden and (matches(relative, globs) if globs else is_document(path.name))
-            if known and not PurePath(os.path.realpath(path)).is_relative_to(inside):
-                links += 1
-            elif known and not is_pipe(str(path)):
-                found.append(relative)
-            else:
-                others += 1
-                tables += kind(path.name) is not None and not is_hidden(relative, globs, "._")
-                endings[path.suffix.lower() or "no ending"] += 1
+    for relative, entry in entries(root):
+        known = not is_hidden(relative, globs) and (matches(relative, globs) if globs else is_document(entry.name))
+        linked = entry.is_symlink() and (known or entry.is_dir())
+        if linked and (entry.is_dir() or not PurePath(os.path.realpath(entry)).is_relative_to(inside)):
+            links += 1
+        elif known and (entry.is_file() or not is_pipe(entry.path)):
+            found.append(relative)
+        else:
+            others += 1
+            tables += kind(entry.name) is not None and not is_hidden(relative, globs, "._")
+            endings[PurePath(entry.name).suffix.lower() or "no ending"] += 1
     if not found:
         raise _nothing_in(root, globs, endings, links)
     if tables >= len(found) and not globs:
@@ -225,9 +222,23 @@ def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]", links:
     return DataError(root, rule, code)
 
 
-def unreadable(error: OSError) -> None:
-    """Raise ``DataError`` for a folder that cannot be listed."""
-    raise DataError.by(error, error.filename, "this folder") from error
+def entries(root: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
+    """Yield everything in a folder but the folders in it, whose entries follow, with its path in the folder.
+
+    Raises ``DataError`` for a folder that cannot be listed.
+    """
+    folders = [""]
+    while folders:
+        above = folders.pop()
+        try:
+            with os.scandir(Path(root, above)) as listed:
+                for entry in listed:
+                    if entry.is_dir(follow_symlinks=False):
+                        folders.append(f"{above}{entry.name}/")
+                    else:
+                        yield f"{above}{entry.name}", entry
+        except OSError as error:
+            raise DataError.by(error, error.filename, "this folder") from error
 
 
 def _name(folder: str) -> str:
@@ -235,7 +246,7 @@ def _name(folder: str) -> str:
 
 
 def _is_page(name: str) -> bool:
-    return PurePath(name).suffix.lower() in HTML
+    return ending(name) in HTML
 
 
 def _read(

@@ -202,7 +202,12 @@ def _is_read(folder: str, path: str, globs: Sequence[str]) -> bool:
 
 def is_document(name: str) -> bool:
     """Return whether a file of a folder is a document by the ending of its name."""
-    return PurePath(name).suffix.lower() in DOCUMENTS
+    return ending(name) in DOCUMENTS
+
+
+def ending(name: str) -> str:
+    """Return the ending of a file's name in small letters, with its dot; something else for a name without a dot."""
+    return name[name.rfind(".") :].lower()
 
 
 def is_pipe(path: str) -> bool:
@@ -322,10 +327,9 @@ def matches(relative: str, patterns: Sequence[str]) -> bool:
     >>> matches("a.py", ["**/*.py"]), matches("s/t/c.py", ["s/**"]), matches("s/t/c.py", ["s/*"])
     (True, True, False)
     """
-    path = PurePath(relative)
+    parts = relative.split("/")
     return any(
-        _match(path.parts, pattern.split("/")) if "/" in pattern else fnmatchcase(path.name, pattern)
-        for pattern in patterns
+        _match(parts, pattern.split("/")) if "/" in pattern else fnmatchcase(parts[-1], pattern) for pattern in patterns
     )
 
 
@@ -346,7 +350,7 @@ def is_hidden(relative: str, patterns: Sequence[str], marks: str = ".") -> bool:
     (True, False)
     """
     named = {part[:1] for pattern in patterns for part in pattern.split("/")}
-    return any(part[0] in marks and part[0] not in named for part in PurePath(relative).parts)
+    return any(part.startswith((*marks,)) and part[0] not in named for part in relative.split("/"))
 
 
 def is_hidden_match(path: str, pattern: str, marks: str) -> bool:
@@ -366,7 +370,7 @@ def display(path: str) -> str:
     >>> display("ftp://me:sesame@a.example/b.csv")
     'ftp://me:***@a.example/b.csv'
     """
-    if path == STDIN or PurePath(path).stem == SPOOLED:
+    if path == STDIN or _is_spooled(path):
         return "<stdin>"
     if url := path.partition(_COPY_OF_URL)[2]:
         scheme, *rest = PurePath(url).parts
@@ -383,7 +387,12 @@ def without_passwords(text: str) -> str:
 
 def is_read_once(path: str) -> bool:
     """Return whether an input is standard input or another pipe, or a copy of one."""
-    return path == STDIN or PurePath(path).stem == SPOOLED or _is_copy_of_pipe(path)
+    return path == STDIN or _is_spooled(path) or _is_copy_of_pipe(path)
+
+
+def _is_spooled(path: str) -> bool:
+    """Return whether a file is a copy of standard input."""
+    return SPOOLED in path and PurePath(path).stem == SPOOLED
 
 
 def _is_copy_of_pipe(path: str) -> bool:

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup.sources.folder import unreadable
+from neardup.sources.folder import entries
 from neardup.sources.formats import (
     FOLDER,
     STDIN,
@@ -80,17 +80,18 @@ def _tables(path: str, request: Request) -> tuple[list[str], int]:
         return [path], 0
     found: list[str] = []
     others = 0
-    for folder, subfolders, names in os.walk(path, onerror=unreadable):
-        others += sum(Path(folder, name).is_symlink() for name in subfolders)
-        for relative in (str(Path(folder, name).relative_to(path)) for name in names):
-            is_table = kind(relative) is not None
-            known = matches(relative, request.glob) if request.glob else is_document(relative)
-            if not is_table and known and not is_hidden(relative, request.glob):
-                return [path], 0
-            if is_hidden(relative, request.glob, "._"):
-                others += is_table
-            elif is_table and (known or not request.glob) and not is_pipe(str(Path(path, relative))):
-                found.append(str(Path(path, relative)))
-            else:
-                others += 1
+    for relative, entry in entries(path):
+        if entry.is_symlink() and entry.is_dir():
+            others += 1
+            continue
+        is_table = kind(entry.name) is not None
+        known = matches(relative, request.glob) if request.glob else is_document(entry.name)
+        if not is_table and known and not is_hidden(relative, request.glob):
+            return [path], 0
+        if is_hidden(relative, request.glob, "._"):
+            others += is_table
+        elif is_table and (known or not request.glob) and not is_pipe(entry.path):
+            found.append(str(Path(entry.path)))
+        else:
+            others += 1
     return (sorted(found), others) if found else ([path], 0)
