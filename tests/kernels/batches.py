@@ -31,15 +31,5 @@ def folded(texts, *, fold_case=True, symbols=True):
     tables = unicode_tables()
     target = np.full(folding.GROWTH * int(offsets[-1]) + len(texts) + folding.PADDING, 7, np.uint8)
     bounds = np.empty(len(texts) + 1, np.int64)
-    folding.fold(
-        data,
-        offsets,
-        tables.analysis_index,
-        tables.analysis_data,
-        tables.expansions,
-        fold_case,
-        symbols,
-        target,
-        bounds,
-    )
+    folding.fold(data, offsets, *tables.analysis, tables.expansions, fold_case, symbols, target, bounds)
     return target, bounds

@@ -62,7 +62,7 @@ def cut(texts, *, kernel):
         count = kernel(data, offsets, cuts, parts)
     else:
         tables = unicode_tables()
-        count = kernel(data, offsets, tables.analysis_index, tables.analysis_data, *abbreviations(), cuts, parts)
+        count = kernel(data, offsets, *tables.analysis, *abbreviations(), cuts, parts)
     assert parts[-1] == count
     assert cuts[0] == 0
     assert (np.diff(cuts[: count + 1]) > 0).all()

@@ -36,7 +36,7 @@ def found(kernel, text, *tables):
 @example(text="")
 def test_spans_hold_the_words_in_order(symbols, text):
     tables = unicode_tables()
-    places = found(spans.spans, text, tables.analysis_index, tables.analysis_data, symbols)
+    places = found(spans.spans, text, *tables.analysis, symbols)
     held = [INVISIBLE.sub("", text[begin:end]).replace("\u2212", "-") for begin, end in places]
     assert held == words(text, fold_case=False, symbols=symbols)
     assert all(not INVISIBLE.match(text[begin]) and not INVISIBLE.match(text[end - 1]) for begin, end in places)

@@ -189,7 +189,7 @@ def measured(page, room=50, *, links=True):
     assert size <= len(pieces)
     if not links:
         tables = unicode_tables()
-        size = kernels.drop_links(pieces[:size], True, tables.analysis_index, tables.analysis_data)
+        size = kernels.drop_links(pieces[:size], True, *tables.analysis)
     out = np.empty(size * 3 // 2 + 1, np.uint8)
     text = out[: kernels.paragraphs(pieces[:size], out)].tobytes().decode()
     return text, (begin, end), tags[:listed].tolist()

@@ -89,5 +89,5 @@ def test_short_words_are_dropped_but_never_unspaced_ones():
     starts = np.array([place for place in range(20) if target[place] and (place == 0 or not target[place - 1])])
     tokens = np.arange(1, len(starts) + 1).astype(np.uint64)
     tables = unicode_tables()
-    vocabulary.drop_short(tokens, starts, target, 3, tables.analysis_index, tables.analysis_data)
+    vocabulary.drop_short(tokens, starts, target, 3, *tables.analysis)
     assert tokens.tolist() == [0, 0, 3, 4, 5]

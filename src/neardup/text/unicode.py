@@ -29,35 +29,19 @@ import numpy.typing as npt
 
 
 class UnicodeTables(NamedTuple):
-    """The arrays for kernels."""
+    """The arrays for kernels: of each table the index and the data, of ``search`` also its expansions."""
 
-    analysis_index: npt.NDArray[np.uint16]
-    analysis_data: npt.NDArray[np.uint32]
+    analysis: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint32]]
     expansions: npt.NDArray[np.uint32]
-    normal_index: npt.NDArray[np.uint16]
-    normal_data: npt.NDArray[np.uint16]
-    search_index: npt.NDArray[np.uint16]
-    search_data: npt.NDArray[np.uint32]
-    search_expansions: npt.NDArray[np.uint32]
-
-    @property
-    def analysis(self) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint32]]:
-        """The ``analysis`` table."""
-        return self.analysis_index, self.analysis_data
-
-    @property
-    def normal(self) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]:
-        """The ``normal`` table."""
-        return self.normal_index, self.normal_data
-
-    @property
-    def search(self) -> tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-        """The ``search`` table and its expansions."""
-        return self.search_index, self.search_data, self.search_expansions
+    normal: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint16]]
+    search: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]
 
 
 @cache
 def unicode_tables() -> UnicodeTables:
     """Load the tables once."""
     with (files("neardup.text") / "unicode.npz").open("rb") as stream, np.load(stream, allow_pickle=False) as tables:
-        return UnicodeTables(**{name: tables[name] for name in UnicodeTables._fields})
+        analysis, normal, search = (
+            (tables[f"{name}_index"], tables[f"{name}_data"]) for name in ("analysis", "normal", "search")
+        )
+        return UnicodeTables(analysis, tables["expansions"], normal, (*search, tables["search_expansions"]))
