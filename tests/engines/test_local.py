@@ -1,3 +1,4 @@
+import os
 import threading
 import time
 from itertools import pairwise
@@ -6,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.engines import local
 from neardup.engines.local import LocalEngine, ahead
 from neardup.model.errors import EngineFailed, ParameterError
 
@@ -80,7 +80,7 @@ def test_a_system_that_starts_no_thread_is_reported(monkeypatch):
 
 
 def test_every_core_by_default(monkeypatch):
-    monkeypatch.setattr(local, "_cores", lambda: 3)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
     with LocalEngine() as engine:
         assert engine.threads == 3
 

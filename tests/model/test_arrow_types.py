@@ -1,7 +1,8 @@
+import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup.model.arrow_types import BINARY, BYTES, STRINGS, is_one_of, without_views
+from neardup.model.arrow_types import BINARY, BYTES, STRINGS, filtered, is_one_of, without_views
 
 
 @pytest.mark.parametrize(
@@ -38,3 +39,18 @@ def test_dictionaries_of_views_are_dictionaries_of_large_values():
         ]
     plain = pa.chunked_array([["a"]])
     assert without_views(plain) is plain
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.string_view(), pa.list_(pa.string_view())], ids=str)
+def test_rows_of_types_that_arrow_cannot_filter_are_chosen(kind):
+    values = ["a", "b", None, "c"] if not pa.types.is_list(kind) else [["a"], [], None, ["b", "c"]]
+    array = pa.array(values, kind)
+    table = pa.table({"n": range(4), "x": pa.chunked_array([array[:1], array[1:]])})
+    batch = pa.RecordBatch.from_pydict({"n": range(4), "x": array})
+    for mask in ([False] * 4, [True] * 4, [False, True, True, False], [True, False, False, True]):
+        chosen = np.array(mask)
+        expected = [value for value, own in zip(values, mask, strict=True) if own]
+        for rows in (table, batch, table["x"], array):
+            found = filtered(rows, chosen)
+            assert isinstance(found, type(rows))
+            assert (found["x"] if hasattr(rows, "schema") else found).to_pylist() == expected

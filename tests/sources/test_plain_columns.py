@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.model.arrow_types import filtered
 from neardup.model.errors import DataError
 from neardup.sources.formats import Kind
 from neardup.sources.plain_columns import check_values, plain, types_in
-from neardup.sources.tables import check_representable, filtered, table_writer, united, without_rows
+from neardup.sources.tables import check_representable, table_writer, united, without_rows
 
 UUID = "30303030-3030-3030-3030-303030303030"
 UUIDS = pa.ExtensionArray.from_storage(pa.uuid(), pa.array([b"0" * 16], pa.binary(16)))

@@ -3,7 +3,6 @@ import io
 import re
 from decimal import Decimal
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -11,7 +10,7 @@ import pytest
 from neardup.model.errors import DataError
 from neardup.sources import tables
 from neardup.sources.formats import Kind
-from neardup.sources.tables import check_representable, conformed, filtered, slices, table_of, table_writer, united
+from neardup.sources.tables import check_representable, conformed, slices, table_of, table_writer, united
 
 RECORDS = [{"n": 1, "o": {"a": 1}}, {"n": 2.5, "new": "x", "o": {"b": [1]}}, {}]
 
@@ -206,9 +205,3 @@ def test_groups_of_rows_do_not_depend_on_the_tables(monkeypatch):
     assert [len(part) for part in slices(whole[:0])] == [0]
     found = pq.ParquetFile(io.BytesIO(written("parquet", whole)))
     assert (found.num_row_groups, found.read().equals(whole)) == (1, True)
-
-
-def test_no_rows_of_a_type_that_arrow_cannot_filter_are_chosen():
-    table = pa.table({"x": pa.array(["a", "b"], pa.string_view())})
-    for mask in ([False, False], [False, True]):
-        assert len(filtered(table, np.array(mask))) == sum(mask)

@@ -87,13 +87,9 @@ def thread_count(threads: int | None) -> int:
 
     Raises ``ParameterError`` unless it is an integer of at least 1.
     """
-    return _cores() if threads is None else require_whole("threads", threads, 1)
-
-
-def _cores() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    if threads is not None:
+        return require_whole("threads", threads, 1)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def awaited(future: Future[Result]) -> Result:

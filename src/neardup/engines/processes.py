@@ -338,7 +338,10 @@ def serve(name: str, ends: Sequence[int]) -> None:
     function = _loaded(name, json.load(sys.stdin))
     signal.alarm(0)
     pairs = [*zip(ends[::2], ends[1::2], strict=True)]
-    own = pairs[0] if len(pairs) == 1 else _forked(pairs)
+    own: tuple[int, int] | None = pairs[0]
+    if len(pairs) > 1:
+        gc.freeze()  # collections would copy all that was loaded
+        own = next((pair for pair in pairs if not os.fork()), None)  # none in the process that forks
     for end in {*ends}.difference(own or ()):
         os.close(end)  # a pipe ends with its last open copy
     if own is None:
@@ -357,12 +360,6 @@ def serve(name: str, ends: Sequence[int]) -> None:
             function, answer = _loaded(next_name.decode(), json.loads(table["settings"][0].as_py())), pa.table({})
         signal.alarm(0)
         _write(answers, answer)
-
-
-def _forked(pairs: Sequence[tuple[int, int]]) -> tuple[int, int] | None:
-    """Fork for each pair of pipes; return the own pair in a fork, ``None`` in the process that forks."""
-    gc.freeze()  # collections would copy all that was loaded
-    return next((pair for pair in pairs if not os.fork()), None)
 
 
 def _limit_memory() -> None:

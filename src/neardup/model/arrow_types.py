@@ -3,7 +3,10 @@
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
+import numpy as np
 import pyarrow as pa
+
+from neardup.model.arrays import Flags
 
 Test = Callable[[pa.DataType], Any]
 
@@ -44,3 +47,23 @@ def unpacked(column: pa.ChunkedArray) -> pa.ChunkedArray:
     plain = without_views(column)
     kind = plain.type.value_type
     return plain.cast(_LARGE.get(kind, kind))
+
+
+def filtered(rows: Any, chosen: Flags) -> Any:
+    """Return the chosen rows of a table, a batch or a column; Arrow cannot filter views, and lists of them."""
+    try:
+        return rows.filter(chosen)
+    except pa.ArrowNotImplementedError:
+        if isinstance(rows, pa.Table):
+            return pa.Table.from_arrays([filtered(column, chosen) for column in rows.columns], schema=rows.schema)
+        if isinstance(rows, pa.RecordBatch):
+            table = filtered(pa.Table.from_batches([rows]), chosen).combine_chunks()
+            return next(iter(table.to_batches()), rows.slice(0, 0))
+    if (wide := widened(rows.type)) != rows.type:
+        return rows.cast(wide).filter(chosen).cast(rows.type)
+    edges = np.flatnonzero(np.diff(chosen, prepend=False, append=False)).reshape(-1, 2)  # it can cut and join all types
+    runs = [rows.slice(begin, end - begin) for begin, end in edges.tolist()]
+    if isinstance(rows, pa.ChunkedArray):
+        chunks = [chunk for run in runs for chunk in run.chunks]
+        return pa.chunked_array([pa.concat_arrays(chunks)] if chunks else [], rows.type)
+    return pa.concat_arrays(runs) if runs else rows.slice(0, 0)

@@ -17,7 +17,7 @@ from neardup.schemes.scheme import Scheme
 from neardup.schemes.thresholds import require_policy
 from neardup.sources.compression import HEAD, check_plain
 from neardup.sources.keys import key_in
-from neardup.sources.listing import listed
+from neardup.sources.lines import listed
 
 _TABLES: Final = ("recipe", "layout", "policy")
 _LAYOUT = {"recall", "bands", "blocks"}

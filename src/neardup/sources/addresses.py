@@ -8,7 +8,7 @@ from hashlib import blake2b
 from ipaddress import AddressValueError, IPv6Address
 from string import ascii_letters, digits, hexdigits
 from typing import Final, NamedTuple
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from neardup.model.errors import require
 from neardup.sources.url_rules import HostRules, UrlRules
@@ -65,17 +65,12 @@ _UNRESERVED: Final = ascii_letters + digits + "-._~"
 _SUB_DELIMS: Final = "!$&'()*+,;="
 
 
-@dataclass(frozen=True, slots=True)
 class _Alphabet:
     """The characters that a part of a URL may contain unencoded; all others are written as ``%XX``, byte by byte."""
 
-    legal: str
-    foreign: re.Pattern[str] = field(init=False)
-    bytes: frozenset[int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "foreign", re.compile(f"[^{re.escape(self.legal)}%]"))
-        object.__setattr__(self, "bytes", frozenset(map(ord, self.legal + "%")))
+    def __init__(self, legal: str) -> None:
+        self._safe = legal + "%"
+        self.foreign = re.compile(f"[^{re.escape(self._safe)}]")
 
     def spelled(self, text: str) -> str:
         """Encode illegal characters, decode unreserved ones, and write hex digits in upper case.
@@ -85,12 +80,7 @@ class _Alphabet:
         if "%" in text:
             first, *rest = text.split("%")
             text = first + "".join([_TRIPLETS.get(piece[:2], "%25" + piece[:2]) + piece[2:] for piece in rest])
-        if not self.foreign.search(text):
-            return text
-        data = text.encode("utf-8", "surrogatepass")
-        for byte in set(data) - self.bytes:  # 256 at most, so the time is linear
-            data = data.replace(b"%c" % byte, b"%%%02X" % byte)
-        return data.decode("ascii")
+        return quote(text, self._safe, errors="surrogatepass") if self.foreign.search(text) else text
 
 
 _TRIPLETS: Final = {
@@ -247,7 +237,8 @@ class Addresses:
             return None
         path, rules = self._path(_PATH.spelled(slash + path)), self._rules_of(authority)
         if rules is not None:
-            path = rules.path(path, self._is_session if rules.case is None else self._is_lowered_session)
+            visit = _VISIT if rules.case is None else _LOWERED_VISIT
+            path = rules.path(path, lambda segment: self._is_session(segment, visit))
         return _Parts(scheme, authority, path, query, fragment)
 
     def _rules_of(self, authority: str) -> HostRules | None:
@@ -284,9 +275,6 @@ class Addresses:
         if not self.sessions or not segment.endswith((")", "%29")):
             return False
         return visit.fullmatch(segment.replace("%28", "(").replace("%29", ")")) is not None
-
-    def _is_lowered_session(self, segment: str) -> bool:
-        return self._is_session(segment, _LOWERED_VISIT)
 
     def _segment(self, segment: str, mark: str = ";") -> str:
         first, *parameters = segment.split(mark)

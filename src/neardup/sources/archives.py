@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
 import pyarrow as pa
 
@@ -28,10 +28,9 @@ from neardup.sources.compression import changed
 from neardup.sources.formats import WARC, compression_of, display
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.members import CUT, Members, packed
-from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, Batch, extracted, host_of, without_empty
-from neardup.sources.record_faults import Rejected
+from neardup.sources.record_faults import Rejected, missing_field
 from neardup.sources.request import DEFAULT_ID, Request
 from neardup.sources.revisits import REFERENCES, revisit
 from neardup.sources.tables import slices
@@ -524,7 +523,10 @@ def _copied(capture: _Capture, members: Members, compression: str | None) -> byt
             data = members.read(capture.path, capture.offset, capture.span)
         elif how is None or how == compression == "gzip":
             with Path(capture.path).open("rb") as file:
-                data = _range(file, capture.offset, capture.length)
+                file.seek(capture.offset)
+                data = file.read(capture.length)
+            if len(data) < capture.length:
+                raise changed(display(capture.path))
             if how is not None:
                 return data
         else:
@@ -534,11 +536,3 @@ def _copied(capture: _Capture, members: Members, compression: str | None) -> byt
             raise DataError.by(error, display(capture.path)) from error
         raise changed(display(capture.path)) from error
     return packed(data + capture.missing, compression)
-
-
-def _range(file: BinaryIO, offset: int, length: int) -> bytes:
-    file.seek(offset)
-    data = file.read(length)
-    if len(data) < length:
-        raise OSError("it is shorter now")
-    return data

@@ -18,24 +18,16 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions
+from neardup.model.arrow_types import filtered
 from neardup.model.errors import DataError, FieldMissing, ParameterError
 from neardup.sources.fields import are_true, joined
 from neardup.sources.formats import FOLDER, WARC, AnyPath, Kind, display, kind
-from neardup.sources.missing_fields import LackingFields
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.output_places import InputPaths
 from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
-from neardup.sources.record_faults import Count, QuotedLines, Rejected, WithoutText, in_total
+from neardup.sources.record_faults import Count, LackingFields, QuotedLines, Rejected, WithoutText, in_total
 from neardup.sources.request import DEFAULT_ID, DEFAULT_TEXT, Request
-from neardup.sources.tables import (
-    ONLY_LINES,
-    TOGETHER,
-    check_representable,
-    conformed,
-    filtered,
-    table_writer,
-    united,
-)
+from neardup.sources.tables import ONLY_LINES, TOGETHER, check_representable, conformed, table_writer, united
 from neardup.text.html import LARGEST_PAGE, TOO_LONG
 
 Append = Callable[[Any, Flags, pa.Table | None], None]

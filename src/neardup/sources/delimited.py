@@ -39,10 +39,9 @@ from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard
 from neardup.sources.compression import Contents, Writable, compressed, load, stream
 from neardup.sources.formats import Kind, display, input_kind
 from neardup.sources.lines import BOM, Spans, invalid_utf8, line_count, line_ranges, runs, start_of_text
-from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.quoting import records
-from neardup.sources.record_faults import QuotedLines, Rejected
+from neardup.sources.record_faults import QuotedLines, Rejected, missing_field
 from neardup.sources.request import DEFAULT_ID, Request
 from neardup.sources.tables import slices
 

@@ -32,15 +32,14 @@ from neardup.sources.compression import HEAD, MARKED, changed, encoding_code, sn
 from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, ending, is_document, is_hidden, is_pipe, kind, matches
 from neardup.sources.lines import BOM
-from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import new_folder, replaced, writable
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, field_of
-from neardup.sources.record_faults import Rejected
+from neardup.sources.record_faults import Rejected, missing_field
 from neardup.sources.request import Request
 from neardup.sources.tables import slices
 from neardup.text.html import LARGEST_PAGE, capped
 
-_FIELDS: Final = ("size", "modified")
+_FIELDS: Final = {"size": pa.int64(), "modified": pa.timestamp("ns")}
 _SHOWN: Final = 5  # endings that a message names
 
 
@@ -114,14 +113,12 @@ class Folder(InputPiece):
 
     def column(self, name: str, *, literal: bool = False) -> pa.Array:
         """Return a field of the files: ``size``, ``modified``, or one that pages have, if any has it."""
-        if name == "size":
-            column = pa.array([document.size for document in self._documents], pa.int64())
-        elif name == "modified":
-            column = pa.array([document.modified for document in self._documents], pa.timestamp("ns"))
+        if name in _FIELDS:
+            column = pa.array([getattr(document, name) for document in self._documents], _FIELDS[name])
         elif (found := self.of_pages(name)) is not None:
             column = found
         else:
-            raise missing_field(self.source, name, _FIELDS)
+            raise missing_field(self.source, name, [*_FIELDS])
         return column.cast(pa.large_string()) if literal else column
 
     def html_pages(self, url: str | None) -> Iterator[tuple[str | None, bytes | str]]:

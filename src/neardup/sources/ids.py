@@ -2,7 +2,6 @@
 
 from decimal import Decimal, InvalidOperation
 from typing import Final
-from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,9 +20,8 @@ def written_ids(column: pa.ChunkedArray) -> pa.ChunkedArray:
     >>> written_ids(pa.chunked_array([[1234567890123456.0, 2.5, None]])).to_pylist()
     ['1234567890123456', '2.5', None]
     """
-    if isinstance(column.type, pa.BaseExtensionType) and column.type.extension_name == "arrow.uuid":
-        stored = pa.chunked_array([chunk.storage for chunk in column.chunks], column.type.storage_type)
-        texts = [None if value is None else str(UUID(bytes=value)) for value in stored.to_pylist()]
+    if isinstance(column.type, pa.UuidType):
+        texts = [None if value is None else str(value) for value in column.to_pylist()]
         return pa.chunked_array([pa.array(texts, pa.string())])
     if pa.types.is_dictionary(column.type) and pa.types.is_decimal(column.type.value_type):
         column = column.cast(column.type.value_type)

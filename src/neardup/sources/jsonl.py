@@ -47,9 +47,8 @@ from neardup.sources.fields import are_true, typed
 from neardup.sources.formats import STDIN, display, input_kind
 from neardup.sources.ids import id_of
 from neardup.sources.lines import BOM, READ, Spans, blocks_of_lines, invalid_utf8, line_ranges, start_of_text
-from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, output_kind
-from neardup.sources.record_faults import Rejected
+from neardup.sources.record_faults import Rejected, missing_field
 from neardup.sources.records import decoder, field_names, literal_of, reason_of
 from neardup.sources.request import Request
 from neardup.sources.tables import ONLY_LINES, table_of

@@ -170,7 +170,8 @@ def _parsed(name: str, data: bytes) -> tuple[list[LabelledPair], int]:
             begun = line.startswith(_BEGIN) or _BEGIN.startswith(line) or not line.strip(b"\0")
             if begun and number == len(lines):  # by ``append``, or zeros after a power failure
                 return answers, len(data) - len(line)
-            rule = f"it is not a labelled pair: {_reason(line, error)}"
+            why = str(error) if isinstance(error, msgspec.ValidationError) else reason_of(line, error, "label")
+            rule = f"it is not a labelled pair: {why}"
             raise DataError(f"{name}:{number}", rule, "label") from error
     return answers, len(data)
 
@@ -179,12 +180,6 @@ def _named(error: ParameterError) -> str:
     """Return the field with its value as in JSON, unless that is long."""
     shown = msgspec.json.encode(error.value).decode()
     return f"{error.name}={shown}" if len(shown) <= _SHOWN else error.name
-
-
-def _reason(line: bytes, error: Exception) -> str:
-    if isinstance(error, UnicodeDecodeError):
-        return "it is not valid UTF-8"
-    return str(error) if isinstance(error, msgspec.ValidationError) else reason_of(line, error, "label")
 
 
 def _answer(line: bytes) -> LabelledPair:

@@ -8,7 +8,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
-from neardup.sources.compression import Contents, Writable
+from neardup.model.errors import DataError
+from neardup.sources.compression import Contents, Writable, load
+from neardup.sources.formats import require_file
 
 BOM: Final = b"\xef\xbb\xbf"
 _SCAN: Final = 1 << 22  # a block that stays in the cache while it is compared
@@ -180,3 +182,19 @@ def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:
     firsts = start[np.concatenate([[0], breaks + 1])]
     lasts = stop[np.concatenate([breaks, [start.size - 1]])]
     yield from zip(firsts.tolist(), lasts.tolist(), strict=True)
+
+
+def listed(path: str, max_bytes: int = 1 << 30) -> list[str]:
+    r"""Read the names in a file, or in standard input for ``-``, without empty lines; ``\r\n`` ends a line, too.
+
+    Raises ``InputRefused`` for a file that does not exist, ``DataError`` for invalid UTF-8.
+    """
+    require_file(path, max_bytes, or_standard_input=True)
+    contents = load(path, None, max_bytes)
+    names = []
+    for number, line in enumerate(bytes(contents.data).removeprefix(BOM).split(b"\n"), 1):
+        try:
+            names.append(line.removesuffix(b"\r").decode())
+        except UnicodeDecodeError:
+            raise DataError(f"{contents.source}:{number}", "it is not valid UTF-8", "encoding") from None
+    return [name for name in names if name.strip()]

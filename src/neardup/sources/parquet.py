@@ -22,20 +22,19 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup.model.arrays import Flags, not_utf8
-from neardup.model.arrow_types import BINARY, STRINGS, is_one_of, unpacked
+from neardup.model.arrow_types import BINARY, STRINGS, filtered, is_one_of, unpacked
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, completed, ranges, require_new, silent
 from neardup.sources.compression import changed, check_size, joined, sniff
 from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
-from neardup.sources.missing_fields import missing_field
 from neardup.sources.output import atomic, is_special
 from neardup.sources.plain_columns import written_times
-from neardup.sources.record_faults import Rejected
+from neardup.sources.record_faults import Rejected, missing_field
 from neardup.sources.request import DEFAULT_ID, Request
 from neardup.sources.standard_input import piped
-from neardup.sources.tables import filtered, slices, without_rows
+from neardup.sources.tables import slices, without_rows
 
 _MAGIC: Final = b"PAR1"
 _ENDS: Final = (_MAGIC, b"PARE")  # the second one if the directory is encrypted

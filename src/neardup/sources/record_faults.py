@@ -3,15 +3,18 @@
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, Self, TypeVar
 
 import msgspec
 
-from neardup.model.errors import NothingRead
+from neardup.model.errors import FieldMissing, NothingRead
 from neardup.sources.formats import display
 
 if TYPE_CHECKING:
-    from neardup.sources.collection import Collection
+    from neardup.sources.collection import Collection, InputPiece
+
+_SHOWN: Final = 20  # how many column names a message lists
+_NAME: Final = 40  # characters of each
 
 Count = Annotated[int, msgspec.Meta(ge=0, le=1 << 60)]
 
@@ -122,3 +125,46 @@ def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingR
     else:
         rule = f"all {number:,} records were rejected; the first is at {first}"
     return NothingRead(", ".join(names), rule, first.code)
+
+
+class LackingFields:
+    """Which of some fields no record of the pieces of inputs has so far."""
+
+    def __init__(self, fields: Sequence[str]) -> None:
+        self._fields = fields
+        self._of_records: dict[str, list[str]] | None = None
+        self._columns: dict[str, list[str]] = {}
+
+    def add(self, piece: "InputPiece") -> dict[str, list[str]]:
+        """Note the fields that a piece lacks; return them, with the fields that it has."""
+        own = {name: names for name in self._fields if (names := piece.lacking(name)) is not None}
+        if len(piece):
+            known = own if self._of_records is None else self._of_records
+            self._of_records = {name: [*dict.fromkeys([*known[name], *own[name]])] for name in known if name in own}
+        else:
+            self._columns = own
+        return own
+
+    @property
+    def found(self) -> dict[str, list[str]]:
+        """The fields that no record has, with those that there are; without records, the columns of tables count."""
+        return self._columns if self._of_records is None else self._of_records
+
+    @property
+    def all_found(self) -> bool:
+        """Whether some record has each field."""
+        return self._of_records == {}
+
+    def require(self, where: str) -> None:
+        """Raise ``FieldMissing`` if no record has one of the fields; no error without records."""
+        for name, existing in (self._of_records or {}).items():
+            raise missing_field(where, name, existing)
+
+
+def missing_field(where: str, name: str, existing: Sequence[str]) -> FieldMissing:
+    """Return the error for a field that no record has; it lists the existing fields."""
+    names = (one if one == one.strip() else repr(one) for one in existing[:_SHOWN])
+    shown = ", ".join(one if len(one) <= _NAME else f"{one[:_NAME]}..." for one in names)
+    more = f" and {len(existing) - _SHOWN} more" if len(existing) > _SHOWN else ""
+    rule = f"there is no field {name!r}; the fields are: {shown}{more}" if existing else f"there is no field {name!r}"
+    return FieldMissing(where, rule, "field", name, tuple(existing))

@@ -29,23 +29,16 @@ from neardup.sources.compression import identity
 from neardup.sources.copies import copied, needs_copy
 from neardup.sources.fields import joined
 from neardup.sources.folder import Folder, documents_in, require_other_names, state_of
-from neardup.sources.formats import (
-    FOLDER,
-    STDIN,
-    Kind,
-    display,
-    input_kind,
-    is_pipe,
-    is_url,
-)
+from neardup.sources.formats import FOLDER, STDIN, Kind, display, input_kind, is_pipe, is_url
 from neardup.sources.inputs import Inputs
-from neardup.sources.missing_fields import LackingFields
 from neardup.sources.pages import extracting
 from neardup.sources.read import reader
+from neardup.sources.record_faults import LackingFields
 from neardup.sources.request import Request
 
 SHARD: Final = 1 << 26  # bytes
 _SOURCE: Final = attrgetter("source")
+_PLAIN: Final = ("ignored", "size", "texts")  # fields of ``Shards``, in their order
 
 
 @dataclass(slots=True, eq=False)
@@ -152,23 +145,15 @@ class Shards:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the shards as plain values."""
-        return {
-            "inputs": self.inputs,
-            "request": self.request.to_dict(),
-            "shards": msgspec.to_builtins(self.shards),
-            "identities": self.identities,
-            "ignored": self.ignored,
-            "size": self.size,
-            "texts": self.texts,
-        }
+        plain = {name: getattr(self, name) for name in ("inputs", "identities", *_PLAIN)}
+        return {**plain, "request": self.request.to_dict(), "shards": msgspec.to_builtins(self.shards)}
 
     @classmethod
     def from_dict(cls, given: dict[str, Any], request: Request | None = None) -> Self:
         """Return the shards that ``to_dict`` made, with their own request or another one of the same records."""
         request = request or Request.from_dict(given["request"])
         shards = msgspec.convert(given["shards"], list[Shard])
-        ways = {name: given[name] for name in ("ignored", "size", "texts")}
-        return cls(tuple(given["inputs"]), request, shards, given["identities"], **ways)
+        return cls(tuple(given["inputs"]), request, shards, given["identities"], *(given[name] for name in _PLAIN))
 
     def of_texts(self, columns: Sequence[str] = ()) -> Self:
         """Return the same shards for a process in any folder that reads only the texts and these fields."""

@@ -14,10 +14,8 @@ from itertools import chain
 from typing import Any, BinaryIO, Final
 
 import msgspec
-import numpy as np
 import pyarrow as pa
 
-from neardup.model.arrays import Flags
 from neardup.model.arrow_types import widened
 from neardup.model.errors import DataError
 from neardup.sources.compression import Writable, compressed
@@ -63,7 +61,7 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
         try:
             columns.append(_column(values))
         except (OverflowError, pa.ArrowException):
-            row = _first_misfit(values)
+            row = bisect_left(range(len(values)), True, key=lambda last: not _fits(values[: last + 1]))
             shown = json.dumps(values[row], ensure_ascii=False)[:_SHOWN]
             rule = f"its {name!r}, {shown}, {_misfit(values, row)}; {ONLY_LINES}"
             raise DataError(place(row), rule, "unrepresentable") from None
@@ -87,11 +85,6 @@ def _most_names(values: Sequence[Any]) -> int:
 
 def _too_wide(where: str, what: str) -> DataError:
     return DataError(where, f"{what} more than {MOST_FIELDS:,} different fields; {ONLY_LINES}", "unrepresentable")
-
-
-def _first_misfit(values: Sequence[Any]) -> int:
-    """Return the first of *values* that Arrow cannot add to those before it; there is one."""
-    return bisect_left(range(len(values)), True, key=lambda last: not _fits(values[: last + 1]))
 
 
 def _column(values: Sequence[Any]) -> pa.Array:
@@ -251,16 +244,6 @@ def table_writer(file: BinaryIO, how: Kind, schema: pa.Schema) -> Iterator[tuple
         options = pyarrow.csv.WriteOptions(delimiter="," if how.format == "csv" else "\t", quoting_style="needed")
         with pyarrow.csv.CSVWriter(packed, written, write_options=options) as text:
             yield lambda table: text.write_table(_delimited(table)), packed
-
-
-def filtered(table: pa.Table, mask: Flags) -> pa.Table:
-    """Return the chosen rows, of columns of any type."""
-    try:
-        return table.filter(mask)
-    except pa.ArrowNotImplementedError:  # such as string_view; slices are independent of types, but there may be many
-        edges = np.flatnonzero(np.diff(mask, prepend=False, append=False)).tolist()
-        parts = [table.slice(first, last - first) for first, last in zip(edges[::2], edges[1::2], strict=True)]
-        return pa.concat_tables([table.slice(0, 0), *parts])  # concat_tables needs one
 
 
 def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:

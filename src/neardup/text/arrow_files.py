@@ -37,13 +37,13 @@ def _are_compressed(source: pa.NativeFile) -> Iterator[bool]:
     size, _ = _END.unpack(_read(source, end, _END.size))
     footer = _read(source, end - size, size)
     for kind in (_DICTIONARIES, _BATCHES):
-        place = _field(footer, _root(footer), kind)
+        place = _field(footer, _followed(footer, 0), kind)
         blocks = _followed(footer, place) if place else 0
         for number in range(_whole(footer, blocks) if place else 0):
             begin, length, _ = _BLOCK.unpack_from(footer, blocks + 4 + number * _BLOCK.size)
             message = _read(source, begin, length)
             message = message[8 if message.startswith(_CONTINUED) else 4 :]
-            batch = _followed(message, _field(message, _root(message), _HEADER))
+            batch = _followed(message, _field(message, _followed(message, 0), _HEADER))
             if kind == _DICTIONARIES:
                 batch = _followed(message, _field(message, batch, _DATA))
             yield _field(message, batch, _COMPRESSION) > 0
@@ -56,17 +56,12 @@ def _read(source: pa.NativeFile, begin: int, size: int) -> bytes:
     return bytes(source.read(size))
 
 
-def _root(data: bytes) -> int:
-    """Return where the table of a FlatBuffer begins."""
-    return _followed(data, 0)
-
-
 def _whole(data: bytes, place: int) -> int:
     return int(struct.unpack_from("<I", data, place)[0])
 
 
 def _followed(data: bytes, place: int) -> int:
-    """Return the place that a place refers to."""
+    """Return the place that a place refers to; 0 refers to the table of a FlatBuffer."""
     return place + _whole(data, place)
 
 

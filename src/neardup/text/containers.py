@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags
-from neardup.model.arrow_types import widened, without_views
+from neardup.model.arrow_types import filtered, without_views
 from neardup.model.errors import DataError, counted, kind_of
 from neardup.text.values import as_binary, column_of, uncut
 
@@ -193,7 +193,7 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
         raise DataError("rows", f"{counted(len(source), 'row')} for {counted(len(marked), 'document')}")
     found: Any
     if isinstance(source, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray):
-        found = _filtered(source, pa.array(marked))
+        found = filtered(source, marked)
     elif _is(source, "polars"):
         found = source.filter(marked)
     elif _is(source, "datasets", "Dataset"):
@@ -216,7 +216,7 @@ def _of_pandas_rows(source: Any, marked: Flags) -> Any:
         return source[marked]
     except pa.ArrowNotImplementedError:
         if _is(source, "pandas", "Series"):
-            rows = type(source.array)(_filtered(source.array.__arrow_array__(), pa.array(marked)))
+            rows = type(source.array)(filtered(source.array.__arrow_array__(), marked))
             return type(source)(rows, index=source.index[marked], name=source.name)
     views = [place for place, kind in enumerate(source.dtypes) if hasattr(kind, "pyarrow_dtype")]
     found = source.iloc[:, [place for place in range(source.shape[1]) if place not in views]][marked]
@@ -238,14 +238,18 @@ def _lineage(kind: type) -> set[tuple[str, str | None]]:
     return {*libraries, *((library, None) for library, _ in libraries)}
 
 
-def _opened(source: Any, what: str) -> Any:
+def _opened(source: Any, what: str) -> Any:  # noqa: PLR0911 - each kind of container
     """Return a ``_Table`` for an object with named columns, an Arrow column for a column, other objects unchanged."""
     if isinstance(source, pa.Table | pa.RecordBatch | pa.RecordBatchReader | pa.Array | pa.ChunkedArray):
         return _of_arrow(source)
     if _is(source, "pandas", "Series") or _is(source, "polars", "Series"):
         return _array(source, "text")
-    if frame := _frame(source):
-        return frame
+    if _is(source, "pandas", "DataFrame"):
+        return _Table([*source.columns, *_levels(source)], lambda names: _arrays(source, names, _of_pandas))
+    if _is(source, "polars", "DataFrame"):
+        return _Table(source.columns, lambda names: _arrays(source, names, type(source).get_column))
+    if hasattr(source, "with_format") and hasattr(source, "select_columns"):  # a ``Dataset`` of Hugging Face
+        return _Table(source.column_names, lambda names: _of_dataset(source, names))
     named = hasattr(source, "columns")
     if hasattr(source, "__arrow_c_stream__"):
         return _of_arrow((pa.RecordBatchReader.from_stream if named else pa.chunked_array)(source))
@@ -264,17 +268,6 @@ def _of_arrow(source: Any) -> Any:
         chunks = [pa.RecordBatch.from_struct_array(chunk) for chunk in chunks]
         source = pa.Table.from_batches(chunks, pa.schema([*source.type]))
     return _Table(source.column_names, source.select) if isinstance(source, pa.Table) else source
-
-
-def _frame(source: Any) -> _Table | None:
-    """Return the names and the reader of the columns of a pandas or polars data frame or a Hugging Face ``Dataset``."""
-    if _is(source, "pandas", "DataFrame"):
-        return _Table([*source.columns, *_levels(source)], lambda names: _arrays(source, names, _of_pandas))
-    if _is(source, "polars", "DataFrame"):
-        return _Table(source.columns, lambda names: _arrays(source, names, type(source).get_column))
-    if hasattr(source, "with_format") and hasattr(source, "select_columns"):
-        return _Table(source.column_names, lambda names: _of_dataset(source, names))
-    return None
 
 
 def _read(reader: pa.RecordBatchReader, names: list[str]) -> pa.Table:
@@ -326,24 +319,3 @@ def _array(values: Any, name: str) -> pa.ChunkedArray:
     else:
         array = uncut(array, values, name)
     return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
-
-
-def _filtered(source: Any, marked: pa.Array) -> Any:
-    """Filter Arrow rows. Arrow cannot filter string views, which are converted, and some other types."""
-    if isinstance(source, pa.RecordBatch):
-        table = _filtered(pa.Table.from_batches([source]), marked).combine_chunks()
-        return next(iter(table.to_batches()), source.slice(0, 0))
-    if isinstance(source, pa.Table):
-        columns = [_filtered(column, marked) for column in source.columns]
-        return pa.Table.from_arrays(columns, schema=source.schema)
-    if (wide := widened(source.type)) != source.type:
-        return source.cast(wide).filter(marked).cast(source.type)
-    try:
-        return source.filter(marked)
-    except pa.ArrowNotImplementedError:  # such as lists of string views: it can cut and join them
-        edges = np.flatnonzero(np.diff(marked.to_numpy(zero_copy_only=False), prepend=False, append=False))
-        runs = [source.slice(begin, end - begin) for begin, end in edges.reshape(-1, 2).tolist()]
-    chunks = [chunk for run in runs for chunk in (run.chunks if isinstance(run, pa.ChunkedArray) else [run])]
-    if isinstance(source, pa.ChunkedArray):
-        return pa.chunked_array([pa.concat_arrays(chunks)] if chunks else [], source.type)
-    return pa.concat_arrays(chunks) if chunks else source.slice(0, 0)

@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
             page=page,
             revisits=arguments.revisits,
             forecast=lines.forecast if lines else _print_forecast,
-            continued=lines.continued if lines else _print_continuation,
+            continued=lines.continued if lines else lambda found: terminal.complain(str(found)),
             progress=lines.progress if lines and bars is None else bars,
             **options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_OF_PIECES])),
             **options.reading_of(arguments),
@@ -134,10 +134,6 @@ def _print_forecast(found: "Forecast") -> None:
     """Print what a run in pieces needs, unless it is short."""
     if found.seconds >= _LONG:
         terminal.complain(str(found))
-
-
-def _print_continuation(found: "Continuation") -> None:
-    terminal.complain(str(found))
 
 
 class _Lines:

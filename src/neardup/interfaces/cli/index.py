@@ -5,18 +5,8 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli import options
+from neardup.interfaces.cli import options, terminal
 from neardup.interfaces.cli.advice import advice_on_copies, advice_on_lines
-from neardup.interfaces.cli.terminal import (
-    Row,
-    complain,
-    note_quoted_lines,
-    print_json,
-    progress_bars,
-    show_counts,
-    show_lines,
-    show_rejected,
-)
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import reading_rows, repeated_row, without_text
 from neardup.model.errors import ParameterError, plural, require
@@ -80,7 +70,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.files.ingestion import add_files
 
     started = time.monotonic()
-    with progress_bars() as progress:
+    with terminal.progress_bars() as progress:
         added = add_files(
             arguments.inputs,
             arguments.to,
@@ -89,15 +79,15 @@ def run(arguments: argparse.Namespace) -> int:
             **options.reading_of(arguments) | ways,
         )
     seconds = time.monotonic() - started
-    note_quoted_lines(added.quoted_lines)
+    terminal.note_quoted_lines(added.quoted_lines)
     if added.replaced_lines:
-        complain(advice_on_lines(added.replaced_lines))
+        terminal.complain(advice_on_lines(added.replaced_lines))
     if added.exact_lines and not added.new + added.near + added.replaced:
-        complain(advice_on_copies(added.exact_lines))
+        terminal.complain(advice_on_copies(added.exact_lines))
     code = _summarise(arguments, added, _rows_of(added), seconds)
     if not arguments.json:
-        show_lines(options.learned_line(arguments, added.hosts_with_templates, added.hosts_learned))
-        show_lines([_LACKING] * added.lacks_templates)
+        terminal.show_lines(options.learned_line(arguments, added.hosts_with_templates, added.hosts_learned))
+        terminal.show_lines([_LACKING] * added.lacks_templates)
     return code
 
 
@@ -111,10 +101,10 @@ def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
     from neardup.pipeline.files.ingestion import fill_index
 
     started = time.monotonic()
-    with progress_bars() as progress:
+    with terminal.progress_bars() as progress:
         filled = fill_index(state, arguments.to, progress=progress, **ways)
     seconds = time.monotonic() - started
-    rows: list[Row] = [
+    rows: list[terminal.Row] = [
         (filled.documents, f"kept {plural(filled.documents, 'document')} in the state {state}", True),
         repeated_row(filled.repeated),
         (len(filled.rejected), f"{plural(len(filled.rejected), 'document')} rejected, not in the index"),
@@ -138,7 +128,7 @@ def _fields(described: list[str]) -> dict[str, Any]:
     return fields
 
 
-def _rows_of(added: "Added") -> list[Row]:
+def _rows_of(added: "Added") -> list[terminal.Row]:
     estimated = ", estimated: the index has no texts (--texts)" if added.estimated else ""
     exact = f"exact {plural(added.exact, 'duplicate')}, equal byte by byte to a document admitted before"
     return [
@@ -155,14 +145,14 @@ def _rows_of(added: "Added") -> list[Row]:
     ]
 
 
-def _summarise(arguments: argparse.Namespace, done: "Added | Filled", rows: list[Row], seconds: float) -> int:
+def _summarise(arguments: argparse.Namespace, done: "Added | Filled", rows: list[terminal.Row], seconds: float) -> int:
     """Print what was done, and the size of the index; return 1 if something was rejected."""
     if arguments.json:
-        print_json({**asdict(done), "seconds": round(seconds, 3)})
+        terminal.print_json({**asdict(done), "seconds": round(seconds, 3)})
     else:
-        show_counts(rows)
-        show_rejected(done.rejected)
+        terminal.show_counts(rows)
+        terminal.show_rejected(done.rejected)
         made = "created" if getattr(done, "created", True) else "added to"
         size = f"{plural(done.total, 'document')} in the index {arguments.to} ({made}), {seconds:.1f} s"
-        show_counts([(done.total, size, True)])
+        terminal.show_counts([(done.total, size, True)])
     return 1 if done.rejected else 0

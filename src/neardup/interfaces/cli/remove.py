@@ -20,7 +20,7 @@ USAGE = f"""
 def run(arguments: argparse.Namespace) -> int:
     """Remove and summarise."""
     from neardup.pipeline.files.upkeep import remove_ids
-    from neardup.sources.listing import listed
+    from neardup.sources.lines import listed
 
     ids = listed(arguments.ids)
     with opened(arguments, "w") as index:

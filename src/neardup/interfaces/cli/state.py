@@ -26,7 +26,7 @@ folder DIR: the folder that dedup --state DIR names
 def run(arguments: argparse.Namespace) -> int:
     """Do it, and print what the state is made of."""
     from neardup.pipeline.spilled.state import State
-    from neardup.sources.listing import listed
+    from neardup.sources.lines import listed
 
     given = vars(arguments)
     chosen: dict[str, str] = {name: given[name] for name in ("ids", "before") if name in given}

@@ -19,7 +19,7 @@ from neardup.interfaces.http.links import Mount
 from neardup.interfaces.http.problems import Refusal
 from neardup.interfaces.http.service import Service
 from neardup.model.hits import GROUP_PATTERN
-from neardup.sources.json_faults import fault_of
+from neardup.sources.records import fault_of
 
 JSON: Final = "application/json"
 _PARAMETERS: Final = 32

@@ -45,9 +45,8 @@ from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.fields import joined
 from neardup.sources.formats import AnyPath, display
 from neardup.sources.inputs import inputs_of
-from neardup.sources.missing_fields import LackingFields
 from neardup.sources.read import read
-from neardup.sources.record_faults import RecordFaults
+from neardup.sources.record_faults import LackingFields, RecordFaults
 from neardup.sources.request import Request
 from neardup.sources.shards import Shards, local_shards
 from neardup.text.columns import text_lengths

@@ -28,8 +28,7 @@ from neardup.sources.formats import STDIN, AnyPath, display
 from neardup.sources.ids import id_of
 from neardup.sources.inputs import inputs_of
 from neardup.sources.jsonl import JsonLines
-from neardup.sources.missing_fields import missing_field
-from neardup.sources.record_faults import RecordFaults, Rejected
+from neardup.sources.record_faults import RecordFaults, Rejected, missing_field
 from neardup.sources.records import decoder, literal_of
 from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_URL, Request
 from neardup.sources.shards import extracted_shards

@@ -15,8 +15,7 @@ from neardup.model.arrays import Features, Positions, Words, ragged
 from neardup.pipeline.partners.pairs import PairRule, clusters_of, pair_table
 from neardup.pipeline.spilled.job import IDS, Job, of_shard
 from neardup.pipeline.spilled.signing import fields_of
-from neardup.sources.missing_fields import LackingFields
-from neardup.sources.record_faults import RecordFaults
+from neardup.sources.record_faults import LackingFields, RecordFaults
 from neardup.text.columns import batches, gathered
 
 Record = dict[str, Any]

@@ -39,7 +39,7 @@ from neardup.pipeline.spilled.signing import Signed, faults_in, fields_of, sign
 from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.sources.formats import display
-from neardup.sources.missing_fields import missing_field
+from neardup.sources.record_faults import missing_field
 from neardup.text.columns import as_it_lies
 
 Record = dict[str, Any]

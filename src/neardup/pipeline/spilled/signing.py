@@ -26,8 +26,7 @@ from neardup.sources.collection import InputPiece
 from neardup.sources.compression import within_memory
 from neardup.sources.fields import with_one_order
 from neardup.sources.formats import display
-from neardup.sources.missing_fields import LackingFields
-from neardup.sources.record_faults import RecordFaults
+from neardup.sources.record_faults import LackingFields, RecordFaults
 from neardup.text.columns import batches, text_lengths
 from neardup.text.sites import NO_SITES, separate
 
