@@ -60,7 +60,7 @@ def test_records_are_converted_some_at_a_time(tmp_path, monkeypatch):
     pq.write_table(pa.table({"text": texts}), tmp_path / "a.parquet")
     got = read([tmp_path / "a.parquet"])
     got.write(tmp_path / "out.jsonl", np.array([0, 4, 9]))
-    got.write_marked(tmp_path / "marked.jsonl", pa.table({"m": range(10)}))
+    got.write(tmp_path / "marked.jsonl", slice(None), pa.table({"m": range(10)}))
     written = [
         [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
         for name in ("out.jsonl", "marked.jsonl")

@@ -184,7 +184,7 @@ def test_every_kind_of_line_end(collection, written, end):
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_marked_last_record_ends_with_a_line_feed(collection, tmp_path, end):
     got = collection(f"text{end}a".encode())
-    got.write_marked(tmp_path / "marked.csv", pa.table({"mark": [1]}))
+    got.write(tmp_path / "marked.csv", slice(None), pa.table({"mark": [1]}))
     assert (tmp_path / "marked.csv").read_bytes() == f"text,mark{end}a,1\n".encode()
 
 
@@ -194,7 +194,7 @@ def test_marked_records_may_be_compressed(collection, tmp_path, name, ending):
     delimiter = "," if name.endswith("csv") else "\t"
     lines = [f"text{delimiter}id", f"a{delimiter}1", f"b{delimiter}2"]
     got = collection("".join(f"{line}\n" for line in lines).encode(), name)
-    got.write_marked(tmp_path / f"other-{name}{ending}", pa.table({"mark": ["x", "y"]}))
+    got.write(tmp_path / f"other-{name}{ending}", slice(None), pa.table({"mark": ["x", "y"]}))
     marked = load(str(tmp_path / f"other-{name}{ending}"), COMPRESSIONS.get(ending), 1 << 20).data
     assert bytes(marked).decode().splitlines() == [
         f"{line}{delimiter}{mark}" for line, mark in zip(lines, ["mark", "x", "y"], strict=True)

@@ -233,7 +233,7 @@ def test_lines_are_written_back_byte_by_byte(collection, tmp_path):
 
 
 def test_marks_follow_the_fields_of_any_line(collection, tmp_path):
-    collection(b"{ }", b' {"text": "a" } ').write_marked(tmp_path / "marked.jsonl", pa.table({"m": [1, 2]}))
+    collection(b"{ }", b' {"text": "a" } ').write(tmp_path / "marked.jsonl", slice(None), pa.table({"m": [1, 2]}))
     lines = (tmp_path / "marked.jsonl").read_text().splitlines()
     assert [json.loads(line) for line in lines] == [{"m": 1}, {"text": "a", "m": 2}]
 

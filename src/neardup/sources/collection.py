@@ -393,35 +393,20 @@ class WholeInputs(Collection):
         return united(((piece.source, piece.schema) for piece in self.pieces), why)
 
     def write(
-        self,
-        path: AnyPath,
-        rows: Positions | Flags,
-        *,
-        originals: pa.Table | None = None,
-        force: bool = False,
+        self, path: AnyPath, rows: Positions | Flags | slice, marks: pa.Table | None = None, *, force: bool = False
     ) -> None:
         """Write the records at some positions, or flagged ones, in the inputs' columns and the format of *path*.
 
-        With *originals*, an archive has revisit records for the others, if the payload is equal.
-        Raises the errors of ``check_target``, ``DataError`` if an input has changed since it was read, and
-        ``OutputError`` if the system refuses; then nothing is written.
+        *marks* has a row for every document: its fields are added at the end. That of an archive has the ``originals``
+        of the other documents, for which revisit records are written if the payload is equal.
+
+        Raises the errors of ``check_target``, ``DataError`` if an input has changed since it was read, or if the
+        records have a field with the name of a mark, and ``OutputError`` if the system refuses; then nothing is
+        written.
         """
         check_target(path, InputPaths(self.inputs), self.formats, force=force, glob=self.glob)
-        mask = np.zeros(len(self), np.bool_)
+        path, mask = os.fspath(path), np.zeros(len(self), np.bool_)
         mask[rows] = True
-        self._write(os.fspath(path), mask, originals)
-
-    def write_marked(self, path: AnyPath, marks: pa.Table, *, force: bool = False) -> None:
-        """Write all records, each with the fields of its row of *marks* added at the end.
-
-        Raises the errors of ``write``, ``ParameterError`` for folders, whose files have no fields, and ``DataError`` if
-        the records have a field of one of these names.
-        """
-        check_marks(os.fspath(path), self.formats)
-        check_target(path, InputPaths(self.inputs), self.formats, force=force)
-        self._write(os.fspath(path), np.ones(len(self), np.bool_), marks)
-
-    def _write(self, path: str, mask: Flags, marks: pa.Table | None) -> None:
         how = output_kind(path, self.format)
         own = self.formats == {how.format}
         with self.pieces[0].writer(path) if own else converter(path, how, self.schema) as append:

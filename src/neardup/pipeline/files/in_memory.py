@@ -114,9 +114,9 @@ def write_outputs(
     if (dropped := outputs.get("dropped")) is not None:
         documents.write(dropped, result.representatives >= 0, force=force)
     if (mark := outputs.get("mark")) is not None:
-        documents.write_marked(mark, marks_of(result.clusters, result.mask, documents.ids), force=force)
+        documents.write(mark, slice(None), marks_of(result.clusters, result.mask, documents.ids), force=force)
     if (out := outputs.get("out")) is not None:
-        documents.write(out, result.kept, originals=originals, force=force)
+        documents.write(out, result.kept, originals, force=force)
 
 
 def _ranked(documents: Collection, fields: Sequence[str], policy: Policy) -> Documents:
