@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from neardup.errors import DataError, StorageFailed
-from neardup.sources.copies import copied, fetched, needs_copy
+from neardup.sources.copies import copied, needs_copy
 from neardup.sources.formats import display, is_pipe, is_read_once
 
 LINES = b'{"text": "one"}\n' * 10_000
@@ -46,13 +46,6 @@ def test_a_copy_of_a_pipe_has_its_bytes_and_its_name(tmp_path, pipe):
     assert (display(str(copy)), copy.suffix) == (str(pipe), ".jsonl")
     assert is_read_once(str(copy))
     assert not is_read_once(str(tmp_path))
-
-
-def test_a_temporary_folder_is_removed_after_an_error(tmp_path, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with pytest.raises(DataError), fetched(("memory://none.jsonl",)):
-        pass
-    assert [*tmp_path.iterdir()] == []
 
 
 def test_a_folder_that_cannot_be_written_and_a_pipe_that_cannot_be_read(tmp_path, pipe, monkeypatch):

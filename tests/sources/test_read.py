@@ -1,5 +1,6 @@
 """What every format promises alike."""
 
+import gc
 import gzip
 import json
 import pickle
@@ -314,3 +315,19 @@ def test_a_null_that_a_record_has_itself_counts_instead(tmp_path):
     path = tmp_path / "a.jsonl"
     table_of_pages(path, [{"page": "<title>A</title>", "title": None}, {"page": "<title>B</title>"}, {"page": None}])
     assert columns(path, "title") == [None, "B", None]
+
+
+def test_copies_of_files_at_urls_are_removed(tmp_path, monkeypatch):
+    fsspec = pytest.importorskip("fsspec")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    for name, line in (("copied", b'{"text": "a"}\n'), ("broken", b"{}}\n")):
+        with fsspec.open(f"memory://{name}.jsonl", "wb") as file:
+            file.write(line)
+    documents = read(["memory://copied.jsonl"])
+    assert len([*tmp_path.iterdir()]) == 1
+    del documents
+    gc.collect()
+    assert [*tmp_path.iterdir()] == []
+    with pytest.raises(DataError):
+        read(["memory://broken.jsonl"])
+    assert [*tmp_path.iterdir()] == []

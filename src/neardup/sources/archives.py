@@ -177,19 +177,16 @@ class Archives(InputPiece):
         self._columns["canonical"] = without_empty(named)  # of pages that name several
         known = pa.compute.coalesce(self._columns["noindex"], pa.scalar(0, pa.int64()))
         self._columns["noindex"] = pa.compute.max_element_wise(known, pages.column("noindex"))
-        ids = self._ids(request, request.name_of(path))
+        ids = self._columns[_id_field(request)].cast(pa.large_string())
+        if ids.null_count:
+            source = request.name_of(path)
+            places = [f"{source}:{_position(one)}" for one in pages.captures]
+            ids = pa.compute.coalesce(ids, pa.array(places, pa.large_string()))
         super().__init__([path], WARC, found["texts"], pa.chunked_array([ids]), pages.rejected)
         self.text = request.text
         self.sites = None if request.extraction.templates is None else found["sites"]
         self._whole = found["whole"]
         self.address = None if _id_field(request) == "url" else "url"
-
-    def _ids(self, request: Request, source: str) -> pa.Array:
-        named = self._columns[_id_field(request)].cast(pa.large_string())
-        if not named.null_count:
-            return named
-        places = [f"{source}:{_position(one)}" for one in self._pages.captures]
-        return pa.compute.coalesce(named, pa.array(places, pa.large_string()))
 
     @property
     def without_templates(self) -> bool:

@@ -1,11 +1,8 @@
 """Local copies of inputs that can be read only once, or are elsewhere: standard input, other pipes, files at URLs."""
 
 import os
-import shutil
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from tempfile import mkdtemp
 
 from neardup.sources import remote
 from neardup.sources.formats import PIPED, SPOOLED, STDIN, is_pipe, is_url
@@ -40,19 +37,3 @@ def copied(formats: Mapping[str, str], folder: str) -> dict[str, Path]:
                 else:
                     file.writelines(piped(path))
     return copies
-
-
-@contextmanager
-def fetched(paths: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str | None]]:
-    """Copy the files at URLs into a temporary folder; yield the local paths of all files, and that folder.
-
-    The folder is removed only after an exception.
-    """
-    folder = mkdtemp(prefix="neardup-") if any(map(is_url, paths)) else None
-    try:
-        copies = copied(dict.fromkeys(filter(is_url, paths), ""), folder or "")
-        yield tuple(str(copies.get(path, path)) for path in paths), folder
-    except BaseException:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise

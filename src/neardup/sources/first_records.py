@@ -29,7 +29,10 @@ class FirstRecords(NamedTuple):
 def first_records(path: str, request: Request) -> FirstRecords:
     """Return the first records of a file or of a folder of documents. Raises the errors of ``Shards.pieces``."""
     if Path(path).is_dir():
-        return _of_folder(path, request)
+        files, _ = documents_in(path, request.glob)
+        sizes = accumulate(Path(path, name).stat().st_size for name in files)
+        some = next((number for number, size in enumerate(sizes, 1) if size >= _FIRST), len(files))
+        return FirstRecords(Folder(path, request, files[:some]), len(files) / max(1, some))
     found = input_kind(path, request.format)
     whole = end = Path(path).stat().st_size
     read, held = min(whole, _FIRST), 0  # read: of the whole
@@ -52,10 +55,3 @@ def first_records(path: str, request: Request) -> FirstRecords:
         read = len(piece) + len(piece.rejected)
         held = max(0, sum(part.nbytes for part in piece.rows()) - piece.texts.nbytes)
     return FirstRecords(piece, max(1.0, whole / max(1, read)), held)
-
-
-def _of_folder(path: str, request: Request) -> FirstRecords:
-    files, _ = documents_in(path, request.glob)
-    sizes = accumulate(Path(path, name).stat().st_size for name in files)
-    some = next((number for number, size in enumerate(sizes, 1) if size >= _FIRST), len(files))
-    return FirstRecords(Folder(path, request, files[:some]), len(files) / max(1, some))

@@ -1,11 +1,13 @@
 """Reading documents from inputs of any format."""
 
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from pkgutil import resolve_name
 from shutil import rmtree
+from tempfile import mkdtemp
 from typing import Any, Final
 from weakref import finalize
 
@@ -16,9 +18,9 @@ from neardup.engines.processes import open_processes
 from neardup.model.errors import require_paths
 from neardup.sources.collection import InputPiece, WholeInputs, extract
 from neardup.sources.compression import within_memory
-from neardup.sources.copies import fetched
+from neardup.sources.copies import copied
 from neardup.sources.folder import Folder, documents_in, require_other_names
-from neardup.sources.formats import FOLDER, WARC, AnyPath
+from neardup.sources.formats import FOLDER, WARC, AnyPath, is_url
 from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.pages import extracting
 from neardup.sources.record_faults import nothing_left
@@ -72,17 +74,22 @@ def read_requested(
     extraction = request.extraction
     request = request.with_address()
     opened = open_processes(request.processes, thread_count(threads))
-    with fetched(inputs.paths) as (local, folder), opened as processes:
+    with ExitStack() as undo, opened as processes:
+        local = inputs.paths
+        if elsewhere := dict.fromkeys(filter(is_url, local), ""):
+            folder = mkdtemp(prefix="neardup-")
+            undo.callback(rmtree, folder, ignore_errors=True)
+            copies = copied(elsewhere, folder)
+            local = tuple(str(copies.get(path, path)) for path in local)
         processes.turn_to(extracting(extraction, whole=request.whole_texts))
         request = replace(request, processes=processes)
         advance = _advance(local, progress)
         documents = _of_local(inputs, local, request, advance)
-        if folder is not None:
-            finalize(documents, rmtree, folder, ignore_errors=True)
         pa.default_memory_pool().release_unused()  # of buffers, or it would be kept until the end of the run
         if documents.rejected and not len(documents):
             raise nothing_left(documents.names, documents.rejected)
         advance(len(local) - 1, 1.0)
+        finalize(documents, undo.pop_all().close)  # the copies are removed when they are not used any more
         return documents
 
 
