@@ -15,7 +15,7 @@ from typing import Any, Final
 import pyarrow as pa
 
 from neardup.engines.executors import Failure, Opened
-from neardup.model.errors import EngineFailed, ExtraMissing, NeardupError, ParameterError, StorageRefused
+from neardup.model.errors import EngineFailed, ExtraMissing, NeardupError, StorageRefused, require
 
 _PARTS: Final = 256  # parts of the tasks at least: Spark may add executors later
 _PER_CORE: Final = 4
@@ -41,9 +41,8 @@ class SparkExecutors:
 
         with naming_errors():
             self.session = session or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
-        if not isinstance(self.session, SparkSession):
-            rule = "must be a classic SparkSession; Spark Connect is not supported"
-            raise ParameterError("spark", self.session, rule)
+        rule = "must be a classic SparkSession; Spark Connect is not supported"
+        require(isinstance(self.session, SparkSession), "spark", self.session, rule)
 
     def each(self, opened: Opened, tasks: Sequence[int]) -> Iterator[Failure | None]:
         """Do the tasks on the executors; see ``Executors``."""

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from ipaddress import AddressValueError, IPv6Address
 from string import ascii_letters, digits, hexdigits
 from typing import Final, NamedTuple
-from urllib.parse import quote, unquote_to_bytes
+from urllib.parse import unquote_to_bytes
 
 from neardup.model.errors import require
 from neardup.sources.url_rules import HostRules, UrlRules
@@ -69,8 +69,7 @@ class _Alphabet:
     """The characters that a part of a URL may contain unencoded; all others are written as ``%XX``, byte by byte."""
 
     def __init__(self, legal: str) -> None:
-        self._safe = legal + "%"
-        self.foreign = re.compile(f"[^{re.escape(self._safe)}]")
+        self.foreign = re.compile(f"[^{re.escape(legal)}%]+")
 
     def spelled(self, text: str) -> str:
         """Encode illegal characters, decode unreserved ones, and write hex digits in upper case.
@@ -80,7 +79,7 @@ class _Alphabet:
         if "%" in text:
             first, *rest = text.split("%")
             text = first + "".join([_TRIPLETS.get(piece[:2], "%25" + piece[:2]) + piece[2:] for piece in rest])
-        return quote(text, self._safe, errors="surrogatepass") if self.foreign.search(text) else text
+        return self.foreign.sub(lambda run: "%" + run[0].encode("utf-8", "surrogatepass").hex("%").upper(), text)
 
 
 _TRIPLETS: Final = {

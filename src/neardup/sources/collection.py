@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.arrow_types import filtered
-from neardup.model.errors import DataError, FieldMissing, ParameterError
+from neardup.model.errors import DataError, FieldMissing, require
 from neardup.sources.fields import are_true, joined
 from neardup.sources.formats import FOLDER, WARC, AnyPath, Kind, display, kind
 from neardup.sources.output import atomic, check_target, output_kind
@@ -496,11 +496,10 @@ def check_marks(path: str, formats: AbstractSet[str], form: str | None = None) -
     The files of a folder have the format *form*, such as ``jsonl.zst``, or that of the documents.
     """
     found = kind(path) or (None if form is None else kind(f"x.{form}"))
-    if found is None and FOLDER in formats:
-        rule = "must be a table, such as marked.jsonl, as files of a folder have no place for the cluster"
-        raise ParameterError("mark", path, rule)
-    if WARC in formats if found is None else found.format == WARC:
-        raise ParameterError("mark", path, "adds fields, which archives do not have; write JSON lines or Parquet")
+    rule = "must be a table, such as marked.jsonl, as files of a folder have no place for the cluster"
+    require(found is not None or FOLDER not in formats, "mark", path, rule)
+    archive = WARC in formats if found is None else found.format == WARC
+    require(not archive, "mark", path, "adds fields, which archives do not have; write JSON lines or Parquet")
 
 
 @contextmanager

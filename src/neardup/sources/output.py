@@ -89,8 +89,7 @@ def check_target(  # noqa: PLR0913 - every one a keyword with a default
         return
     found = kind(path)
     folder = formats == {FOLDER} and found is None
-    if folder and is_url(path):
-        raise ParameterError(name, path, "must be a local folder, or end in a known format")
+    require(not (folder and is_url(path)), name, path, "must be a local folder, or end in a known format")
     if not folder and found is None:
         _refuse_folder(path)
         if Path(path).exists():

@@ -220,7 +220,7 @@ def canonical_address(page: bytes | str) -> str | None:
     page = capped(page)[0]
     text = decoded(page) if isinstance(page, bytes) else page
     body = _BODY.search(text)
-    return visible_content(text[: body.start()] if body else text).canonical or None
+    return page_fields(text[: body.start()] if body else text).canonical or None
 
 
 def forbids_index(directives: str) -> bool:

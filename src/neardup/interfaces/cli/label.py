@@ -12,7 +12,7 @@ from neardup.interfaces.cli.serve import loaded
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, end_of, place_of
 from neardup.interfaces.pieces import compared
-from neardup.model.errors import InputRefused, ParameterError, counted, require
+from neardup.model.errors import InputRefused, counted, require
 from neardup.sources.formats import STDIN
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _SAMPLE = 20_000
 _SHOWN: dict[str, Any] = {"context": 80, "characters": 1_500}  # of each text
 _WHOLE: dict[str, Any] = {"context": 1_000_000, "characters": 1_000_000}  # after the key m
 _MOST = 200_000  # characters of a text that are shown and compared
-_TWO = 2
 _HELP = "s same, d different, u unsure, b back, m more of the texts, q quit"
 
 USAGE = f"""
@@ -65,8 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
     require(given.get("labels", 1) >= 1, "labels", given.get("labels"), "must be at least 1")
     require("port" not in given or arguments.serve, "port", given.get("port"), "is only used with --serve")
     require(0 <= given.get("port", 0) < 1 << 16, "port", given.get("port"), "must be from 0 to 65535")
-    if "out" not in given:
-        raise ParameterError("out", None, "is needed: the file of the answers, such as labels.jsonl")
+    require("out" in given, "out", None, "is needed: the file of the answers, such as labels.jsonl")
     if not arguments.inputs and "like" not in given:
         raise InputRefused("INPUT", "must name the documents, or --like the labels of another person")
     if STDIN in arguments.inputs and not arguments.serve:
@@ -103,7 +101,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _compare(arguments: argparse.Namespace) -> int:
     files = arguments.inputs[1:]
-    if len(files) != _TWO:
+    if len(files) != 2:  # noqa: PLR2004 - of two people
         raise InputRefused("label compare", "needs two files of labels; write ./compare for an input of this name")
     rule = "cannot be used with `neardup label compare`"
     require(not arguments.serve, "serve", None, rule)

@@ -11,7 +11,7 @@ from neardup.interfaces.cli.options import refuse
 from neardup.interfaces.cli.terminal import resolve_outputs
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.wording import any_of
-from neardup.model.errors import ParameterError
+from neardup.model.errors import require
 
 if TYPE_CHECKING:
     from neardup.evaluation.plans import Plan
@@ -68,12 +68,10 @@ def run(arguments: argparse.Namespace) -> int:
     if "fingerprints" in given:
         return _plan_tables(given)
     for name in _OF_TABLES:
-        if name in given and given[name] is not False:
-            raise ParameterError(name, None, "requires --fingerprints")
+        require(given.get(name, False) is False, name, None, "requires --fingerprints")
     resolve_outputs(arguments, "svg")
     path = given.get("svg")
-    if arguments.force and path is None:
-        raise ParameterError("force", None, "requires --svg")
+    require(path is not None or not arguments.force, "force", None, "requires --svg")
     if "recall" not in given:
         refuse(given, ("apart", "false_rate"), "requires --recall")
         if not {"scheme", "documents"} & given.keys():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import FORMAT, VIEW, refuse
 from neardup.interfaces.cli.terminal import print_json, show_counts, show_lines, show_rejected
-from neardup.model.errors import InputRefused, ParameterError, counted, plural
+from neardup.model.errors import InputRefused, ParameterError, counted, plural, require
 
 if TYPE_CHECKING:
     from neardup.text.host_templates import HostTemplates
@@ -56,8 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _learn(inputs: list[str], given: dict[str, Any]) -> int:
-    if "out" not in given:
-        raise ParameterError("out", None, "is needed: a path for the templates")
+    require("out" in given, "out", None, "is needed: a path for the templates")
     if not inputs:
         raise InputRefused("templates learn", "needs archives, folders or tables of pages")
     from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
@@ -118,9 +117,8 @@ def _reading(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _loaded(given: dict[str, Any]) -> "HostTemplates":
-    if "templates" not in given:
-        rule = "is needed: a file that `neardup templates learn` has written, or the folder of a state or an index"
-        raise ParameterError("templates", None, rule)
+    rule = "is needed: a file that `neardup templates learn` has written, or the folder of a state or an index"
+    require("templates" in given, "templates", None, rule)
     from neardup.text.host_templates import HostTemplates
 
     return HostTemplates.load(given["templates"])
