@@ -80,7 +80,7 @@ class Writable(Protocol):
 class Contents:
     """All bytes of one input, or some of its lines from the number *first* on: in memory, or in a file."""
 
-    def __init__(self, source: str, data: "memoryview | _File", *, first: int = 1) -> None:
+    def __init__(self, source: str, data: memoryview, *, first: int = 1) -> None:
         self.source, self.first, self._data = source, first, data
 
     def __len__(self) -> int:
@@ -93,33 +93,31 @@ class Contents:
 
     def read(self, first: int, last: int) -> memoryview:
         """Return the bytes from *first* to *last*; ``DataError`` if the file was changed since it was first read."""
-        if isinstance(self._data, memoryview):
-            return self._data[first:last]
-        with readable(self.source):
-            return memoryview(self._data.read(first, last))
+        return self._data[first:last]
 
 
-class _File:
-    """A file in a known state. It is closed between reads, because there may be more files than can be open."""
+class _OnDisk(Contents):
+    """Those of a file in a known state, which is closed between reads: there may be more files than can be open."""
 
     def __init__(self, source: str, path: str, then: os.stat_result) -> None:
-        self._source, self._path, self._then = source, path, then
+        super().__init__(source, memoryview(b""))
+        self._path, self._then = path, then
 
     def __len__(self) -> int:
         return self._then.st_size
 
-    def read(self, first: int, last: int) -> bytes:
-        """Return the bytes from *first* to *last*; ``DataError`` if the file has changed."""
-        try:
-            with Path(self._path).open("rb") as file:
-                file.seek(first)
-                data = file.read(last - first)
-                now = os.fstat(file.fileno())
-        except FileNotFoundError:
-            raise changed(self._source) from None
+    def read(self, first: int, last: int) -> memoryview:
+        with readable(self.source):
+            try:
+                with Path(self._path).open("rb") as file:
+                    file.seek(first)
+                    data = file.read(last - first)
+                    now = os.fstat(file.fileno())
+            except FileNotFoundError:
+                raise changed(self.source) from None
         if _state(now) != _state(self._then) or len(data) < last - first:
-            raise changed(self._source)
-        return data
+            raise changed(self.source)
+        return memoryview(data)
 
 
 def _state(about: os.stat_result) -> tuple[int, int, int, int]:
@@ -191,7 +189,7 @@ def load(path: str, compression: str | None, max_bytes: int, *, page: bool = Fal
             return _held(source, _expansion(source, file, compression), max_bytes, page=page)
         if stat.S_ISREG(about.st_mode) and about.st_size:
             check_plain(source, file.read(HEAD), page=page)
-            return Contents(source, _File(source, path, about))
+            return _OnDisk(source, path, about)
         return _held(source, available(file), max_bytes, page=page)
 
 

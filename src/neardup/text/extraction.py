@@ -241,8 +241,8 @@ class Extraction:
         main = None if self.view == "visible" else _main(text)
         if main is None:
             return BothViews(digest(text), visible, visible, "visible", shown.whole)
-        poor = self.view == "auto" and main.replaced(lambda: visible) is not None
-        return BothViews(digest(text), main.content, visible, "visible" if poor else "main", shown.whole)
+        poor = self.view == "auto" and _instead(*main, lambda: visible) is not None
+        return BothViews(digest(text), main[0], visible, "visible" if poor else "main", shown.whole)
 
     def view_with(self, template: Template | None) -> View:
         """Return the view in which the pages of a host with this template, or without one, are read."""
@@ -337,30 +337,27 @@ def _content(text: str, view: View, *, links: bool) -> Found:
     main = None if view == "visible" else _main(text)
     if main is None:
         return visible_content(text, links=links), "visible"
-    visible = main.replaced(partial(visible_content, text, links=links)) if view == "auto" else None
-    return (main.content, "main") if visible is None else (visible, "visible")
+    visible = _instead(*main, partial(visible_content, text, links=links)) if view == "auto" else None
+    return (main[0], "main") if visible is None else (visible, "visible")
 
 
-class _MainContent(NamedTuple):
-    content: PageContent
-    shown: int  # more than the letters that visible text can have
-
-    def replaced(self, visible: Callable[[], PageContent]) -> PageContent | None:
-        """Return the *visible* content if ``auto`` reads it instead, otherwise ``None``."""
-        letters = _LEAST * _letters(self.content.text)
-        if letters < self.shown and letters < _letters((content := visible()).text):
-            return content
-        return None
+def _instead(main: PageContent, shown: int, visible: Callable[[], PageContent]) -> PageContent | None:
+    """Return the *visible* content if ``auto`` reads it instead of this *main* content, otherwise ``None``."""
+    letters = _LEAST * _letters(main.text)
+    return content if letters < shown and letters < _letters((content := visible()).text) else None
 
 
-def _main(text: str) -> _MainContent | None:
-    """Return the main content of a page; ``None`` if a parser cannot bear it."""
+def _main(text: str) -> tuple[PageContent, int] | None:
+    """Return the main content of a page, and more than the letters that visible text can have.
+
+    ``None`` if a parser cannot bear the page.
+    """
     from neardup.text.markup import shape  # it loads Numba
 
     text, page = encoded(text)
     measured = shape(page)
     content = main_text(text) if measured.bearable else None
-    return None if content is None else _MainContent(content, measured.shown)
+    return None if content is None else (content, measured.shown)
 
 
 def other_extraction(known: Mapping[str, str | None], own: Mapping[str, str | None]) -> tuple[str, str]:
