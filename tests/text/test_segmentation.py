@@ -7,12 +7,12 @@ from batches import text_batch
 
 from neardup.model.arrays import TextBatch
 from neardup.text.segmentation import ABBREVIATIONS, BEFORE_NUMBERS, ENDINGS, abbreviations
-from neardup.text.tokenizer import _segments
+from neardup.text.tokenizer import segments_of
 
 
 def parts(text, *, sentences):
     batch = TextBatch(*text_batch([text]))
-    cuts = _segments(batch, sentences=sentences)[0].tolist()
+    cuts = segments_of(batch, sentences=sentences)[0].tolist()
     return [batch.data[begin:end].tobytes().decode().strip() for begin, end in itertools.pairwise(cuts)]
 
 

@@ -7,13 +7,13 @@ from typing import Any, Final, Self
 import numpy as np
 
 from neardup.kernels import lines as kernels
-from neardup.kernels import segments, shingles
+from neardup.kernels import shingles
 from neardup.model.arrays import Flags, Positions, TextBatch, Words
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.columns import text_column, whole_batch
 from neardup.text.shingling import Shingling
-from neardup.text.tokenizer import tokenizer
+from neardup.text.tokenizer import segments_of, tokenizer
 
 LINES: Final = Shingling(analysis=Analysis(unit="line"), size=1)
 """The hash of a line is its feature: upper and lower case and punctuation do not count."""
@@ -39,10 +39,8 @@ class Lines:
     def of(cls, texts: Any) -> Self:
         """Cut a text column (see ``text_column``) into lines."""
         batch = whole_batch(text_column(texts))
-        cuts = np.empty(int(batch.offsets[-1] - batch.offsets[0]) + 1, np.int64)
-        parts = np.empty(len(batch) + 1, np.int64)
-        number = segments.lines(batch.data, batch.offsets, cuts, parts)
-        cuts = cuts[: number + 1].copy()
+        cuts, parts = segments_of(batch)
+        cuts, number = cuts.copy(), len(cuts) - 1
         tokens = tokenizer(_WORDS, Hashing()).lent(TextBatch(batch.data, cuts))
         words = np.diff(tokens.offsets)
         sequences, bounds = np.empty(number, np.uint64), np.empty(number + 1, np.int64)

@@ -48,7 +48,7 @@ class Tokenizer:
             return self._letters(batch)
         if self._analysis.unit == "word":
             return self._words(batch)
-        cuts, parts = _segments(batch, sentences=self._analysis.unit == "sentence")
+        cuts, parts = segments_of(batch, sentences=self._analysis.unit == "sentence")
         words = self._words(TextBatch(batch.data, cuts))
         hashes = np.empty(len(words), np.uint64)  # at most one per part
         bounds = np.empty(len(batch) + 1, np.int64)
@@ -105,8 +105,8 @@ class Tokenizer:
         return [part for part in folded[: bounds[-1]].tobytes().split(b"\0") if part]
 
 
-def _segments(batch: TextBatch, *, sentences: bool) -> tuple[Positions, Positions]:
-    """Return where the lines or sentences of a batch are cut, and the first one of each text."""
+def segments_of(batch: TextBatch, *, sentences: bool = False) -> tuple[Positions, Positions]:
+    """Return where the lines or *sentences* of a batch are cut, until this thread cuts again; and each text's first."""
     cuts: Positions = scratch("cuts", int(batch.offsets[-1] - batch.offsets[0]) + 1, np.int64)
     parts = np.empty(len(batch) + 1, np.int64)
     if sentences:
