@@ -324,7 +324,7 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
             _lock(descriptor)
             yield file
             file.flush()
-            with suppress(FileNotFoundError, AttributeError):  # nothing is replaced; no such call on this system
+            with suppress(FileNotFoundError):  # nothing is replaced
                 os.fchmod(descriptor, stat.S_IMODE(target.stat().st_mode))
             os.fsync(descriptor)
             if nameless:
