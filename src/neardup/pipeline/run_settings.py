@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from neardup.engines.executors import Executors
-from neardup.model.errors import ParameterError
 from neardup.model.policy import Policy
 from neardup.schemes.scheme import Scheme
 from neardup.sources.formats import AnyPath
@@ -44,7 +43,7 @@ class RunSettings:
     revisits: bool
 
     # only of runs in pieces
-    work: Path | None = None  # the folder; None: the run is one in memory
+    folder: Path = Path()  # the work folder
     memory: int
     restart: bool
     keep_work: bool
@@ -56,10 +55,3 @@ class RunSettings:
     announce: "Callable[[Forecast], None]" = lambda _: None
     continued: "Callable[[Continuation], None]" = lambda _: None
     templates: Any = None  # those that the run learns, if it does: see ``RunTemplates``
-
-    @property
-    def folder(self) -> Path:
-        """The work folder of a run in pieces."""
-        if self.work is None:
-            raise ParameterError("work", None, "must be a folder for a run in pieces")
-        return self.work

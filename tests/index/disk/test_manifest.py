@@ -113,7 +113,7 @@ def test_every_changed_byte_is_found(tmp_path):
         ({"sealed": -1}, StorageDamaged, "makes no sense"),
         ({"field_changes": -1}, StorageDamaged, "makes no sense"),
         ({"segments": [["segment-00000001", "many", 7]]}, StorageDamaged, "makes no sense"),
-        ({"terms": []}, StorageDamaged, "invalid terms"),
+        ({"terms": []}, StorageDamaged, "makes no sense"),
         ({"sessions": [[1, 2]]}, StorageDamaged, "makes no sense"),
         ({"sessions": [[1 << 63, 2, 3, 4]]}, StorageDamaged, "makes no sense"),
         ({"segments": [["segment-00000001", -1, 7]]}, StorageDamaged, "makes no sense"),

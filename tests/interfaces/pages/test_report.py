@@ -271,7 +271,7 @@ def test_a_million_documents_stay_under_5_mb(word):
     )
     named = {"scheme": "minhash", "recipe": "r", "threshold": 0.6, "measure": "resemblance", "policy": Policy()}
     summary = Summary(**counts, compared=1, not_compared=1, **named)
-    result = Result(np.flatnonzero(representative < 0), decisions, representative, summary)
+    result = Result(decisions, representative, summary)
     aside = [SimpleNamespace(source=word * 500, position=n, reason=word * 500, code="json") for n in range(5_000)]
     documents = documents_of(texts, ids, (word * 500,) * 5_000)
     page = report_page(FilesResult(result, aside, documents), MinHash())

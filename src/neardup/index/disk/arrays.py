@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from math import prod
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Annotated, Any, Final, NamedTuple, Self
 
+import msgspec
 import numpy as np
 import numpy.typing as npt
 
@@ -27,6 +28,7 @@ from neardup.model.errors import StorageDamaged, StorageRefused
 FORMAT: Final = 1
 ALIGNMENT: Final = 64
 MOST: Final = 1 << 62  # of every number that a file states
+Natural = Annotated[int, msgspec.Meta(ge=0, le=MOST)]
 
 _AT_ONCE: Final = kernels.BLOCK << 10  # bytes that are verified between two calls of progress
 
@@ -50,8 +52,8 @@ class Stored(NamedTuple):
     """The name, size and checksum of a file, to recognise it."""
 
     name: str
-    size: int
-    checksum: int
+    size: Natural
+    checksum: Annotated[int, msgspec.Meta(ge=0)]
 
 
 def checksum(data: bytes | memoryview | Bytes) -> int:
@@ -72,7 +74,7 @@ def understood(path: Path, *errors: type[Exception], rule: str = "") -> Iterator
         raise
     except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError) as error:
         raise StorageDamaged(str(path), rule or f"makes no sense: {error!r}") from error
-    except (TypeError, ValueError, struct.error) as error:
+    except (TypeError, ValueError, struct.error, msgspec.ValidationError) as error:
         raise StorageDamaged(str(path), rule or f"makes no sense: {error}") from error
 
 

@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, Self, TypeVar
 
-from neardup.index.disk.arrays import Stored, checksum, expect, natural, understood
+import msgspec
+
+from neardup.index.disk.arrays import Natural, Stored, checksum, expect, natural, understood
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import HEADER_BYTES, is_log
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
@@ -37,6 +38,7 @@ FIRST_LOG: Final = "log-00000001"
 RESTORE: Final = "restore one of them from an older copy of the index, or make the index again from its documents"
 
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
+_InSession = Annotated[int, msgspec.Meta(ge=0, le=MOST_SESSION)]
 NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
 
 
@@ -46,10 +48,10 @@ class Session(NamedTuple):
     The others are the next ordinal, the changes of fields and the records of the logs when it began.
     """
 
-    number: int
-    ordinal: int
-    field_changes: int
-    records: int
+    number: _InSession
+    ordinal: _InSession
+    field_changes: _InSession
+    records: _InSession
 
 
 def with_session(sessions: Sequence[Session], latest: Session) -> list[Session]:
@@ -70,16 +72,16 @@ class Manifest:
     """
 
     mark: str
-    generation: int = 0
+    generation: Natural = 0
     flags: tuple[str, ...] = ()
     terms: dict[str, Any] = field(default_factory=dict)
-    next_file: int = 1
-    next_ordinal: int = 0
-    field_changes: int = 0
-    records: int = 0
-    copied: int = 0
+    next_file: Natural = 1
+    next_ordinal: Natural = 0
+    field_changes: Natural = 0
+    records: Natural = 0
+    copied: Natural = 0
     log: str = ""
-    sealed: int = 0
+    sealed: Natural = 0
     segments: tuple[Stored, ...] = ()
     updates: Stored | None = None
     sessions: tuple[Session, ...] = ()
@@ -147,17 +149,12 @@ class Manifest:
             unknown = sorted(set(given["flags"]) - FLAGS)
             if unknown:
                 raise StorageRefused(str(path), f"needs {', '.join(unknown)}, which this neardup does not know")
-            updates = given.pop("updates")
-            manifest = cls(
-                **given
-                | {
-                    "flags": tuple(given["flags"]),
-                    "segments": tuple(Stored(*file) for file in given["segments"]),
-                    "updates": Stored(*updates) if updates else None,
-                    "sessions": tuple(Session(*session) for session in given["sessions"]),
-                }
-            )
-            _require_sense(manifest)
+            expect(given.keys() <= {*cls.__dataclass_fields__}, "unknown statements")
+            manifest = msgspec.convert(given, cls)
+            for mark in (manifest.mark, manifest.terms.get("digests", manifest.mark)):
+                expect(_MARK.fullmatch(mark) is not None, "invalid index id or salt of digests")
+            expect(all(NAMES.fullmatch(own) for own in manifest.files), "unexpected file name")
+            expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
         return manifest
 
     @classmethod
@@ -174,21 +171,6 @@ class Manifest:
                 if not left or cls.read(disk, folder) == manifest:
                     raise StorageDamaged(str(error.filename), "is missing, although the manifest lists it") from error
         raise AssertionError
-
-
-def _require_sense(manifest: Manifest) -> None:
-    expect(_MARK.fullmatch(manifest.mark) is not None, "invalid index id")
-    expect(isinstance(manifest.terms, dict), "invalid terms")
-    expect(_MARK.fullmatch(manifest.terms.get("digests", manifest.mark)) is not None, "invalid salt of digests")
-    expect(all(NAMES.fullmatch(name) for name in manifest.files), "unexpected file name")
-    expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
-    for name in ("generation", "next_file", "next_ordinal", "field_changes", "records", "copied", "sealed"):
-        natural(getattr(manifest, name))
-    for number in chain.from_iterable(manifest.sessions):
-        natural(number, MOST_SESSION)
-    for file in manifest.stored:
-        natural(file.size)
-        natural(file.checksum, (1 << 64) - 1)
 
 
 def _has_documents(disk: Disk, folder: Path) -> bool:

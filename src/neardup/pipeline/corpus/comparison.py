@@ -89,10 +89,6 @@ class LeaderComparison:
         closeness = partial(scheme.estimate_pairs, signatures) if self._policy.representative == "closest" else None
         return GivenMatches(partial(matching, scheme, signatures, self._thresholds), closeness=closeness)
 
-    def verified(self, sets: FeatureSets) -> ExactResemblance | GivenMatches:
-        """Return the matcher that verifies the features of the leaders."""
-        return exact_matcher(self._scheme, self._policy, sets, self._thresholds, self._engine)
-
     def decide(
         self, matcher: Matcher, progress: Progress, keys: Keys | None = None, earlier: Positions = NO_DECISIONS
     ) -> Decided:

@@ -101,8 +101,42 @@ class Summary:
         return plain
 
 
+class RunResult:
+    """The result of a run, in memory or in pieces; see ``Result``."""
+
+    __slots__ = ()
+    representatives: Positions
+    summary: Summary
+
+    @property
+    def mask(self) -> Flags:
+        """One bool per document: whether it is kept."""
+        return np.asarray(self.representatives < 0)
+
+    @property
+    def kept(self) -> Positions:
+        """The positions of the kept documents, ascending."""
+        return np.flatnonzero(self.mask)
+
+    @property
+    def clusters(self) -> Positions:
+        """One int64 per document: the position of its representative, its own position if it is kept."""
+        return np.where(self.mask, np.arange(len(self.representatives)), self.representatives)
+
+    def take(self, table: Rows) -> Rows:
+        """Return the rows of another container that belong to the kept documents.
+
+        *table* has one row per document, in the same order, such as the same documents with more columns. Raises
+        ``DataError`` for another number of rows and for a container whose rows cannot be selected.
+        """
+        return rows_where(table, self.mask)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({totals(self.summary)})"
+
+
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Result:
+class Result(RunResult):
     """The result of ``dedup``.
 
     ``kept``: int64, the positions of the kept documents, ascending. ``decisions``: an Arrow table, one row per
@@ -129,22 +163,11 @@ class Result:
     result.
     """
 
-    kept: Positions
     decisions: pa.Table
     representatives: Positions
     summary: Summary
     source: Any = None
     scheme: Scheme | None = None
-
-    @property
-    def mask(self) -> Flags:
-        """One bool per document: whether it is kept."""
-        return self.representatives < 0
-
-    @property
-    def clusters(self) -> Positions:
-        """One int64 per document: the position of its representative, its own position if it is kept."""
-        return np.where(self.mask, np.arange(len(self.representatives)), self.representatives)
 
     def table(self) -> Any:
         """Return the kept rows, in the kind of container that ``dedup`` was called with, in its order.
@@ -158,14 +181,6 @@ class Result:
             )
             raise DataError("rows", rule)
         return rows_where(self.source, self.mask)
-
-    def take(self, table: Rows) -> Rows:
-        """Return the rows of another container that belong to the kept documents.
-
-        *table* has one row per document, in the same order, such as the same documents with more columns. Raises
-        ``DataError`` for another number of rows and for a container whose rows cannot be selected.
-        """
-        return rows_where(table, self.mask)
 
     def pairs(self) -> pa.Table:
         """Return one row per dropped document, in input order: the pair and its evidence.
@@ -185,9 +200,6 @@ class Result:
                 **{name: found.column(name) for name in evidence},
             }
         )
-
-    def __repr__(self) -> str:
-        return f"Result({totals(self.summary)})"
 
     def _repr_html_(self) -> str:
         """Return the numbers as a small table, for notebooks."""

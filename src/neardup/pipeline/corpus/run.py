@@ -22,6 +22,7 @@ from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
 from neardup.kernels.segments import blank
 from neardup.kernels.sets import digests
+from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import Corpus, Features, Flags, Positions, Signatures, TextBatch, Words
 from neardup.model.changes import is_keyed
 from neardup.model.engine import in_parts
@@ -30,7 +31,7 @@ from neardup.model.policy import CANONICAL, Gather, Policy, Representative, Veri
 from neardup.model.presets import PRESETS
 from neardup.pipeline.corpus.address_ranks import address_ranks, hint_counts
 from neardup.pipeline.corpus.clusters import what_is_shared
-from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, feature_sets, needs_rows
+from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, exact_matcher, feature_sets, needs_rows
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.corpus.memory import warn_if_short
 from neardup.pipeline.corpus.result import Result, Summary, decisions_table
@@ -200,7 +201,7 @@ class _Run:
         sets = feature_sets(self._scheme, shingled.features, leaders.positions)
         thresholds = thresholds_of(self._scheme, sites)
         comparison = LeaderComparison(self._scheme, self._policy, signatures, self._engine, thresholds)
-        decided = comparison.decide(self._matcher(comparison, sets), self._progress)
+        decided = comparison.decide(self._matcher(comparison, sets, thresholds), self._progress)
         if not needs_rows(self._scheme, self._policy):  # they would take much of the memory
             signatures = replace(signatures, rows=np.empty((len(signatures), 0), np.uint8))
             comparison = LeaderComparison(self._scheme, self._policy, signatures, self._engine, thresholds)
@@ -258,7 +259,7 @@ class _Run:
             featureless = np.diff(shingled.features.offsets)[order] == 0
             ranks = np.flatnonzero(featureless & ~shingled.blank[order])
             leaders_by_content(self._documents.raw_texts(order[ranks]), ranks.tolist(), leaders)
-        elif scheme.columns and self._policy.verify == "exact":
+        elif self._policy.verify == "exact":
             signatures = scheme.sign_at(corpus, order)
             ranks = np.flatnonzero(signatures.present)
 
@@ -299,14 +300,14 @@ class _Run:
             self._progress("sign", done, number)
         return Signatures(rows, present, scheme.recipe)
 
-    def _matcher(self, comparison: LeaderComparison, sets: FeatureSets) -> Matcher:
+    def _matcher(self, comparison: LeaderComparison, sets: FeatureSets, thresholds: Thresholds) -> Matcher:
         scheme = self._scheme
         if self._policy.verify != "exact":
             return comparison.unverified
         if scheme.columns:
             fields, at = self._fields, sets.positions
             return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
-        return comparison.verified(sets)
+        return exact_matcher(scheme, self._policy, sets, thresholds, self._engine)
 
     def _report(  # noqa: PLR0913, PLR0917 - everything the run knows
         self,
@@ -338,7 +339,6 @@ class _Run:
         number = len(order)
         representative = np.full(number, -1, np.int64)
         representative[left] = right
-        kept = np.flatnonzero(representative < 0)
         hints: dict[str, int] = {}
         if CANONICAL in self._policy.written_fields:
             canonicals = self._documents.columns([CANONICAL])[CANONICAL]
@@ -354,7 +354,7 @@ class _Run:
             self._scheme,
             self._policy,
             documents=number,
-            kept=len(kept),
+            kept=number - len(dropped),
             exact=int(exact.sum()),
             near=len(dropped) - int(exact.sum()),
             empty=int((~signed & shingled.blank).sum()),
@@ -367,7 +367,7 @@ class _Run:
             **shared(),
         )
         secret = is_keyed(self._scheme.key_identity)
-        return Result(kept, decisions, representative, summary, scheme=None if secret else self._scheme)
+        return Result(decisions, representative, summary, scheme=None if secret else self._scheme)
 
     def _shared(self, sets: FeatureSets, left: Positions, right: Positions, shared: Positions) -> Shared:
         """Measure the pairs whose common features were not counted yet, in parallel.

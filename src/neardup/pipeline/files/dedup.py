@@ -265,7 +265,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
         settings = replace(
             settings,
             request=replace(settings.request, processes=processes),
-            work=local_folder("work", folder),
+            folder=local_folder("work", folder),
             page=None if page is None else lambda done: page(_stored(done)),
             announce=forecast or (_warn if unasked else settings.announce),
             continued=continued or (_warn if unasked else settings.continued),

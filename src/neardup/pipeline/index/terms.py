@@ -65,7 +65,7 @@ def terms_of(folder: Path, manifest: Manifest) -> Terms:
 
     Raises ``StorageRefused`` if its scheme is not registered.
     """
-    made = scheme_of_keys(folder, manifest)
+    made: Any = schemes.read(manifest.terms["scheme"], where=folder)
     return terms(made, layout_of(made, manifest), columns_of(manifest), chosen=bool(manifest.terms["chosen"]))
 
 
@@ -123,7 +123,7 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
     """Return the scheme that a manifest states, or the given *scheme* if it has the same recipe."""
     given, where = manifest.terms, str(folder)
     with understood(folder / MANIFEST):
-        made = scheme_of_keys(folder, manifest)
+        made: Any = schemes.read(given["scheme"], where=folder)
         layout, whole = layout_of(made, manifest), schemes.is_whole(given["scheme"])
         stated = columns_of(manifest)
         expect(columns(made, stated.fields, texts=stated.texts) == stated, "its columns are not those of its scheme")
@@ -172,14 +172,6 @@ def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | 
     if common.identity != identity:
         raise StorageDamaged(str(path), "is not the list of common shingles that the index was created with")
     return common
-
-
-def scheme_of_keys(folder: Path, manifest: Manifest) -> Any:
-    """Return the scheme with the keys of the index, without the policy, the key and the weights of the present one.
-
-    Raises ``StorageRefused`` if it is not registered.
-    """
-    return schemes.read(manifest.terms["scheme"], where=folder)
 
 
 def layout_of(scheme: Any, manifest: Manifest) -> Any:

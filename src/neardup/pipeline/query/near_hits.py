@@ -160,7 +160,7 @@ def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int,
         named = _signed_fields(scheme, rule, given)
         fields = pa.table({name: text_column(given.values(field, number), name) for name, field in named.items()})
         signed = scheme.sign(fields)
-        if verify != "estimate" and scheme.columns:
+        if verify != "estimate":
             nothing = Features(np.empty(0, np.uint64), np.zeros(len(signed) + 1, np.int64))
             equal = partial(scheme.same_content, fields)
             compared = _ComparedParts(scheme, signed, _GivenTexts(scheme, nothing), equal)

@@ -4,12 +4,12 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.decisions.exact import Leaders, leaders_by_digest
+from neardup.decisions.exact import Leaders, leaders_by_key
 from neardup.decisions.ranking import ranking
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import ROWS
 from neardup.kernels.thresholds import Thresholds
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
+from neardup.model.arrays import AnyPositions, Positions, Signatures, Words
 from neardup.model.errors import ValueRefused
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import LeaderComparison, needs_rows
@@ -31,7 +31,9 @@ SITES: Final = "sites.npy"  # uint64[h], if the job has sites
 def rank(job: Job, signed: Signed) -> dict[str, Any]:
     """Rank all documents, and group equal ones."""
     order = _order(job, signed)
-    leaders = Leaders.by_rank(_leaders(signed.equal, order), order)
+    equal = signed.equal[order]
+    leaders = Leaders.by_rank(leaders_by_key(equal, np.flatnonzero(equal.any(axis=1))), order)
+    del equal
     leader_of = np.empty(len(order), np.int32)
     leader_of[order] = leaders.of
     files = job.save(ORDER, order) | job.save(LEADER_OF, leader_of) | job.save(LEADER_POSITIONS, leaders.positions)
@@ -149,19 +151,6 @@ def _order(job: Job, signed: Signed) -> Positions:
             shard = int(np.searchsorted(signed.edges, row, side="right")) - 1
             raise error.at(job.shards.place(shard, row - int(signed.edges[shard]))) from error
     return np.concatenate(found)
-
-
-def _leaders(equal: Words, order: Positions) -> Positions:
-    """Return, by rank, the best-ranked document with the same digest, which may be the document itself."""
-    by_rank = equal[order]
-
-    def alike(left: Positions, right: Positions) -> Flags:
-        return np.asarray((by_rank[left] == by_rank[right]).all(axis=1))
-
-    leaders = np.arange(len(order))
-    ranks = np.flatnonzero(by_rank.any(axis=1))
-    leaders_by_digest(by_rank[ranks, 0], ranks, alike, leaders)
-    return leaders
 
 
 def gather_rows(job: Job, signed: Signed, name: str, leaders: Positions, *, whole: bool = False) -> None:

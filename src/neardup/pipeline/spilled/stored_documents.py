@@ -12,7 +12,7 @@ from neardup.decisions.evidence import COLUMNS
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.pipeline.corpus.documents import rows_in
-from neardup.pipeline.corpus.result import Summary, decided_rows, totals, with_places
+from neardup.pipeline.corpus.result import RunResult, decided_rows, with_places
 from neardup.pipeline.spilled.earlier_documents import Earlier
 from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
@@ -131,21 +131,20 @@ def _texts(read: Callable[[], Iterable[pa.ChunkedArray]], names: Positions, rows
     return found
 
 
-class StoredResult:
+class StoredResult(RunResult):
     """The result of a run in pieces, as ``Result`` has one in memory.
 
     The documents are numbered from 0, and the earlier ones after them; ``representatives`` is int64[n], the number of
     each one's representative, or -1. ``segment`` is the name of the one that the run adds to its state, if it adds one.
     """
 
-    summary: Summary
     segment: str
 
     def __init__(self, job: Job, documents: StoredDocuments, rules: list[str]) -> None:
         """Open the stored decisions on *documents*; *rules* are those that the record of ``decide`` names."""
         self.documents, self._first = documents, documents.signed.first
         every = len(documents.signed)
-        self.representatives: Positions = job.places(REPRESENTATIVES, np.int64, every, every, least=-1)[self._first :]
+        self.representatives = job.places(REPRESENTATIVES, np.int64, every, every, least=-1)[self._first :]
         if self._first:
             stored = self.representatives
             own = stored + np.where(stored < self._first, len(documents), -self._first)
@@ -160,19 +159,6 @@ class StoredResult:
         self._measures = {name: job.array(f"{name}.npy", np.float64, number) for name in measures}
         self._rules = np.array(rules, dtype=object)
         self._places = documents.places()
-
-    def __repr__(self) -> str:
-        return f"StoredResult({totals(self.summary)})"
-
-    @property
-    def mask(self) -> Flags:
-        """One bool per document: whether it is kept."""
-        return np.asarray(self.representatives < 0)
-
-    @property
-    def kept(self) -> Positions:
-        """The positions of the kept documents, ascending."""
-        return np.flatnonzero(self.mask)
 
     @property
     def exact(self) -> Flags:
