@@ -15,8 +15,10 @@ from neardup.sources.read import read
 def test_blocks_drop_what_memory_drops(job_of, sources, block, policy):
     job = job_of(sources, block=block, **policy)
     settled = [blocks.settle(job, number) for number in range(gathered(job))]
-    rows = np.concatenate([job.array(blocks.settled_name(number)) for number in range(len(settled))], axis=1)
-    positions = job.array(ranking.LEADER_POSITIONS)
+    rows = np.concatenate(
+        [job.array(blocks.settled_name(number), np.int64, shape=(5, -1)) for number in range(len(settled))], axis=1
+    )
+    positions = job.array(ranking.LEADER_POSITIONS, np.int64)
     found = {int(positions[unit]): int(positions[match]) for unit, match in rows[:2].T}
     texts = read(sources).texts
     whole = dedup(texts, **policy)

@@ -38,7 +38,7 @@ def test_the_plausible_candidates_are_stored(job_of, sources, monkeypatch, size)
     job = job_of(sources)
     signed, record = proposed(job)
     stored = pairs.StoredPairs(job).parts
-    assert len(stored) == -(-len(job.array(ranking.LEADER_POSITIONS)) // size)
+    assert len(stored) == -(-len(job.array(ranking.LEADER_POSITIONS, np.int64)) // size)
     found = {pair for part in stored for pair in of(part)}
     places = np.arange(len(pairs.StoredPairs(job).asking))[2:30:3]
     some = pairs.StoredPairs(job).at(places)
@@ -61,15 +61,15 @@ def test_every_pair_is_in_one_block(job_of, sources):
     job = job_of(sources, block=3000)
     _, record = proposed(job)
     assert record["blocks"] > 1
-    stored, blocks = pairs.StoredPairs(job), job.array(pairs.BLOCKS)
+    stored, blocks = pairs.StoredPairs(job), job.array(pairs.BLOCKS, np.int32)
     for part in stored.parts:
         assert (blocks[part.pairs] == blocks[part.candidates]).all()
-    order, bounds = job.array(pairs.ASKING), job.array(pairs.ASKING_BOUNDS)
+    order, bounds = job.array(pairs.ASKING, np.int64), job.array(pairs.ASKING_BOUNDS, np.int64)
     for block in range(record["blocks"]):
         own = order[bounds[block] : bounds[block + 1]]
         assert (blocks[stored.asking[own]] == block).all()
         assert (np.diff(stored.asking[own]) > 0).all()
-    units, positions = job.array(pairs.UNITS), job.array(ranking.LEADER_POSITIONS)
+    units, positions = job.array(pairs.UNITS, np.int32), job.array(ranking.LEADER_POSITIONS, np.int64)
     assert {int(positions[unit]) for unit in units[units >= 0]} == {*np.flatnonzero(units >= 0).tolist()}
 
 
@@ -95,7 +95,7 @@ def test_what_needs_no_texts_is_decided_at_once(job_of, sources):
     with LocalEngine(1) as engine:
         record = pairs.propose(job, signed, engine, lambda *_: None)
     assert record["blocks"] == 0
-    assert (job.array(pairs.MATCHED) >= 0).any()
+    assert (job.array(pairs.MATCHED, np.int64) >= 0).any()
 
 
 def placed(documents, limit):

@@ -13,9 +13,8 @@ def test_leaders_are_the_best_of_equal_documents(job_of, sources, keep):
     job = job_of(sources, keep=keep, size=3000)
     _, signed = signed_of(job)
     found = ranking.rank(job, signed)
-    order, positions, of = (
-        job.array(name).tolist() for name in (ranking.ORDER, ranking.LEADER_POSITIONS, ranking.LEADER_OF)
-    )
+    order, positions = (job.array(name, np.int64).tolist() for name in (ranking.ORDER, ranking.LEADER_POSITIONS))
+    of = job.array(ranking.LEADER_OF, np.int32).tolist()
     digests = [tuple(row) for row in signed.equal.tolist()]
     best = {}
     for position in order:
@@ -33,7 +32,7 @@ def test_signatures_and_keys_are_by_rank(job_of, sources):
     _, signed = signed_of(job)
     ranking.rank(job, signed)
     ranking.gather_signatures(job, signed)
-    positions = np.asarray(job.array(ranking.LEADER_POSITIONS))
+    positions = np.asarray(job.array(ranking.LEADER_POSITIONS, np.int64))
     scheme = MinHash()
     wanted = scheme.shortened(scheme.sign(read(sources).texts))[positions]
     found = ranking.signatures(job)

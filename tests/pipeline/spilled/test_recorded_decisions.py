@@ -322,7 +322,7 @@ def test_a_refused_run_leaves_a_kept_folder_as_it_is(files, tmp_path):
     assert audit_files(files, work) == expected
 
 
-@pytest.mark.parametrize("name", ["representatives.npy", "order.npy", "rules.npy"])
+@pytest.mark.parametrize("name", ["representatives.raw", "order.raw", "rules.raw"])
 def test_incomplete_files_are_named(files, tmp_path, name):
     work = tmp_path / "work"
     dedup_files(files, work=work, keep_work=True, scheme=LEAKY)
@@ -348,33 +348,33 @@ def test_standard_input_is_found_from_another_folder(files, tmp_path, monkeypatc
 @pytest.mark.parametrize(
     "forged",
     [
-        ((stages, "pair"), "bucket-000-members.npy"),
-        ((stages, "pair"), "bucket-000-sizes.npy"),
-        ((stages, "pair"), "leader_positions.npy"),
-        ((stages, "arrange"), "pairs-000-candidates.raw"),
-        ((stages, "gather"), "units.npy"),
-        ((stages, "settle"), "places-000000.npy"),
-        ((stages, "settle"), "asking.npy"),
-        ((stages, "settle"), "asking_bounds.npy"),
-        ((stages, "decide"), "settled-000000.npy"),
-        ((stages, "decide"), "leader_of.npy"),
-        ((module, "write"), "order.npy"),
-        ((module, "write"), "dropped.npy"),
-        ((module, "write"), "representatives.npy"),
-        ((module, "write"), "rules.npy"),
+        ((stages, "pair"), "bucket-000-members.raw", np.int32),
+        ((stages, "pair"), "bucket-000-sizes.raw", np.int32),
+        ((stages, "pair"), "leader_positions.raw", np.int64),
+        ((stages, "arrange"), "pairs-000-candidates.raw", np.int32),
+        ((stages, "gather"), "units.raw", np.int32),
+        ((stages, "settle"), "places-000000.raw", np.int64),
+        ((stages, "settle"), "asking.raw", np.int64),
+        ((stages, "settle"), "asking_bounds.raw", np.int64),
+        ((stages, "decide"), "settled-000000.raw", np.int64),
+        ((stages, "decide"), "leader_of.raw", np.int32),
+        ((module, "write"), "order.raw", np.int64),
+        ((module, "write"), "dropped.raw", np.int64),
+        ((module, "write"), "representatives.raw", np.int64),
+        ((module, "write"), "rules.raw", np.int8),
     ],
 )
 @pytest.mark.parametrize("value", [10**6, -2])
 def test_places_outside_arrays_are_refused(files, tmp_path, monkeypatch, forged, value):
-    (stage, name), work = forged, tmp_path / "work"
+    (stage, name, kind), work = forged, tmp_path / "work"
     out, options = tmp_path / "out.jsonl", {"work": work, "scheme": LEAKY}
     interrupted(monkeypatch, *stage, lambda: dedup_files(files, out, **options))
     path = next(work.glob(f"run-*/decided-*/{name}"))
-    found = np.load(path) if name.endswith("npy") else np.fromfile(path, np.int32)
-    found.reshape(len(found), -1)[min(1, len(found) - 1), -1] = min(value, np.iinfo(found.dtype).max)
-    with path.open("wb") as file:
-        np.save(file, found) if name.endswith("npy") else file.write(found.tobytes())
-    if name != "order.npy":
+    shape = {"places-000000.raw": (4, -1), "settled-000000.raw": (5, -1)}.get(name, (-1, 1))
+    found = np.fromfile(path, kind).reshape(shape)
+    found[min(1, len(found) - 1), -1] = min(value, np.iinfo(kind).max)
+    path.write_bytes(found.tobytes())
+    if name != "order.raw":
         with pytest.raises(StorageDamaged, match="decided-"):
             dedup_files(files, out, **options)
     if stage[0] is module:
@@ -412,12 +412,12 @@ def test_a_rank_that_is_there_twice_is_refused_before_documents_with_equal_field
     work = tmp_path / "work"
     options = {"work": work, "scheme": Checksum(fields=(Field(name="text"),))}
     interrupted(monkeypatch, stages, "propose", lambda: dedup_files(files, **options))
-    path = next(work.glob("run-*/decided-*/order.npy"))
-    order = np.load(path)
+    path = next(work.glob("run-*/decided-*/order.raw"))
+    order = np.fromfile(path, np.int64)
     order[1] = order[0]
-    np.save(path, order)
+    order.tofile(path)
     monkeypatch.setattr("neardup.pipeline.spilled.pairs.place", lambda *_: pytest.fail("ranks are missing"))
-    with pytest.raises(StorageDamaged, match=r"order\.npy"):
+    with pytest.raises(StorageDamaged, match=r"order\.raw"):
         dedup_files(files, **options)
 
 

@@ -27,8 +27,8 @@ from neardup.pipeline.spilled.signing import Signed
 from neardup.pipeline.spilled.state import SegmentInfo, State, header_of
 from neardup.text.columns import gathered
 
-_ROWS: Final = "added_rows.npy"
-_WHOLE_ROWS: Final = "added_whole_rows.npy"
+_ROWS: Final = "added_rows.raw"
+_WHOLE_ROWS: Final = "added_whole_rows.raw"
 _COLUMNS: Final = {"present": np.bool_, "text": np.uint64, "length": np.int64, "features": np.int64}
 _LONGEST: Final = (1 << 32) - 1  # bytes of a text that can be recorded
 
@@ -98,9 +98,9 @@ def _rows(  # noqa: PLR0913, PLR0917 - the columns, of all leaders
     kinds: dict[str, Any] = _COLUMNS | ({TEXT_HIGH: np.uint64} if job.for_index else {})
     columns = {name: signed.column(name, kind)[leaders] for name, kind in kinds.items()}
     sites = {SITE: signed.sites[leaders]} if job.has_sites else {}
-    ids, signatures = signed.ids(), np.asarray(job.array(_ROWS, job.no_rows().dtype, axes=job.no_rows().ndim))
-    whole = job.no_rows(whole=True)
-    wholes = job.array(_WHOLE_ROWS, whole.dtype, axes=whole.ndim) if job.stores_whole else None
+    row, whole, ids = job.no_rows(), job.no_rows(whole=True), signed.ids()
+    signatures = np.asarray(job.array(_ROWS, row.dtype, shape=(-1, *row.shape[1:])))
+    wholes = job.array(_WHOLE_ROWS, whole.dtype, shape=(-1, *whole.shape[1:])) if job.stores_whole else None
     others = np.concatenate([[0], np.cumsum(representatives >= 0)])
     for begin in range(0, max(len(leaders), 1), ROWS):
         part = slice(begin, begin + ROWS)

@@ -48,7 +48,7 @@ def settled_name(block: int) -> str:
     The rows are: the dropped unit, the one that it is dropped for, the number of features that they share, and the
     numbers of different features that each of them has.
     """
-    return f"settled-{block:06}.npy"
+    return f"settled-{block:06}.raw"
 
 
 def _pairs(job: Job, block: int, found: Places) -> Iterator[Candidates]:

@@ -74,10 +74,7 @@ def places(job: Job, block: int) -> Places:
     """Find the features of a block; units ascend."""
     found: list[tuple[Positions, ...]] = []
     for shard in range(len(job.shards.shards) + len(job.earlier.sizes)):
-        every = job.array(_places(shard), np.int64, axes=2)
-        if len(every) != _ROWS:
-            raise job.damaged(_places(shard))
-        blocks, *stored = every
+        blocks, *stored = job.array(_places(shard), np.int64, shape=(_ROWS, -1))
         begin, end = np.searchsorted(blocks, [block, block + 1]).tolist()
         if begin < end:
             units, starts, ends = (np.asarray(column[begin:end]) for column in stored)
@@ -103,9 +100,9 @@ def load(job: Job, chosen: Places) -> Features:
 
 
 def _name(shard: int) -> str:
-    return f"features-{shard:06}.npy"
+    return f"features-{shard:06}.raw"
 
 
 def _places(shard: int) -> str:
     """Return the name of the file of places: int64[4, n], the block, unit, start and end of each document."""
-    return f"places-{shard:06}.npy"
+    return f"places-{shard:06}.raw"

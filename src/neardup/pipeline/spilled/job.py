@@ -7,9 +7,9 @@ from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from math import prod
 from pathlib import Path
 from threading import Lock
-from tokenize import TokenError
 from typing import Any, BinaryIO, Final
 
 import numpy as np
@@ -84,7 +84,7 @@ class Job:
     The documents of the first *compared* inputs, and the *earlier* ones, are only compared with: they rank before all
     others, and are in no output. *for_index* stores what an index needs of the documents that a state receives.
 
-    Files are arrays (``.npy``) and tables (``.arrow``), mapped into memory when they are read. They are in folders
+    Files are arrays (``.raw``) and tables (``.arrow``), mapped into memory when they are read. They are in folders
     named by what they depend on: a run with another policy uses those of the shards again.
     """
 
@@ -164,17 +164,20 @@ class Job:
 
     def save(self, name: str, array: npt.NDArray[Any]) -> dict[str, int]:
         """Write an array; return the file's name and size for the record of the task."""
-        header = np.lib.format.header_data_from_array_1_0(array)
         with self.output(name) as file:
-            np.lib.format.write_array_header_1_0(file, header)
-            file.write(array.ravel("F" if header["fortran_order"] else "C").data)  # NumPy hides why a write failed
+            file.write(np.ascontiguousarray(array).reshape(-1).data)  # NumPy hides why a write failed
         return self.sizes(name)
 
-    def array(self, name: str, kind: npt.DTypeLike | None = None, size: int | None = None, *, axes: int = 1) -> Any:
-        """Map an array, or read an empty one; with *kind*, it has this one, these *axes*, and *size* at the last."""
-        found = self._array(name)
-        fit = found.ndim == axes and size in {None, found.shape[-1]}
-        if kind is not None and (found.dtype != kind or not fit):
+    def array(self, name: str, kind: npt.DTypeLike, size: int | None = None, *, shape: tuple[int, ...] = (-1,)) -> Any:
+        """Map an array of this type and *shape*; with *size*, it has as many rows."""
+        path = self.path(name)
+        with naming(path, doing="read"):
+            raw = mapped(path) if path.stat().st_size else b""
+        try:
+            found = np.frombuffer(raw, kind).reshape(shape)
+        except ValueError as error:
+            raise self.damaged(name) from error
+        if size not in {None, len(found)}:
             raise self.damaged(name)
         return found
 
@@ -193,38 +196,16 @@ class Job:
         """Return the error for a file whose content is not that of a run."""
         return StorageDamaged(str(self.path(name)), OTHER)
 
-    def raw(self, name: str, kind: npt.DTypeLike) -> Any:
-        """Map an array that was written part by part, without a header."""
-        path = self.path(name)
-        with naming(path, doing="read"):
-            size = path.stat().st_size
-            if size % np.dtype(kind).itemsize:
-                raise self.damaged(name)
-            return np.frombuffer(mapped(path), kind) if size else np.empty(0, kind)
-
-    def _array(self, name: str) -> Any:
-        path = self.path(name)
-        with naming(path, doing="read"), _PARSING:
-            try:
-                with path.open("rb") as file:
-                    if path.stat().st_size <= _HEADER:
-                        return np.load(file, allow_pickle=False)
-                    np.lib.format.read_magic(file)
-                    shape, columns_first, kind = np.lib.format.read_array_header_1_0(file)
-                    begin = file.tell()
-                values = np.frombuffer(mapped(path), kind, int(np.prod(shape)), begin)
-                return values.reshape(shape, order="F" if columns_first else "C")
-            except (ValueError, TypeError, SyntaxError, TokenError, EOFError, OverflowError, RecursionError) as error:
-                rule = "it does not begin as an array, or is cut short; remove the work folder, and run again"
-                raise StorageDamaged(str(path), rule) from error
-
     @contextmanager
     def new_array(self, name: str, kind: Any, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
         """Yield an array of zeros that is written as a file, part by part."""
         with self.output(name) as file:
-            array = np.lib.format.open_memmap(file.name, "w+", kind, shape)
+            if not prod(shape):  # such a file cannot be mapped
+                yield np.empty(shape, kind)
+                return
+            array = np.memmap(file.name, kind, "w+", shape=shape)
             if hasattr(os, "posix_fallocate"):  # a full disk is an error here, but a mapped file would end the process
-                os.posix_fallocate(file.fileno(), 0, os.fstat(file.fileno()).st_size)
+                os.posix_fallocate(file.fileno(), 0, array.nbytes)
             yield array
 
     def save_table(self, name: str, table: pa.Table) -> dict[str, int]:
@@ -261,9 +242,7 @@ def mapped(path: Path) -> pa.Buffer:
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
 OTHER: Final = "its content is not that of the run; remove the work folder, and run again"
-_HEADER: Final = 128  # bytes of an empty array
 _VALIDATING: Final = Lock()
-_PARSING: Final = Lock()  # of headers: in Python 3.11, threads that parse at the same time can make each other fail
 
 
 def digest(values: Any) -> str:

@@ -41,7 +41,7 @@ def shingle(job: Job, rule: PairRule, task: int) -> Record:
             continue
         ids.append(pa.table({"id": piece.ids.cast(pa.large_string())}))
         parts = [_stored(job.scheme.shingling.batch_features(batch), rule) for batch in batches(piece.texts)]
-        name = f"{task:06}-{record['pieces']:06}.npy"
+        name = f"{task:06}-{record['pieces']:06}.raw"
         for kind, arrays in zip((SHINGLED, "sizes-", "distinct-"), zip(*parts, strict=True), strict=True):
             record["files"] |= job.save(f"{kind}{name}", np.concatenate(arrays))
         record["pieces"] += 1
@@ -67,7 +67,7 @@ class StoredSets:
 
     def __init__(self, job: Job, rule: PairRule, records: list[Record]) -> None:
         self._job, self._rule = job, rule
-        names = [f"{task:06}-{n:06}.npy" for task, one in enumerate(records) for n in range(one["pieces"])]
+        names = [f"{task:06}-{n:06}.raw" for task, one in enumerate(records) for n in range(one["pieces"])]
         sizes = [np.asarray(job.places(f"sizes-{name}", np.int64, _MOST)) for name in names]
         distinct = [
             np.asarray(job.places(f"distinct-{name}", np.int64, _MOST, len(own)))
@@ -195,10 +195,9 @@ def tables(  # noqa: PLR0913 - what was found, of what, by which rule
     *first* is the first document of the second collection, if the pairs are between two.
     """
     names = [_run(task, run) for task, one in enumerate(records) for run in range(one["runs"])]
-    runs = [job.array(name, np.int64, axes=2) for name in names]
+    rows = 3 + (rule.measure == COSINE)
+    runs = [job.array(name, np.int64, shape=(rows, -1)) for name in names]
     for name, run in zip(names, runs, strict=True):
-        if len(run) != 3 + (rule.measure == COSINE):
-            raise job.damaged(name)
         job.require_places(name, len(stored), run[:2])
     some = (run[:2, begin : begin + _HELD] for run in runs for begin in range(0, run.shape[1], _HELD))
     connected = clusters_of(map(np.array, some), len(stored)) if clusters else None
@@ -206,8 +205,8 @@ def tables(  # noqa: PLR0913 - what was found, of what, by which rule
     for begin, end in _ranges(runs, len(stored)):
         bounds = [np.searchsorted(run[0], [begin, end]).tolist() for run in runs]
         parts = [run[:, low:high] for run, (low, high) in zip(runs, bounds, strict=True)]
-        rows = np.concatenate([np.empty((3 + (rule.measure == COSINE), 0), np.int64), *parts], axis=1)
-        left, right, shared, *cosines = rows[:, np.lexsort((rows[1], rows[0]))]
+        every = np.concatenate([np.empty((rows, 0), np.int64), *parts], axis=1)
+        left, right, shared, *cosines = every[:, np.lexsort((every[1], every[0]))]
         common = Shared(shared, stored.distinct[left], stored.distinct[right])
         measured = cosines[0].view(np.float64) if cosines else None
         yield pair_table(left, right, common, named, first or 0, measured, connected)
@@ -225,4 +224,4 @@ def _ranges(runs: list[Any], number: int) -> list[tuple[int, int]]:
 
 
 def _run(task: int, run: int) -> str:
-    return f"pairs-{task:06}-{run:06}.npy"
+    return f"pairs-{task:06}-{run:06}.raw"

@@ -14,11 +14,11 @@ from neardup.pipeline.spilled.pairs import MATCHED
 from neardup.pipeline.spilled.ranking import LEADER_OF, LEADER_POSITIONS, comparison_of, ranked, signatures
 from neardup.pipeline.spilled.signing import Signed
 
-REPRESENTATIVES: Final = "representatives.npy"  # int64[n]: by position, the position of the representative, or -1
+REPRESENTATIVES: Final = "representatives.raw"  # int64[n]: by position, the position of the representative, or -1
 _ROWS: Final = 5  # of what is settled
-DROPPED: Final = "dropped.npy"  # int64[d]: as ``StoredResult`` numbers them, ascending
-EXACT: Final = "exact.npy"  # bool[d]
-RULES: Final = "rules.npy"  # int8[d]: a place in the rules of the record
+DROPPED: Final = "dropped.raw"  # int64[d]: as ``StoredResult`` numbers them, ascending
+EXACT: Final = "exact.raw"  # bool[d]
+RULES: Final = "rules.raw"  # int8[d]: a place in the rules of the record
 
 
 def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     files = job.save(REPRESENTATIVES, representatives) | job.save(DROPPED, left - first) | job.save(EXACT, exact)
     files |= job.save(RULES, codes.astype(np.int8))
     for name in evidence.keys() - {"rule"}:
-        files |= job.save(f"{name}.npy", evidence[name])
+        files |= job.save(f"{name}.raw", evidence[name])
     present = np.asarray(signatures(job).present)
     empty, blank = ~present[np.asarray(leader_of)][first:], signed.column("blank", np.bool_)[first:]
     return {
@@ -74,12 +74,10 @@ def settled_of(job: Job, blocks: int, units: int) -> Positions:
     """Return what was settled in all blocks, of this number of *units*; see ``settled_name``."""
     parts = []
     for name in map(settled_name, range(blocks)):
-        part = np.asarray(job.array(name, np.int64, axes=2))
-        if len(part) != _ROWS:
-            raise job.damaged(name)
+        part = np.asarray(job.array(name, np.int64, shape=(_ROWS, -1)))
         job.require_places(name, units, part[:2])
         parts.append(part)
-    return np.concatenate([np.empty((5, 0), np.int64), *parts], axis=1)
+    return np.concatenate([np.empty((_ROWS, 0), np.int64), *parts], axis=1)
 
 
 def _shared(settled: Positions, units: Positions) -> Shared:

@@ -35,12 +35,12 @@ from neardup.pipeline.spilled.ranking import (
 )
 from neardup.pipeline.spilled.signing import Signed
 
-MATCHED: Final = "matched.npy"  # int64[h]: the kept leader that a leader is dropped for, or -1
-BLOCKS: Final = "blocks.npy"  # int32: the block of a unit, or -1
-UNITS: Final = "units.npy"  # int32[n]: by position, the number of the document among those compared, or -1
-LEADERS: Final = "leaders.npy"  # int64[n]: by rank, the rank of the leader; only where fields are signed
-ASKING: Final = "asking.npy"  # int64: places in the pairs, of each block in turn
-ASKING_BOUNDS: Final = "asking_bounds.npy"
+MATCHED: Final = "matched.raw"  # int64[h]: the kept leader that a leader is dropped for, or -1
+BLOCKS: Final = "blocks.raw"  # int32: the block of a unit, or -1
+UNITS: Final = "units.raw"  # int32[n]: by position, the number of the document among those compared, or -1
+LEADERS: Final = "leaders.raw"  # int64[n]: by rank, the rank of the leader; only where fields are signed
+ASKING: Final = "asking.raw"  # int64: places in the pairs, of each block in turn
+ASKING_BOUNDS: Final = "asking_bounds.raw"
 _BYTES: Final = 8  # of a feature
 _MOST_FEATURES: Final = 1 << 48
 _BUCKET: Final = "bucket-"
@@ -234,7 +234,7 @@ def _groups(job: Job, signed: Signed) -> tuple[int, dict[str, int]]:
 
 
 def _stored(job: Job, task: int) -> Candidates:
-    found = [job.raw(name, kind) for name, kind in zip(_pairs(task), _PAIR_KINDS, strict=True)]
+    found = [job.array(name, kind) for name, kind in zip(_pairs(task), _PAIR_KINDS, strict=True)]
     if len(found[1]) != len(found[0]) + 1:
         raise job.damaged(_pairs(task)[1])
     return Candidates(*found)
@@ -259,11 +259,11 @@ def _column(job: Job, task: int) -> Column:
 
 
 def _members(task: int) -> str:
-    return f"{_BUCKET}{task:03}-members.npy"
+    return f"{_BUCKET}{task:03}-members.raw"
 
 
 def _sizes(task: int) -> str:
-    return f"{_BUCKET}{task:03}-sizes.npy"
+    return f"{_BUCKET}{task:03}-sizes.raw"
 
 
 def _pairs(task: int) -> list[str]:

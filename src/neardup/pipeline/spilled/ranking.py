@@ -18,14 +18,14 @@ from neardup.pipeline.spilled.signing import Signed
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.sites import NO_SITES
 
-ORDER: Final = "order.npy"  # int64[n]: positions from best to worst
-LEADER_OF: Final = "leader_of.npy"  # int32[n]: by position, the number of the leader
-LEADER_POSITIONS: Final = "leader_positions.npy"  # int64[h]: the positions of the leaders, best first
-ROWS_OF_LEADERS: Final = "rows.npy"
-PRESENT: Final = "present.npy"
+ORDER: Final = "order.raw"  # int64[n]: positions from best to worst
+LEADER_OF: Final = "leader_of.raw"  # int32[n]: by position, the number of the leader
+LEADER_POSITIONS: Final = "leader_positions.raw"  # int64[h]: the positions of the leaders, best first
+ROWS_OF_LEADERS: Final = "rows.raw"
+PRESENT: Final = "present.raw"
 KEYS: Final = "keys.raw"  # uint64[K, ROWS] of the first leaders, then of the next ones
-FEATURES: Final = "features.npy"  # int64[h]: the number of features
-SITES: Final = "sites.npy"  # uint64[h], if the job has sites
+FEATURES: Final = "features.raw"  # int64[h]: the number of features
+SITES: Final = "sites.raw"  # uint64[h], if the job has sites
 
 
 def rank(job: Job, signed: Signed) -> dict[str, Any]:
@@ -83,9 +83,7 @@ def signatures(job: Job) -> Signatures:
     if not job.path(ROWS_OF_LEADERS).exists():
         return Signatures(np.empty((len(present), 0), np.uint8), present, job.scheme.recipe)
     nothing = job.no_rows()
-    rows = job.array(ROWS_OF_LEADERS, nothing.dtype, nothing.shape[-1], axes=nothing.ndim)
-    if len(rows) != len(present):
-        raise job.damaged(ROWS_OF_LEADERS)
+    rows = job.array(ROWS_OF_LEADERS, nothing.dtype, len(present), shape=(-1, *nothing.shape[1:]))
     return Signatures(rows, present, job.scheme.recipe)
 
 
@@ -110,9 +108,7 @@ class StoredKeys:
     def __init__(self, job: Job) -> None:
         number = leader_count(job)
         self.columns = job.scheme.keys(Signatures(job.no_rows(), np.empty(0, np.bool_), job.scheme.recipe)).shape[1]
-        keys = job.raw(KEYS, np.uint64)
-        if len(keys) != number * self.columns:
-            raise job.damaged(KEYS)
+        keys = job.array(KEYS, np.uint64, number * self.columns)
         parts = np.split(keys, np.arange(ROWS, number, ROWS) * self.columns)
         self._parts = [part.reshape(self.columns, -1) for part in parts]
 

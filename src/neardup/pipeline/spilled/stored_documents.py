@@ -156,7 +156,7 @@ class StoredResult(RunResult):
         self._exact = job.array(EXACT, np.bool_, number)
         self._codes = job.places(RULES, np.int8, len(rules), number)
         measures = [*COLUMNS, *(["threshold"] if thresholds(job).vary else [])]  # float64[d] each
-        self._measures = {name: job.array(f"{name}.npy", np.float64, number) for name in measures}
+        self._measures = {name: job.array(f"{name}.raw", np.float64, number) for name in measures}
         self._rules = np.array(rules, dtype=object)
         self._places = documents.places()
 
