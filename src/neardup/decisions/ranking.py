@@ -59,10 +59,7 @@ def times_named(own: Words, named: Words) -> Positions:
 
 
 def ranking(
-    policy: Policy,
-    lengths: Positions,
-    values: Mapping[str, pa.ChunkedArray],
-    addresses: AddressRanks | None = None,
+    policy: Policy, lengths: Positions, values: Mapping[str, pa.ChunkedArray], addresses: AddressRanks | None = None
 ) -> Positions:
     """Return positions from best to worst; ties go to the smallest position.
 

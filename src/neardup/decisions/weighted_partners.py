@@ -72,12 +72,7 @@ class CosineJoin:
     """
 
     def __init__(
-        self,
-        sets: WeightedSets,
-        threshold: float,
-        *,
-        sides: Words | None = None,
-        engine: Engine = IN_TURN,
+        self, sets: WeightedSets, threshold: float, *, sides: Words | None = None, engine: Engine = IN_TURN
     ) -> None:
         self._sets, self._threshold, self._sides = sets, threshold, sides
         sets.make_all_distinct(np.arange(len(sets.sizes)), engine)

@@ -182,13 +182,7 @@ class FullText:
 
     @classmethod
     def build(  # noqa: PLR0913, PLR0917 - the state of a table
-        cls,
-        path: Path,
-        mark: str,
-        following: int,
-        batches: Iterable[Texts],
-        field_changes: int = 0,
-        session: int = 0,
+        cls, path: Path, mark: str, following: int, batches: Iterable[Texts], field_changes: int = 0, session: int = 0
     ) -> None:
         """Build a table of these documents, replacing an existing one, which remains readable until then.
 

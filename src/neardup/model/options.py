@@ -28,10 +28,7 @@ THRESHOLD: Final = Option(
 )
 SHORT: Final = (
     Option(
-        "short",
-        "whole",
-        "pairs with a document of fewer than N shingles (or sentences) need --short-threshold",
-        "off",
+        "short", "whole", "pairs with a document of fewer than N shingles (or sentences) need --short-threshold", "off"
     ),
     Option(
         "short_threshold",

@@ -70,12 +70,7 @@ class LeaderComparison:
     """Leaders with their signatures, and the rules by which they are compared."""
 
     def __init__(
-        self,
-        scheme: Scheme,
-        policy: Policy,
-        signatures: Signatures,
-        engine: LocalEngine,
-        thresholds: Thresholds,
+        self, scheme: Scheme, policy: Policy, signatures: Signatures, engine: LocalEngine, thresholds: Thresholds
     ) -> None:
         self._scheme, self._policy, self._signatures, self._engine = scheme, policy, signatures, engine
         self._thresholds = thresholds
@@ -199,11 +194,7 @@ def feature_sets(scheme: Any, features: Features, positions: Positions) -> Featu
 
 
 def exact_matcher(
-    scheme: Scheme,
-    policy: Policy,
-    sets: FeatureSets,
-    thresholds: Thresholds,
-    engine: Engine = IN_TURN,
+    scheme: Scheme, policy: Policy, sets: FeatureSets, thresholds: Thresholds, engine: Engine = IN_TURN
 ) -> ExactResemblance | GivenMatches:
     """Return the matcher that verifies the features of documents."""
     if isinstance(sets, WeightedSets):
@@ -215,9 +206,5 @@ def exact_matcher(
             closeness=weighted.cosines if policy.representative == "closest" else None,
         )
     return ExactResemblance(
-        sets,
-        thresholds,
-        measure=exact_measure(scheme.rule),
-        closest=policy.representative == "closest",
-        engine=engine,
+        sets, thresholds, measure=exact_measure(scheme.rule), closest=policy.representative == "closest", engine=engine
     )

@@ -110,12 +110,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
 
 
 def deduplicated(  # noqa: PLR0913, PLR0917 - as dedup
-    documents: Documents,
-    scheme: Scheme,
-    common: float | None,
-    policy: Policy,
-    engine: LocalEngine,
-    progress: Progress,
+    documents: Documents, scheme: Scheme, common: float | None, policy: Policy, engine: LocalEngine, progress: Progress
 ) -> Result:
     """Return the result of a collection; see ``dedup``. *scheme* and *common* are those of ``chosen_scheme``."""
     if common is not None:

@@ -256,12 +256,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     work = _work_of(settings) if work is None else work
     # Without a work folder there is nothing to continue a run for.
     place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
-    with (
-        place as folder,
-        followed(progress) as follow,
-        LocalEngine(threads) as engine,
-        Processes(threads) as processes,
-    ):
+    with place as folder, followed(progress) as follow, LocalEngine(threads) as engine, Processes(threads) as processes:
         settings = replace(
             settings,
             request=replace(settings.request, processes=processes),
@@ -456,8 +451,7 @@ def _earlier(
 
     indexes = [path for path in paths if is_index(path)]
     return EarlierDocuments(
-        inputs=tuple(path for path in paths if path not in indexes),
-        indexes=tuple(map(IndexTexts, indexes)),
+        inputs=tuple(path for path in paths if path not in indexes), indexes=tuple(map(IndexTexts, indexes))
     )
 
 

@@ -12,14 +12,7 @@ import numpy as np
 
 from neardup.engines.local import LocalEngine
 from neardup.engines.processes import Processes
-from neardup.model.errors import (
-    OutputRefused,
-    ParameterError,
-    require_flag,
-    require_path,
-    require_paths,
-    require_whole,
-)
+from neardup.model.errors import OutputRefused, ParameterError, require_flag, require_path, require_paths, require_whole
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Policy
 from neardup.pipeline.corpus.run import scheme_of_texts
@@ -109,11 +102,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     check_table(out, [os.fspath(name) for name in names], force=force, name="out")
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(folder)):
         raise OutputRefused(os.fspath(out), "it must not be inside the work folder; name a path elsewhere")
-    with (
-        followed(progress) as follow,
-        LocalEngine(threads) as engine,
-        Processes(engine.threads) as processes,
-    ):
+    with followed(progress) as follow, LocalEngine(threads) as engine, Processes(engine.threads) as processes:
         processes.turn_to(extracting(request.extraction))
         request = replace(request, processes=processes)
         compared = len(inputs_of(inputs, request, others or ()).paths) if rule.between else 0

@@ -18,15 +18,7 @@ from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
 from neardup.model.changes import Change
-from neardup.model.errors import (
-    DataError,
-    ParameterError,
-    counted,
-    require,
-    require_kind,
-    require_share,
-    require_whole,
-)
+from neardup.model.errors import DataError, ParameterError, counted, require, require_kind, require_share, require_whole
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.corpus.documents import Documents, placed

@@ -286,13 +286,7 @@ class Search(AbstractContextManager["Search"]):
     # Reading.
 
     def find(
-        self,
-        query: str,
-        top: int = TOP,
-        seconds: float = SECONDS,
-        *,
-        sort: Sort = "score",
-        site: str | None = None,
+        self, query: str, top: int = TOP, seconds: float = SECONDS, *, sort: Sort = "score", site: str | None = None
     ) -> FoundHits:
         """Find the documents with every word and phrase of a query, the best *top* of them in order.
 

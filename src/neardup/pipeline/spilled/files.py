@@ -31,14 +31,7 @@ from neardup.model.errors import (
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.addition import add
-from neardup.pipeline.spilled.changes import (
-    LEARNED,
-    RESTORABLE,
-    abandoning,
-    journal_of,
-    report_continuation,
-    terms_of,
-)
+from neardup.pipeline.spilled.changes import LEARNED, RESTORABLE, abandoning, journal_of, report_continuation, terms_of
 from neardup.pipeline.spilled.forecast import require_room
 from neardup.pipeline.spilled.job import OTHER, HeldTexts, Job
 from neardup.pipeline.spilled.outputs import (

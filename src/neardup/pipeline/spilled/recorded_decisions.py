@@ -119,10 +119,7 @@ class StateDecisions:
         rules = np.full(len(leaders), None, object)
         rules[exact] = "same features"
         rules[near] = UNVERIFIED.get(self._policy["verify"], self._scheme.rule)
-        table = {
-            "representative_position": pa.array(found, mask=found == own),
-            "rule": pa.array(rules, pa.string()),
-        }
+        table = {"representative_position": pa.array(found, mask=found == own), "rule": pa.array(rules, pa.string())}
         for name, values in measures.items():
             measured = np.full(len(earlier) + 1, np.nan)
             measured[dropped[counted]] = values

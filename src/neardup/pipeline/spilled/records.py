@@ -9,11 +9,7 @@ from neardup.sources.record_faults import Count, RecordFaults
 from neardup.sources.request import Request
 
 Files = dict[str, Count]
-_AS_WRITTEN: Final = {
-    "max_bytes": Annotated[int, msgspec.Meta(ge=1)],
-    "extraction": dict[str, Any],
-    "processes": None,
-}
+_AS_WRITTEN: Final = {"max_bytes": Annotated[int, msgspec.Meta(ge=1)], "extraction": dict[str, Any], "processes": None}
 _Reading: Final = msgspec.defstruct("Reading", [*(get_type_hints(Request) | _AS_WRITTEN).items()])
 
 
