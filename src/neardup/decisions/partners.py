@@ -63,9 +63,8 @@ class Partners:
         sets = distinct_sets(features)
         rule = self._sizes, self._least, self._measure, self._met
 
-        def find(first: int, *arrays: Positions) -> tuple[int, int]:
-            following, found = partners(sets.arrays, first, self._table, self._lists, *rule, *arrays)
-            return following, found
+        def find(first: int, *arrays: Positions) -> Any:
+            return partners(sets.arrays, first, self._table, self._lists, *rule, *arrays)
 
         left, right, shared = collected(find, len(features), len(self._sizes), np.int64)
         return FoundPartners(left, right, Shared(shared, self._sizes[left], sets.sizes[right]))

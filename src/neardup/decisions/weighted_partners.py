@@ -57,9 +57,8 @@ class WeightedPartners:
         sets.make_distinct(documents)
         own, rule = (sets.arrays, sets.weights, sets.norms, documents), (self._norms, self._least)
 
-        def find(first: int, *arrays: Any) -> tuple[int, int]:
-            following, found = weighted_partners(*own, first, self._table, self._lists, *rule, *arrays)
-            return following, found
+        def find(first: int, *arrays: Any) -> Any:
+            return weighted_partners(*own, first, self._table, self._lists, *rule, *arrays)
 
         left, right, values = collected(find, len(documents), len(self._norms), np.float64)
         return FoundCosines(left, right, values, np.minimum(self._sizes[left], sets.sizes[documents[right]]))

@@ -464,7 +464,6 @@ def _transaction(connection: sqlite3.Connection, kind: str = "IMMEDIATE") -> Ite
 
 @contextmanager
 def _translated(path: Path, limit: TimeLimit | None = None) -> Iterator[None]:
-    """Return the error of this package for an error of SQLite."""
     try:
         yield
     except sqlite3.Error as error:
@@ -512,7 +511,6 @@ def _code(error: sqlite3.Error) -> int:
 
 
 def _require_fts5(path: Path) -> None:
-    """Raise ``StorageRefused`` if Python's SQLite has no full text."""
     with closing(sqlite3.connect(":memory:")) as connection:
         if not connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'").fetchall():
             raise StorageRefused(str(path), f"needs FTS5, which this Python's SQLite {sqlite3.sqlite_version} lacks")

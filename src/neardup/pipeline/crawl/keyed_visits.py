@@ -292,7 +292,6 @@ def _bits(flags: Iterable[bool]) -> bytes:
 
 
 def _rows(bits: bytes) -> set[int]:
-    """Return the rows whose bit is set."""
     return set(np.flatnonzero(np.unpackbits(np.frombuffer(bits, np.uint8))).tolist())
 
 

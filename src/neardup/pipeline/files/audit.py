@@ -143,7 +143,6 @@ def _of_state(
 def _of_work(
     folder: Path, inputs: Sequence[AnyPath], request: Request, known: _Known
 ) -> Iterator[tuple[Audited, RecordFaults]]:
-    """Yield the run in a work folder."""
     with work_decisions(folder, *known) as done:
         require_texts(done.scheme)
         done.require(inputs_of(inputs, request).paths)

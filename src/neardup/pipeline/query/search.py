@@ -541,9 +541,10 @@ def _batches(store: Store, last: int, total: int, progress: Progress | None) -> 
             places = store.behind(last, _STEP)
             if not len(places):
                 return
-            texts = _texts(store, places)
-        yield texts
-        last = int(texts.ordinals[-1])
+            ids, bodies = store.decoded("id", places), search_words(store.strings("text", places), MOST_BODY)
+            ordinals, titles, sites = _titles(store, places, ids)
+        yield Texts(ordinals, ids, titles, bodies, sites)
+        last = int(ordinals[-1])
         done += len(places)
         if progress:
             progress("search", min(done, total), total)
@@ -570,12 +571,6 @@ def _urls(store: Store, ids: Sequence[str], places: Places) -> list[str | None]:
     """Return the URLs of documents: the field, or ids that are web addresses."""
     urls = zip(ids, _strings(store, URL, places), strict=True)
     return [url or (own if own.startswith(_WEB) else None) for own, url in urls]
-
-
-def _texts(store: Store, places: Places) -> Texts:
-    ids, bodies = store.decoded("id", places), search_words(store.strings("text", places), MOST_BODY)
-    ordinals, titles, sites = _titles(store, places, ids)
-    return Texts(ordinals, ids, titles, bodies, sites)
 
 
 def _titles(store: Store, places: Places, ids: Sequence[str]) -> Titles:

@@ -168,7 +168,6 @@ def _of_pages(before: dict[str, str], now: dict[str, str]) -> Iterator[Change]:
 
 
 def _state(terms: dict[str, Any]) -> dict[str, Any]:
-    """Return the parameters of the state."""
     if terms["state"] is None:
         return {}
     path, adds, for_index = terms["state"]

@@ -26,7 +26,6 @@ from neardup.model.errors import (
     RunChanged,
     StorageDamaged,
     require,
-    require_flag,
 )
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
@@ -151,7 +150,6 @@ def _check_places(settings: RunSettings) -> None:
 
     Those would change earlier decisions, which the documents of a state have.
     """
-    require_flag("keep_work", settings.keep_work)
     rule = "must be executors, such as those of neardup.spark"
     require(settings.executors is None or hasattr(settings.executors, "each"), "executors", settings.executors, rule)
     earlier, gather = settings.earlier, settings.policy.gather
@@ -195,7 +193,6 @@ def opened_state(settings: RunSettings) -> Iterator[State | None]:
 def _opened(
     inputs: Inputs, compared: int, settings: RunSettings, state: State | None
 ) -> tuple[Shards, list[Output], dict[str, Any]]:
-    """Return the inputs, the outputs and the terms of a run."""
     earlier = settings.earlier
     shards = Shards.opened(inputs, settings.request)
     pages = shards.extraction
@@ -358,7 +355,6 @@ def _require_split(stages: Stages) -> None:
 
 
 def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> None:
-    """Refuse outputs before anything is read."""
     check_outputs(shards, outputs, force=settings.force)
     _check_report(shards, settings)
 

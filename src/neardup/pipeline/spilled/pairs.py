@@ -250,7 +250,6 @@ def _require(job: Job, task: int, part: Candidates, end: int) -> None:
 
 
 def _column(job: Job, task: int) -> Column:
-    """Return the stored buckets of a task."""
     members = job.places(_members(task), np.int32, leader_count(job))
     sizes = job.places(_sizes(task), np.int32, len(members) + 1)
     if int(sizes.sum()) != len(members):

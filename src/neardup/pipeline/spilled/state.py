@@ -489,7 +489,6 @@ def _chosen(segment: Iterable[Rows], shift: int, stays: Flags, numbers: Any, beg
 
 
 def _read(folder: Path) -> StateHeader | None:
-    """Return the header of a state, or ``None``."""
     with naming(folder, doing="read"):
         try:
             content = json.loads((folder / _HEADER).read_bytes())
