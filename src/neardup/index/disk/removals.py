@@ -6,7 +6,7 @@ from typing import Final, Self
 import numpy as np
 
 from neardup.index.disk.arrays import Array, ArraysWriter, StoredArrays, expect
-from neardup.index.disk.columns import decoded, encoded
+from neardup.index.disk.columns import decoded, encoded, flattened, ordinals_of, strings_of
 from neardup.model.arrays import TextBatch
 
 MOST: Final = 1 << 17
@@ -45,20 +45,14 @@ class Removals:
 
     def write(self, writer: ArraysWriter) -> None:
         """Write the removals to a file of arrays."""
-        ids = encoded([*self._removed])
-        writer.add("removed.at", np.array([*self._removed.values(), self.complete_from], np.int64))
-        writer.add("removed.data", ids.data)
-        writer.add("removed.offsets", ids.offsets)
+        clocks = np.array([*self._removed.values(), self.complete_from], np.int64)
+        for name, array in {"removed.at": clocks, **flattened({"removed": encoded([*self._removed])})}.items():
+            writer.add(name, array)
 
     @classmethod
     def of(cls, file: StoredArrays) -> Self:
         """Read the removals of a file; for use in ``understood``."""
-        clocks, data, offsets = (file.whole(f"removed.{name}") for name in ("at", "data", "offsets"))
-        expect(
-            (clocks.dtype.str, clocks.ndim, offsets.dtype.str, offsets.ndim) == ("<i8", 1, "<i8", 1), "other removals"
-        )
-        expect(data.dtype.str == "|u1" and data.ndim == 1, "other removals")
-        expect(0 < len(clocks) == len(offsets) and bool((np.diff(offsets) >= 0).all()), "removals of other ids")
-        expect(int(offsets[0]) == 0 and int(offsets[-1]) <= len(data) and bool((clocks >= 0).all()), "invalid removals")
-        ids = decoded(TextBatch(data, offsets))
+        clocks = ordinals_of(file.whole("removed.at"))
+        expect(len(clocks) > 0 and bool((clocks >= 0).all()), "invalid removals")
+        ids = decoded(strings_of("removed", file.whole, len(clocks) - 1)) if len(clocks) > 1 else []
         return cls(dict(zip(ids, clocks[:-1].tolist(), strict=True)), int(clocks[-1]))
