@@ -2,7 +2,8 @@ import numpy as np
 import pyarrow as pa
 
 from neardup import Analysis, Combined, MinHash
-from neardup.pipeline.digests import checksums, contents, equals, exchanged
+from neardup.index.disk.buffers import checksums
+from neardup.pipeline.digests import contents, equals, exchanged
 from neardup.text.columns import whole_batch
 
 SALT = np.array([3, 5], np.uint64)

@@ -246,7 +246,7 @@ def test_every_id_is_itself(tmp_path, monkeypatch, colliding):
     if colliding:  # all ids have one key: more of them than there is room for
         constant = lambda ids, _: np.full(len(ids), 42, np.uint64)  # noqa: E731
         for module in (growing_part, reader):
-            monkeypatch.setattr(module, "id_keys", constant)
+            monkeypatch.setattr(module, "checksums", constant)
     ids = list(dict.fromkeys([*STRANGE, *(f"more {place}" for place in range(300))]))
     texts = words(len(ids))
     with Index.create(tmp_path / "index", SMALL, fields={"name": str}, texts=True, **WAYS) as index:

@@ -8,18 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from neardup.index.disk.buffers import taken
+from neardup.index.disk.buffers import checksums, taken
 from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Features, TextBatch, Words
 from neardup.text.shingling import Shingling
-
-
-def checksums(texts: TextBatch, key: Words) -> Words:
-    """Return a keyed checksum of each text (see ``add_field``)."""
-    sums = np.zeros(len(texts), np.uint64)
-    add_field(texts.data, texts.offsets, texts.offsets[1:], key, sums)
-    return sums
 
 
 def keyed(texts: TextBatch, salt: Words) -> Words:

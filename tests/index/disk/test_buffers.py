@@ -3,8 +3,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.index.disk.buffers import ChangedStrings, Growing, GrowingStrings, differing, some, taken
+from neardup.index.disk.buffers import ChangedStrings, Growing, GrowingStrings, checksums, differing, some, taken
 from neardup.index.disk.columns import decoded, encoded
+
+KEY = np.array([3, 5], np.uint64)
 
 
 @given(st.lists(st.lists(st.integers(0, 255), max_size=90)))
@@ -86,3 +88,12 @@ def test_which_strings_differ(pairs, cut):
         assert differing(one, other).tolist() == [left != right for left, right in pairs]
     else:
         assert differing(one, other).tolist() == [False, *(left != right for left, right in pairs)]
+
+
+def test_equal_strings_have_equal_checksums_under_one_key():
+    sums = checksums(encoded(["a", "b", "a", ""]), KEY)
+    assert sums.dtype == np.uint64
+    assert sums[0] == sums[2]
+    assert len({*sums.tolist()}) == 3
+    assert (checksums(encoded(["a"]), KEY + np.uint64(1)) != sums[:1]).all()
+    assert len(checksums(encoded([]), KEY)) == 0

@@ -7,8 +7,9 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels.blocks import INTACT
+from neardup.kernels.checksum import add_field
 from neardup.kernels.strings import WHOLE, copy, locate
-from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch
+from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 
 Column = TypeVar("Column", bound="npt.NDArray[Any] | TextBatch")
 
@@ -156,6 +157,13 @@ def gathered(
     out = np.empty(bounds[-1], np.uint8)
     copy(strings.data, firsts, bounds, out)
     return TextBatch(out, bounds), block
+
+
+def checksums(strings: TextBatch, key: Words) -> Words:
+    """Return a keyed checksum of each string (see ``add_field``); without the key, many equal ones cannot be made."""
+    sums = np.zeros(len(strings), np.uint64)
+    add_field(strings.data, strings.offsets, strings.offsets[1:], key, sums)
+    return sums
 
 
 def differing(one: TextBatch, other: TextBatch) -> Flags:

@@ -6,9 +6,9 @@ from typing import Any, Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from neardup.index.disk.buffers import Growing, GrowingStrings
+from neardup.index.disk.buffers import Growing, GrowingStrings, checksums
 from neardup.index.disk.columns import Batch, Columns, Lookup
-from neardup.index.disk.part import id_keys, ordinal_keys, packed_keys
+from neardup.index.disk.part import ordinal_keys, packed_keys
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
 
@@ -107,7 +107,7 @@ class GrowingPart:
         """Return the keys of one list (uint64[n, 1]) and their positions."""
         everybody = np.arange(self.documents)
         if name == "id":
-            return id_keys(self.strings("id", everybody), self._salt).reshape(-1, 1), everybody
+            return checksums(self.strings("id", everybody), self._salt).reshape(-1, 1), everybody
         if name == "representative":
             representatives = self._fixed["representative"].values
             others = np.flatnonzero(representatives != self._fixed["ordinal"].values)

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from neardup.kernels.checksum import add_field
 from neardup.kernels.postings import pack
-from neardup.model.arrays import Positions, TextBatch, Words
+from neardup.model.arrays import Positions, Words
 
 if TYPE_CHECKING:
     from neardup.index.disk.growing_part import GrowingPart
@@ -23,13 +22,6 @@ Part: TypeAlias = "Segment | Recent"  # some documents, by position
 Written: TypeAlias = "Segment | GrowingPart"  # documents that can be written as a segment
 
 _ORDINAL: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
-
-
-def id_keys(ids: TextBatch, salt: Words) -> Words:
-    """Return a key for each id; without the salt, many equal ones cannot be made."""
-    keys = np.zeros(len(ids), np.uint64)
-    add_field(ids.data, ids.offsets, ids.offsets[1:], salt, keys)
-    return keys
 
 
 def ordinal_keys(ordinals: Positions) -> Words:

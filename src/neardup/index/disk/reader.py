@@ -15,14 +15,14 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
-from neardup.index.disk.buffers import GrowingStrings, some
+from neardup.index.disk.buffers import GrowingStrings, checksums, some
 from neardup.index.disk.columns import COVERED, NEVER, Columns, Lookup, decoded, encoded, ordinals_of, unflattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.manifest import MOST_SESSION, TRIES, Manifest, Session, with_session
 from neardup.index.disk.merger import UPDATES
-from neardup.index.disk.part import Part, alive_in, existing, id_keys
+from neardup.index.disk.part import Part, alive_in, existing
 from neardup.index.disk.postings import KeyHits, Query, is_divided
 from neardup.index.disk.recent_documents import Recent
 from neardup.index.disk.removals import Removals
@@ -123,7 +123,7 @@ class Reader:
         self.require_open()
         names = list(ids)
         strings = encoded(names)
-        keys = id_keys(strings, self.salt)
+        keys = checksums(strings, self.salt)
         found = [part.with_ids(strings, keys) for part in self.segments]
         if self.recent.documents or not found:
             found.append(self.recent.with_ids(names))

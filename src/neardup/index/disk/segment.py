@@ -105,7 +105,7 @@ class Segment:
         return None if there.all() else there
 
     def with_ids(self, ids: TextBatch, keys: Words) -> Positions:
-        """Return the document of each id, or -1; *keys* are those of the ids (``id_keys``)."""
+        """Return the document of each id, or -1; *keys* are those of the ids (``checksums``)."""
         return self._lists["id"].find_strings(keys, ids, self.alive)
 
     def leaders(self, equals: Words, besides: Positions) -> Positions:

@@ -7,7 +7,7 @@ from collections.abc import Collection as Container
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -15,11 +15,10 @@ import pyarrow as pa
 from neardup.decisions.exact import repeats
 from neardup.engines.local import LocalEngine
 from neardup.index.disk.columns import Batch, encoded
-from neardup.index.disk.part import id_keys
-from neardup.model.arrays import Positions, Words
+from neardup.model.arrays import Positions, TextBatch, Words
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.corpus.documents import rows_in
-from neardup.pipeline.digests import exchanged
+from neardup.pipeline.digests import keyed
 from neardup.pipeline.index.fields import with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
 from neardup.pipeline.index.page_terms import require_extraction
@@ -97,7 +96,7 @@ class Transfer:
             existing |= found.existing
             self.rejected += found.rejected
             for batch in found.batches:
-                self._keys.append(_keys(batch, self._store.salt))
+                self._keys.append(keyed(cast("TextBatch", batch["id"]), self._store.salt))
                 ordinals = ordinal + np.arange(len(self._keys[-1]))
                 ordinal += len(ordinals)
                 yield batch | dict.fromkeys(("ordinal", "representative", "decided", "reported"), ordinals)
@@ -223,9 +222,3 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
 
 def _times(moment: int, number: int) -> Batch:
     return {name: np.full(number, moment) for name in ("first", "time", "seen")}
-
-
-def _keys(batch: Batch, salt: Words) -> Words:
-    """Return keys of 128 bits of the ids: uint64[n, 2]."""
-    ids: Any = batch["id"]
-    return np.stack([id_keys(ids, salt), id_keys(ids, exchanged(salt))], axis=1)

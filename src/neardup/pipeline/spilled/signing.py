@@ -12,13 +12,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from neardup.index.disk.buffers import checksums
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Corpus, Positions, Signatures, Words
 from neardup.model.recipe import Hashing
 from neardup.pipeline.corpus.address_ranks import WRITTEN, written_fields
 from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.corpus.result import with_places
-from neardup.pipeline.digests import checksums, equals, exchanged
+from neardup.pipeline.digests import equals, exchanged
 from neardup.pipeline.spilled.earlier_documents import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
