@@ -278,9 +278,7 @@ class FullText:
         """Add and remove documents in one transaction; the table has then seen all ordinals before *following*."""
         with self._changing() as connection:
             rows = [(ordinal,) for ordinal in removed]
-            number = 0
-            if rows:
-                number = connection.executemany("DELETE FROM documents WHERE rowid = ?", rows).rowcount
+            number = connection.executemany("DELETE FROM documents WHERE rowid = ?", rows).rowcount if rows else 0
             before = self._state(connection)
             documents = before.documents - number + (_insert(connection, added) if added else 0)
             connection.execute("UPDATE state SET following = ?, documents = ?", (following, documents))

@@ -87,8 +87,7 @@ _KINDS: Final[Mapping[str, Any]] = {kind.name: kind for kind in get_args(Verdict
 
 def as_record(verdict: Verdict) -> dict[str, Any]:
     """Return a verdict as a record of plain values; the first field is its name."""
-    parts = {name: getattr(verdict, name) for name in verdict.__slots__}
-    return {"verdict": verdict.name, **parts}
+    return {"verdict": verdict.name, **{name: getattr(verdict, name) for name in verdict.__slots__}}
 
 
 def from_record(record: Mapping[str, Any]) -> Verdict:

@@ -193,8 +193,7 @@ def _invalid(path: str, data: bytes, reason: str) -> InputRefused:
     if reason.startswith(_TWICE):
         hint = "; this name or table is already set above: remove one of the two"
     fault = _PARTS.sub(lambda parts: parts[1].replace("', '", "."), reason[: place.start()])
-    rule = f"is not valid TOML: {fault}: {line[:_SHOWN]}{hint}"
-    return InputRefused(f"{path}:{place[1]}", rule)
+    return InputRefused(f"{path}:{place[1]}", f"is not valid TOML: {fault}: {line[:_SHOWN]}{hint}")
 
 
 def _misplaced(name: str) -> str:

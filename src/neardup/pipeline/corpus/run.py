@@ -371,8 +371,7 @@ class _Run:
         """
         shared = shared.copy()
         asked = np.flatnonzero(shared == UNKNOWN) if self._policy.verify == "exact" else np.empty(0, np.int64)
-        both = np.concatenate([left[asked], right[asked]])
-        sets.make_all_distinct(both, self._engine)
+        sets.make_all_distinct(np.concatenate([left[asked], right[asked]]), self._engine)
 
         def measure(part: slice) -> None:
             pairs = asked[part]

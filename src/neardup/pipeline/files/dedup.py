@@ -275,7 +275,6 @@ def _in_memory(
     threads: int,
     progress: bool | Progress | None,  # noqa: FBT001 - the same
 ) -> FilesResult:
-    """Do a run in memory, whose templates are learned first."""
     own = templates_of(settings.learn_templates, inputs, settings.request)
     settings = _reading(settings, own.extraction)
     check_outputs(inputs, settings, or_page=page is not None)
@@ -423,7 +422,6 @@ def _warn(found: "Forecast | Continuation") -> None:
 def _earlier(
     state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, *, for_index: bool
 ) -> EarlierDocuments | None:
-    """Return the documents that those of the inputs are compared with."""
     require(state is not None or not for_index, "for_index", for_index, "can only be used with a state")
     if state is not None:
         if against is not None:

@@ -186,8 +186,7 @@ class Collapsed:
             return Explained(hidden, None)
         scheme: Scheme | None = self._judged.scheme or getattr(self._index, "scheme", None)  # the default one for none
         signatures = self._signatures(scheme, [rank, better])
-        evidence = explain(text, other, scheme, signatures=signatures)
-        return Explained(hidden, evidence)
+        return Explained(hidden, explain(text, other, scheme, signatures=signatures))
 
     def _signatures(self, scheme: Scheme | None, ranks: list[int]) -> Signatures | None:
         """Return the signatures of hits if more than their texts was signed."""
@@ -329,7 +328,6 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
 
 
 def _fields_of(rule: Rule, index: Index) -> tuple[str, ...]:
-    """Return the fields of records that a rule may read."""
     if isinstance(rule, SameValue):
         return (rule.field,)
     return (rule.text, *(rule.scheme or index.scheme).columns)

@@ -162,7 +162,10 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
         for folder in reversed(made):
             with suppress(OSError):  # another process has put something there
                 folder.rmdir()
-    _check_first_marks(shards, outputs)
+    for source in (source for output in outputs if output.target == "mark" for source in output.sources):
+        require_new(
+            display(shards.inputs[source]), MARKS, shards.first_fields(source)
+        )  # later records are looked at on writing
 
 
 def record_place(job: Job, path: str) -> None:
@@ -216,9 +219,7 @@ def fields(shards: Shards, task: int) -> dict[str, Any]:
     shard = shards.shards[task]
     path, form = shards.inputs[shard.source], shards.kinds[shard.source].format
     source = display(path)
-    checked = False
-    if form == "parquet":
-        checked = has_limits(reader(form).columns_in(path))
+    checked = form == "parquet" and has_limits(reader(form).columns_in(path))
     pieces = shards.pieces(shard, whole=True, markup=True)
     schemas: list[pa.Schema] = []
     misfit: str | None = None
@@ -242,15 +243,6 @@ def writes_texts(shards: Shards, output: Output) -> bool:
     """Return whether pages of archives or folders are written as texts, in another format."""
     pages = any(shards.kinds[source].format in PAGE_FORMATS for source in output.sources)
     return pages and own_format(shards, output) is None
-
-
-def _check_first_marks(shards: Shards, outputs: Sequence[Output]) -> None:
-    """Raise ``DataError`` if the first records already have fields of marks.
-
-    Such fields of later JSON lines are found when these are written.
-    """
-    for source in (source for output in outputs if output.target == "mark" for source in output.sources):
-        require_new(display(shards.inputs[source]), MARKS, shards.first_fields(source))
 
 
 def schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema:
@@ -373,9 +365,7 @@ def write(
     group = groups[task]
     output, alone = group[0].output, len(group) == 1
     form = own_format(job.shards, output)
-    schema = None
-    if form is None:
-        schema = schema_of(job.shards, output, job.journal)
+    schema = schema_of(job.shards, output, job.journal) if form is None else None
     found = _records(job, result, group, copied=form is not None)
     found = ahead(found, _AHEAD) if reading_ahead and alone else found
     files: dict[str, int] = {}
@@ -436,8 +426,7 @@ def write_decisions(job: Job, result: StoredResult, path: str) -> dict[str, Any]
 
     reading = reading_terms(job.shards.request, job.shards.extraction)
     terms: dict[str, Any] = {"scheme": job.scheme, "policy": job.policy, "reading": reading}
-    representatives = np.asarray(result.representatives)
-    write_report(path, tables(), result.documents, representatives, **terms, force=True)
+    write_report(path, tables(), result.documents, np.asarray(result.representatives), **terms, force=True)
     return _written(path)
 
 
@@ -472,11 +461,8 @@ def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
 def _endings(path: str) -> str:
     """Return the ending of a file of a known format, with that of its compression, without the first dot."""
     name = PurePath(path.lower())
-    return (
-        f"{PurePath(name.stem).suffix}{name.suffix}"[1:]
-        if name.suffix in COMPRESSIONS | WARC_COMPRESSIONS
-        else name.suffix[1:]
-    )
+    packed = name.suffix in COMPRESSIONS | WARC_COMPRESSIONS
+    return f"{PurePath(name.stem).suffix if packed else ''}{name.suffix}"[1:]
 
 
 def _ending_of(shards: Shards, source: int) -> str:

@@ -136,8 +136,7 @@ def decided(  # noqa: PLR0913, PLR0917 - a run, and where it runs
     _check_forecast(job, found, first)
     records = stages.each(job.stage("sign"), partial(sign, job), sizes, "read")
     if BODY in job.scheme.columns and lacking_fields(records, BODY):
-        again = partial(sign, job, body=True)
-        records = stages.each(job.stage("sign_text"), again, sizes, "read")
+        records = stages.each(job.stage("sign_text"), partial(sign, job, body=True), sizes, "read")
     documents = StoredDocuments(job, records)
     needed = {job.shards.request.text, job.shards.request.id, *job.policy.required_fields}
     # The text replaces the body, and an optional field may be missing.

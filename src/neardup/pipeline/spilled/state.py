@@ -532,8 +532,7 @@ def _is_usable(header: StateHeader) -> bool:
 
 
 def _digest(header: StateHeader) -> str:
-    content = _encoded(msgspec.structs.replace(header, digest=""))
-    return blake2b(content, digest_size=16).hexdigest()
+    return blake2b(_encoded(msgspec.structs.replace(header, digest="")), digest_size=16).hexdigest()
 
 
 def _encoded(value: Any) -> bytes:
