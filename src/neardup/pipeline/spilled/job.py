@@ -29,6 +29,7 @@ from neardup.sources.shards import Shards
 
 SIGNED: Final = "signed-"  # the beginnings of the names of the shards' files
 IDS: Final = "ids-"
+ID: Final = {"id": pa.large_string()}  # the column of these
 REVISITS: Final = "revisits-"
 NO_COLUMNS: Final[Mapping[str, pa.DataType]] = {}
 NOTHING: Final = Corpus(

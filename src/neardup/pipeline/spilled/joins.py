@@ -13,7 +13,7 @@ from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Features, Positions, Words, ragged
 from neardup.pipeline.partners.pairs import PairRule, clusters_of, pair_table
-from neardup.pipeline.spilled.job import IDS, Job, of_shard
+from neardup.pipeline.spilled.job import ID, IDS, Job, of_shard
 from neardup.pipeline.spilled.signing import fields_of
 from neardup.sources.record_faults import LackingFields, RecordFaults
 from neardup.text.columns import batches, gathered
@@ -21,7 +21,6 @@ from neardup.text.columns import batches, gathered
 Record = dict[str, Any]
 
 SHINGLED: Final = "shingled-"
-_ID: Final = {"id": pa.large_string()}
 _MOST: Final = 1 << 48  # features of a document
 _EACH: Final = 320  # bytes of a document in a block, besides its features
 _HELD: Final = 1 << 20  # pairs that are sorted together
@@ -45,8 +44,7 @@ def shingle(job: Job, rule: PairRule, task: int) -> Record:
         for kind, arrays in zip((SHINGLED, "sizes-", "distinct-"), zip(*parts, strict=True), strict=True):
             record["files"] |= job.save(f"{kind}{name}", np.concatenate(arrays))
         record["pieces"] += 1
-    none = pa.table({"id": pa.array([], pa.large_string())})
-    record["files"] |= job.save_table(of_shard(IDS, task), pa.concat_tables([none, *ids]))
+    record["files"] |= job.save_table(of_shard(IDS, task), pa.concat_tables([pa.schema(ID).empty_table(), *ids]))
     return {**record, **msgspec.to_builtins(faults), "lacking": lacking.found}
 
 
@@ -79,7 +77,7 @@ class StoredSets:
         self.sizes: Positions = np.concatenate([np.empty(0, np.int64), *sizes])
         self.distinct: Positions = np.concatenate([np.empty(0, np.int64), *distinct])
         self._begins = np.concatenate([np.empty(0, np.int64), *(np.cumsum(one) - one for one in sizes)])
-        tables = (job.table(of_shard(IDS, task), one["documents"], _ID) for task, one in enumerate(records))
+        tables = (job.table(of_shard(IDS, task), one["documents"], ID) for task, one in enumerate(records))
         self.ids = pa.concat_tables(table.select(["id"]) for table in tables).column("id")
 
     def __len__(self) -> int:

@@ -163,9 +163,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
             with suppress(OSError):  # another process has put something there
                 folder.rmdir()
     for source in (source for output in outputs if output.target == "mark" for source in output.sources):
-        require_new(
-            display(shards.inputs[source]), MARKS, shards.first_fields(source)
-        )  # later records are looked at on writing
+        require_new(display(shards.inputs[source]), MARKS, shards.first_fields(source))
 
 
 def record_place(job: Job, path: str) -> None:

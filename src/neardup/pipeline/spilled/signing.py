@@ -21,7 +21,7 @@ from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.digests import equals, exchanged
 from neardup.pipeline.spilled.earlier_documents import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
-from neardup.pipeline.spilled.job import IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
+from neardup.pipeline.spilled.job import ID, IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import InputPiece
 from neardup.sources.compression import within_memory
@@ -34,7 +34,6 @@ from neardup.text.sites import NO_SITES, separate
 _RANKING: Final = "ranking-"  # columns of fields that rank by their values
 _WRITTEN: Final = "written-"  # columns of fields that rank as they are written
 _ADDRESS: Final = "address"
-_ID: Final = {"id": pa.large_string()}
 _OFFSET: Final = "warc_record_offset"
 
 
@@ -129,19 +128,19 @@ class Signed:
 
     def ids(self) -> pa.ChunkedArray:
         """Return the ids of all documents, mapped."""
-        chunks = [chunk for table in self._tables(IDS, _ID) for chunk in table.column("id").chunks]
+        chunks = [chunk for table in self._tables(IDS, ID) for chunk in table.column("id").chunks]
         return pa.chunked_array([*self._job.earlier.ids(), *chunks], pa.large_string())
 
     def places(self) -> pa.Table | None:
         """Return where the documents are from that are not earlier ones; ``None`` if their ids are enough."""
-        every = zip(self._tables(IDS, _ID), self._job.shards.shards, strict=False)
+        every = zip(self._tables(IDS, ID), self._job.shards.shards, strict=False)
         own = [table for table, shard in every if shard.source >= self._job.compared]
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
 
     def offsets(self, shard: int, rows: Positions) -> list[int | None]:
         """Return the bytes that the records of some documents of a shard begin at; nulls where there are none."""
-        table = self._table(IDS, shard, _ID)
+        table = self._table(IDS, shard, ID)
         if _OFFSET not in table.column_names:
             return [None] * len(rows)
         found: list[int | None] = table.column(_OFFSET).take(pa.array(rows)).to_pylist()
@@ -194,8 +193,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
             place, _RANKING + name, with_one_order(name, table.column(place), lambda _: display(source))
         )
     files = job.save_table(of_shard(SIGNED, task), table)
-    no_ids = pa.table({"id": pa.array([], pa.large_string())})
-    files |= job.save_table(of_shard(IDS, task), pa.concat_tables(ids) if ids else no_ids)
+    files |= job.save_table(of_shard(IDS, task), pa.concat_tables(ids or [pa.schema(ID).empty_table()]))
     files |= job.save_table(of_shard(REVISITS, task), pa.concat_tables(revisits)) if revisits else {}
     return {
         **msgspec.to_builtins(faults),
