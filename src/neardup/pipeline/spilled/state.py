@@ -27,9 +27,9 @@ import pyarrow.compute as pc
 
 from neardup import __version__
 from neardup.engines.files import has_file, locked, naming, replacing
-from neardup.index.disk.arrays import checksum
+from neardup.index.disk.arrays import checksum, understood
 from neardup.model.arrays import Flags
-from neardup.model.errors import NeardupError, ParameterError, StorageDamaged, StorageRefused, require
+from neardup.model.errors import ParameterError, StorageDamaged, StorageRefused, require
 from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
 from neardup.model.moments import require_past
 from neardup.model.policy import Policy
@@ -63,7 +63,6 @@ _READ: Final = 1 << 22  # bytes of a file that are read, and summed, at a time
 _HEADER, _LOCK = STATE
 _FIRST: Final = "state.new"  # while the first run adds its segment, which no header lists yet
 _TEXTS: Final = "texts.json"
-_OF_OTHER_VALUES: Final = (LookupError, TypeError, ValueError, AttributeError, OverflowError)
 _SEGMENT: Final = "segment-"
 _SEGMENT_NAME: Final = re.compile("[0-9a-f]{16}")
 _NAMES: Final = (LEADERS, KEPT, DROPPED, IDS)  # in the order of ``Rows``
@@ -450,11 +449,8 @@ def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
         own = folder / f"{_SEGMENT}{name}"
         with _reading(own):
             content = (own / _TEXTS).read_bytes()
-        try:
-            texts = [*recorded.read(json.loads(content))]
-        except (NeardupError, RecursionError, *_OF_OTHER_VALUES) as error:
-            raise StorageDamaged(str(own / _TEXTS), _DAMAGED) from error
-        found.append(StoredSegment(own, texts))
+        with understood(own / _TEXTS, rule=_DAMAGED):
+            found.append(StoredSegment(own, [*recorded.read(json.loads(content))]))
     return found
 
 
