@@ -253,15 +253,12 @@ class KeyedVisits:
 
     def _write(self, entry: Visit | VisitVerdicts, *, sync: bool) -> None:
         line = b"\n" * self._cut + msgspec.json.encode(entry) + b"\n"
-        try:
-            with open(self._path, "ab", opener=_without_links) as file:
-                file.write(line)
-                file.flush()
-                if sync:
-                    os.fdatasync(file.fileno())
-        except OSError as error:
-            self._cut = True
-            raise StorageFailed.by(error, self._path, "written") from error
+        self._cut = True  # unless it is written as a whole
+        with naming(self._path), open(self._path, "ab", opener=_without_links) as file:
+            file.write(line)
+            file.flush()
+            if sync:
+                os.fdatasync(file.fileno())
         self._cut = False
 
     def _rewrite(self, visits: Mapping[str, Visit]) -> None:
