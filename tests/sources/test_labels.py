@@ -1,6 +1,7 @@
 import json
 import os
 
+import numpy as np
 import pytest
 
 from neardup.model.errors import DataError, InputRefused, NeardupError, OutputError, OutputRefused, ParameterError
@@ -170,6 +171,40 @@ def test_a_file_that_is_moved_gets_no_more_answers(path):
         path.with_name("moved.jsonl").rename(path)
         file.append(SECOND)
     assert read_labels(path) == [FIRST, SECOND]
+
+
+def test_the_working_directory_may_change(path, tmp_path, monkeypatch):
+    other = tmp_path / "other" / path.name
+    other.parent.mkdir()
+    other.write_bytes(LINE)
+    monkeypatch.chdir(tmp_path)
+    with LabelFile(path.name) as file:
+        file.append(FIRST)
+        monkeypatch.chdir("other")
+        file.append(SECOND)
+        file.replace([SECOND])
+    assert read_labels(path) == [SECOND]
+    assert other.read_bytes() == LINE
+
+
+def test_a_file_that_has_taken_the_place_is_not_replaced(path):
+    with LabelFile(path) as file:
+        file.append(FIRST)
+        path.rename(path.with_name("moved.jsonl"))
+        path.write_bytes(LINE)
+        with pytest.raises(OutputError, match="another file has taken its place while it was open; put it back"):
+            file.replace([SECOND])
+    assert path.read_bytes() == LINE
+    assert read_labels(path.with_name("moved.jsonl")) == [FIRST]
+
+
+def test_numbers_of_numpy_and_lone_surrogates_are_written(path):
+    numbers = {"resemblance": np.float32(0.9), "weight": np.int64(4)}
+    with LabelFile(path) as file:
+        file.append(LabelledPair(a="1", b="2", label="same", text_a="ferry \ud800", **numbers))
+    assert read_labels(path) == [
+        LabelledPair(a="1", b="2", label="same", resemblance=0.9, weight=4, text_a="ferry \ufffd\ufffd\ufffd")
+    ]
 
 
 def test_errors_are_those_of_the_house(path):

@@ -3,7 +3,15 @@
 from dataclasses import dataclass
 from typing import Any, Final, Literal, get_args
 
-from neardup.model.errors import is_number, require, require_choice, require_kind, require_name, require_sequence
+from neardup.model.errors import (
+    is_number,
+    plain_number,
+    require,
+    require_choice,
+    require_kind,
+    require_name,
+    require_sequence,
+)
 
 Label = Literal["same", "different", "unsure"]
 
@@ -38,6 +46,8 @@ class LabelledPair:
         require(among, "resemblance", self.resemblance, rule)
         fits = is_number(self.weight) and 1 / _HEAVIEST <= self.weight <= _HEAVIEST
         require(fits, "weight", self.weight, "must be a number from 1e-15 to 1e15")
+        object.__setattr__(self, "resemblance", plain_number(self.resemblance))
+        object.__setattr__(self, "weight", plain_number(self.weight))
         for name, text in (("text_a", self.text_a), ("text_b", self.text_b)):
             require(text is None or isinstance(text, str), name, text, "must be a string, or missing")
 

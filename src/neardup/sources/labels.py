@@ -56,11 +56,12 @@ class LabelFile(AbstractContextManager["LabelFile"]):
 
     def __init__(self, path: AnyPath) -> None:
         self._name = str(require_path("path", path))
+        self._path = Path(self._name).absolute()  # the working directory may change
         self._file = self._opened()
         self._closing = finalize(self, os.close, self._file)
         try:
             self.answers = self._repaired()
-            sync_folder(Path(self._name).absolute().parent)
+            sync_folder(self._path.parent)
         except BaseException:
             self._closing()
             raise
@@ -103,9 +104,13 @@ class LabelFile(AbstractContextManager["LabelFile"]):
     def replace(self, answers: Sequence[LabelledPair]) -> None:
         """Replace the answers in the file by these, all at once; no more can be appended.
 
-        Raises ``OutputError`` if the system refuses; then the file is unchanged.
+        Raises ``OutputError`` if the system refuses, or if another file has taken the place of this one; then the file
+        is unchanged.
         """
-        with atomic(self._name) as file:
+        if self._path.exists() and not self._named(self._file):
+            rule = "another file has taken its place while it was open; put it back, and label with it again"
+            raise OutputError(self._name, rule)
+        with atomic(str(self._path)) as file:
             for answer in answers:
                 file.write(_line(answer))
 
@@ -135,7 +140,7 @@ class LabelFile(AbstractContextManager["LabelFile"]):
     def _named(self, file: int) -> bool:
         """Return whether the open file still has its name."""
         try:
-            return os.path.samestat(os.fstat(file), Path(self._name).stat())
+            return os.path.samestat(os.fstat(file), self._path.stat())
         except OSError:
             return False
 
@@ -197,6 +202,7 @@ def _answer(line: bytes) -> LabelledPair:
 def _line(answer: LabelledPair) -> bytes:
     values = asdict(answer)
     for field in ("text_a", "text_b"):
-        if values[field] is not None and len(values[field].encode("utf-8", "replace")) > LONGEST_TEXT:
-            values[field] = None
+        if values[field] is not None:
+            text = values[field].encode("utf-8", "surrogatepass")
+            values[field] = text.decode("utf-8", "replace") if len(text) <= LONGEST_TEXT else None
     return msgspec.json.encode(values) + b"\n"
