@@ -95,3 +95,9 @@ def test_intervals_of_shares_of_unknown_numbers_hold_the_true_share(missed, kind
         known += [share(found, found + lacking, kind).width if found + lacking <= kind else 0.0] * number
     assert held > 0.935 * 2_000
     assert np.mean(widths) < (1.5 if drawn > 0.9 * population else 1.3) * np.mean(known)
+
+
+def test_intervals_are_the_same_where_numpy_raises_for_small_numbers():
+    usual = share(1000, 2000, 10_000_000), share_of_kind(50_000, 100_000, 200_000, 10_000_000)
+    with np.errstate(all="raise"):
+        assert (share(1000, 2000, 10_000_000), share_of_kind(50_000, 100_000, 200_000, 10_000_000)) == usual

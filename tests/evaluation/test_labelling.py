@@ -75,3 +75,13 @@ def test_empty_bands_are_passed_over_until_nothing_is_left():
     assert next_band([], [100] * len(BANDS), left, 0.6) == 4
     known = [True, *[False] * (len(BANDS) - 2), True]
     assert next_band([], [MOST] * len(BANDS), known, 0.6) is None
+
+
+def test_the_curve_is_the_same_where_numpy_raises_for_small_numbers():
+    answers = [
+        LabelledPair(a="a", b=str(number), label="same" if number > 500 else "different", resemblance=number / 1000)
+        for number in range(1000)
+    ]
+    usual = likely_same(answers, np.array([0.2, 0.9]), 0.6).tolist()
+    with np.errstate(all="raise"):
+        assert likely_same(answers, np.array([0.2, 0.9]), 0.6).tolist() == usual

@@ -115,6 +115,22 @@ def test_many_terms_are_taken_in_parts():
     assert chances[20] == pytest.approx(0.5, abs=0.01)
 
 
+def test_chances_too_small_for_a_float_are_zero_where_numpy_raises():
+    laws = (
+        lambda share: sample_law(share, 512, 0.8),
+        lambda share: smallest_law(share, 512),
+        lambda share: trials_law(share, 200, 6, 2),
+        lambda share: bands_and_sample_law(share, 512, 16, 0.8),
+        lambda share: hamming_law(share, 512, 3),
+        Banding(permutations=1024, bands=1).meeting_probability,
+        Blocks(bits=512, distance=3, blocks=4).meeting_probability,
+    )
+    usual = [law(GRID).tolist() for law in laws]
+    with np.errstate(all="raise"):
+        assert [law(GRID).tolist() for law in laws] == usual
+        assert MinHash(permutations=1024, threshold=0.951).floor > 0.9
+
+
 @pytest.mark.parametrize("value", [np.float32(0.6), np.float64(0.6), np.float16(0.6), 0.6])
 def test_shares_become_plain_numbers(value):
     for scheme in (

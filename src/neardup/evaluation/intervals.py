@@ -100,6 +100,7 @@ def _least(found: int, of: int, totals: range) -> tuple[int, int]:
     return min(ends, key=lambda end: end[0] / end[1])
 
 
+@np.errstate(under="ignore")  # chances too small for a float are 0
 def _at_most(missing: int, of: int, marked: int, population: int) -> float:
     """Return the probability that at most *missing* of *of* drawn documents are *marked*; equality counts half."""
     others = population - marked

@@ -56,6 +56,7 @@ def bands_of(resemblance: Values, overlap: Values) -> npt.NDArray[np.int64]:
     return np.where(resemblance >= FLOOR, bands, np.where(overlap >= CONTAINED, 1, 0)).astype(np.int64)
 
 
+@np.errstate(under="ignore")  # chances too small for a float are 0
 def likely_same(answers: Sequence[LabelledPair], resemblance: Values, threshold: float) -> Values:
     """Return the probability that a pair of each *resemblance* is the same, by the answers so far.
 

@@ -66,6 +66,7 @@ class Banding:
         return cls(permutations=permutations, bands=int(enough[0]) + 1)
 
 
+@np.errstate(under="ignore")  # chances too small for a float are 0
 def bands_law(resemblance: Any, permutations: int, bands: Any) -> Any:
     """Return the probability that two sketches share a whole band (Broder); see ``Banding``.
 
@@ -132,6 +133,7 @@ class Blocks:
         words = [[whole >> low & (1 << 64) - 1 for low in range(0, self.bits, 64)] for whole in wholes]
         return np.array(words, np.uint64)
 
+    @np.errstate(under="ignore")  # chances too small for a float are 0
     def meeting_probability(self, agreement: Any) -> Any:
         """Return the probability that two fingerprints share a table if bits agree independently with this probability.
 

@@ -33,10 +33,10 @@ def binomial_terms(trials: int, first: int, chance: Chances) -> Chances:
     """``P[Binomial(trials, chance) == k]`` for k from *first* to *trials*, by logarithms; one row per chance."""
     counts = np.arange(first, trials + 1)
     ways = np.array([lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) for k in counts])
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", under="ignore"):
         hits = np.where(counts == 0, 0.0, counts * np.log(chance)[:, None])
         misses = np.where(trials - counts == 0, 0.0, (trials - counts) * np.log1p(-chance)[:, None])
-    return np.asarray(np.exp(ways + hits + misses))
+        return np.asarray(np.exp(ways + hits + misses))
 
 
 def sample_law(share: Any, size: int, threshold: float) -> Any:
@@ -73,6 +73,7 @@ def smallest_law(resemblance: Any, size: int) -> Any:
     return _each(shares(resemblance), law, size)
 
 
+@np.errstate(under="ignore")  # chances too small for a float are 0
 def trials_law(resemblance: Any, hashes: Any, trials: int, needed: int) -> Any:
     """``P[Binomial(trials, resemblance**hashes) >= needed]``: enough trials agree, each in all of its minima.
 
@@ -132,6 +133,7 @@ def hamming_law(cosine: Any, bits: int, distance: int) -> Any:
     return _each(bit_agreement(cosine), lambda chance: binomial_tail(bits, bits - distance, chance), bits)
 
 
+@np.errstate(under="ignore")  # chances too small for a float are 0
 def _each(chance: Any, law: Callable[[Chances], Chances], terms: int = 1) -> Any:
     """Apply a law of flat arrays to a number or an array of any shape, in parts that take little memory."""
     chances = np.asarray(chance, np.float64)
