@@ -1,3 +1,6 @@
+import pickle
+from copy import copy, deepcopy
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -35,6 +38,15 @@ def test_signatures_are_chosen_with_what_belongs_to_them():
         assert part.rows.tolist() == rows[chosen].tolist()
         assert part.present.tolist() == present[chosen].tolist()
         assert part.recipe == "recipe"
+
+
+@pytest.mark.parametrize("copied", [copy, deepcopy, lambda given: pickle.loads(pickle.dumps(given))])  # noqa: S301
+def test_the_rows_of_copied_signatures_are_read_only(copied):
+    signatures = MinHash().sign(["a rose is a rose", ""])
+    found = copied(signatures)
+    assert not found.rows.flags.writeable
+    assert (found.rows == signatures.rows).all()
+    assert (found.present.tolist(), found.recipe) == ([True, False], signatures.recipe)
 
 
 def test_recipes_must_be_the_same():

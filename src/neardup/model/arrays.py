@@ -104,6 +104,9 @@ class Signatures:
     def __len__(self) -> int:
         return len(self.rows)
 
+    def __reduce__(self) -> tuple[Any, ...]:  # rows that are sent to another process stay read-only
+        return type(self), (self.rows, self.present, self.recipe)
+
     def __getitem__(self, chosen: slice | AnyPositions | Flags) -> "Signatures":
         return Signatures(self.rows[chosen], self.present[chosen], self.recipe)
 

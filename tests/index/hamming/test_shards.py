@@ -107,6 +107,16 @@ def test_a_join_needs_the_memory_of_a_shard(tmp_path):
     assert sum(file.stat().st_size for file in (tmp_path / "many").iterdir()) > 30 << 20
 
 
+def test_the_working_directory_may_change(tmp_path, monkeypatch):
+    fingerprints = population(20)
+    monkeypatch.chdir(tmp_path)
+    HammingTables.build(fingerprints, shards=3).save("tables")
+    tables = ShardedTables.open("tables")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir("other")
+    assert tables.count(fingerprints).tolist() == HammingTables.build(fingerprints).count(fingerprints).tolist()
+
+
 def test_an_incomplete_folder_is_refused(tmp_path):
     HammingTables.build(population(20), shards=3).save(tmp_path / "tables")
     with pytest.raises(StorageRefused, match="is not empty"):
