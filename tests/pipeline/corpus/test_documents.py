@@ -1,3 +1,4 @@
+import csv
 import io
 import itertools
 from uuid import UUID
@@ -59,6 +60,14 @@ def test_only_the_columns_that_are_needed_are_read():
     read = Documents.of(table, "text", "id", ["score"], ["title", "date"])
     assert read.table.column_names == ["text", "score", "id", "title"]
     assert Documents.of(table, "text", None).table.column_names == ["text"]
+
+
+def test_an_iterator_may_be_of_dictionaries():
+    rows = csv.DictReader(io.StringIO("id,text\na,one two\nb,three\n"))
+    for source in (rows, ({"id": own, "text": text} for own, text in (("a", "one two"), ("b", "three")))):
+        read = Documents.of(source, "text", "id")
+        assert (read.ids.to_pylist(), read.texts.to_pylist()) == (["a", "b"], ["one two", "three"])
+    assert Documents.of(iter([]), "text", "id").texts.to_pylist() == []
 
 
 @pytest.mark.parametrize(

@@ -164,6 +164,8 @@ def _opened(source: Any, needed: Sequence[str], optional: Sequence[str], text: s
         raise DataError("documents", f"{shown!r} is a single text: put it in a list; {OF_FILES}")
     if isinstance(source, Mapping):
         raise DataError("documents", f"{kind_of(source)} is not a table: make one with pyarrow.table(columns)")
+    if isinstance(source, Iterator) and not hasattr(source, "__arrow_c_stream__"):
+        source = [*source]  # it may be of dictionaries
     if isinstance(source, tuple | list) and source and isinstance(source[0], Mapping):
         return records_as_table(source, needed, optional, text=text)
     opened = table_or_column(source, needed, optional, text=text)
