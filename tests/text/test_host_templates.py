@@ -146,6 +146,8 @@ def test_a_compressed_file_is_refused_before_its_lines_become_objects():
 def test_a_missing_file_is_refused(tmp_path):
     with pytest.raises(InputRefused, match="cannot be read"):
         HostTemplates.load(tmp_path / "absent.arrow")
+    with pytest.raises(ParameterError, match="must be a path"):
+        HostTemplates.load(None)
 
 
 def test_a_file_that_is_too_large_is_refused(tmp_path, monkeypatch):

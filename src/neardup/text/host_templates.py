@@ -26,6 +26,7 @@ from neardup.model.errors import (
     require_choice,
     require_kind,
     require_name,
+    require_path,
     require_sequence,
 )
 from neardup.model.folders import TEMPLATES
@@ -225,6 +226,7 @@ class HostTemplates:
         Raises ``InputRefused`` for a folder without templates, and for a file that cannot be read; ``DataError`` for a
         file of another kind.
         """
+        require_path("path", path)
         if os.path.isdir(path):  # noqa: PTH112 - of any type
             folder, path = path, os.path.join(path, TEMPLATES)  # noqa: PTH118
             if not os.path.exists(path):  # noqa: PTH110

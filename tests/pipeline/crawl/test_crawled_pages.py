@@ -73,6 +73,12 @@ def test_contents_may_be_a_list_or_an_array(contents):
     assert (numbers.tolist(), numbers.dtype) == ([7, 8], np.int64)
 
 
+def test_missing_urls_are_ignored():
+    pages = [None, float("nan"), "http://a/"], [1, 2, 3]
+    assert find_mirrors(*pages).pages == 1
+    assert find_url_rules(*pages).id == find_url_rules(["http://a/"], [3]).id
+
+
 @pytest.mark.parametrize("find", [find_url_rules, find_mirrors])
 @pytest.mark.parametrize(
     ("urls", "contents", "rule"),

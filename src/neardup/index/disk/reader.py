@@ -21,6 +21,7 @@ from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, c
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.manifest import MOST_SESSION, TRIES, Manifest, Session, with_session
+from neardup.index.disk.memory_files import FOLDER as IN_MEMORY
 from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, alive_in, existing
 from neardup.index.disk.postings import KeyHits, Query, is_divided
@@ -323,7 +324,9 @@ class Reader:
     def require_open(self) -> None:
         """Raise ``StorageRefused`` if it was closed; after a failure, read the files again."""
         if self.closed:
-            raise StorageRefused(str(self.folder), "is closed; open it again")
+            removed = ", which has removed its documents; create a new one"
+            then = removed if self.folder == IN_MEMORY else "; open it again"
+            raise StorageRefused(str(self.folder), f"is closed{then}")
         if self._stale:
             with self.busy:
                 self._read_again()

@@ -17,6 +17,7 @@ from neardup.sources.formats import display
 from neardup.sources.read import read
 from neardup.sources.record_faults import Rejected
 from neardup.sources.url_forms import web_address
+from neardup.text.values import is_missing
 
 URL: Final = "url"
 CONTENT: Final = "representative"
@@ -37,11 +38,12 @@ class Crawled:
 
 
 def addressed(urls: Any, contents: Any) -> tuple[list[Any], Positions]:
-    """Return URLs as a list, and the contents of the pages at these as an array.
+    """Return URLs as a list, empty strings for missing ones, and the contents of the pages at these as an array.
 
     Raises ``DataError`` unless *contents* has one integer per URL.
     """
-    pages, numbers = _listed("urls", urls), _listed("contents", contents)
+    pages = [one if isinstance(one, str) or not is_missing(one) else "" for one in _listed("urls", urls)]
+    numbers = _listed("contents", contents)
     if len(numbers) != len(pages):
         raise DataError("contents", f"{counted(len(numbers), 'number')} for {counted(len(pages), 'URL')}")
     if not all(isinstance(one, int) and not isinstance(one, bool) and -_LARGEST <= one < _LARGEST for one in numbers):
