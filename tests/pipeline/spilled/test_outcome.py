@@ -32,7 +32,7 @@ def test_documents_without_text_are_no_exact_duplicates(tmp_path):
 def test_any_part_of_the_table_can_be_read(job_of, sources):
     record, decisions = decided(job_of(sources, block=2000))
     whole = dedup({"text": read(sources).texts}["text"])
-    table = decisions.table(0, len(whole.representatives))
+    table = decisions.rows(0, len(whole.representatives))
     ids = read(sources).ids.to_pylist()
     assert decisions.representatives.tolist() == whole.representatives.tolist()
     assert table.column("id").to_pylist() == ids
@@ -41,7 +41,7 @@ def test_any_part_of_the_table_can_be_read(job_of, sources):
     for name in ("rule", "resemblance", "contained_in_kept", "contains_kept", "exact", "kept"):
         assert table.column(name).to_pylist() == whole.decisions.column(name).to_pylist(), name
     for begin, end in ((0, 0), (5, 17), (40, 41)):
-        assert decisions.table(begin, end).to_pylist() == table.slice(begin, end - begin).to_pylist()
+        assert decisions.rows(begin, end).to_pylist() == table.slice(begin, end - begin).to_pylist()
     summary = whole.summary
     assert [record[name] for name in ("kept", "exact", "near", "empty", "too_short")] == [
         summary.kept,

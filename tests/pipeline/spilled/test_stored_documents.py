@@ -25,6 +25,34 @@ def test_stored_documents_are_those_in_memory(tmp_path, sources, small_parts):
     assert done.result.mask.sum() == len(done.result.kept) == done.result.summary.kept
 
 
+def test_a_stored_result_has_what_one_in_memory_has(tmp_path, sources, small_parts):
+    small_parts(2000)
+    stored, whole = (dedup_files(sources, **where).result for where in ({"work": tmp_path / "w"}, {}))
+    assert stored.kept.tolist() == whole.kept.tolist()
+    assert stored.clusters.tolist() == whole.clusters.tolist()
+    assert stored.pairs().equals(whole.pairs())
+    assert stored.pairs().num_rows > 0
+    assert stored.take(np.arange(len(stored.mask))).tolist() == stored.kept.tolist()
+    assert stored._repr_html_() == whole._repr_html_()
+    with pytest.raises(DataError, match="rows are not in memory"):
+        stored.table()
+    texts = [(raw or b"").decode() for raw in stored.documents.raw_texts(np.arange(len(stored.mask)))]
+    assert neardup.audit(stored, texts) == neardup.audit(whole, texts)
+
+
+def test_documents_that_are_dropped_for_earlier_ones_have_no_position_of_these(tmp_path, sources):
+    dedup_files(sources, state=tmp_path / "state")
+    result = dedup_files(sources, against=tmp_path / "state").result
+    assert result.pairs()["representative"].null_count == result.summary.known > 0
+    assert result.clusters.max() >= len(result.mask)
+
+
+def test_a_stored_result_has_no_secret_key(tmp_path, sources):
+    for key in (None, bytes(16)):
+        result = dedup_files(sources, work=tmp_path / "w", scheme=neardup.MinHash(key=key)).result
+        assert (result.scheme is None) == (key is not None)
+
+
 def test_texts_of_the_largest_clusters_are_read_by_several_threads(tmp_path, monkeypatch, small_parts, no_held_texts):
     small_parts(2000)
     no_held_texts()

@@ -102,11 +102,14 @@ class Summary:
 
 
 class RunResult:
-    """The result of a run, in memory or in pieces; see ``Result``."""
+    """What the results of all runs have, also of those in pieces, whose decisions are in files; see ``Result``."""
 
     __slots__ = ()
+    decisions: pa.Table
     representatives: Positions
     summary: Summary
+    source: Any
+    scheme: Scheme | None
 
     @property
     def mask(self) -> Flags:
@@ -123,6 +126,19 @@ class RunResult:
         """One int64 per document: the position of its representative, its own position if it is kept."""
         return np.where(self.mask, np.arange(len(self.representatives)), self.representatives)
 
+    def table(self) -> Any:
+        """Return the kept rows, in the kind of container that ``dedup`` was called with, in its order.
+
+        Raises ``DataError`` if the rows are no longer available: for files, and for streams and iterators, which are
+        read once.
+        """
+        if self.source is None:
+            rule = (
+                "are not in memory: read a stream or iterator into a list first, and write those of files to an output"
+            )
+            raise DataError("rows", rule)
+        return rows_where(self.source, self.mask)
+
     def take(self, table: Rows) -> Rows:
         """Return the rows of another container that belong to the kept documents.
 
@@ -131,8 +147,36 @@ class RunResult:
         """
         return rows_where(table, self.mask)
 
+    def pairs(self) -> pa.Table:
+        """Return one row per dropped document, in input order: the pair and its evidence.
+
+        ``dropped`` and ``representative`` are positions (int64; null for a document of an earlier run), ``dropped_id``
+        and ``representative_id`` the ids; the other columns are those of ``decisions``.
+        """
+        found = self.decisions.filter(pa.array(~self.mask))
+        evidence = found.column_names[found.column_names.index("rule") :]
+        return pa.table(
+            {
+                "dropped": found.column("position"),
+                "representative": found.column("representative_position"),
+                "dropped_id": found.column("id"),
+                "representative_id": found.column("representative"),
+                **{name: found.column(name) for name in evidence},
+            }
+        )
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({totals(self.summary)})"
+
+    def _repr_html_(self) -> str:
+        """Return the numbers as a small table, for notebooks."""
+        cell = '<td style="text-align: right">'
+        rows = "".join(
+            f"<tr>{cell}{count:,}</td><th>{escape(words)}</th></tr>" for words, count in _counts(self.summary)
+        )
+        summary = self.summary
+        rule = f"{summary.scheme}, {summary.measure} of at least {summary.threshold:g}"
+        return f"<table><caption>{escape(rule)}</caption>{rows}</table>"
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -168,48 +212,6 @@ class Result(RunResult):
     summary: Summary
     source: Any = None
     scheme: Scheme | None = None
-
-    def table(self) -> Any:
-        """Return the kept rows, in the kind of container that ``dedup`` was called with, in its order.
-
-        Raises ``DataError`` if the rows are no longer available: for files, and for streams and iterators, which are
-        read once.
-        """
-        if self.source is None:
-            rule = (
-                "are not in memory: read a stream or iterator into a list first, and write those of files to an output"
-            )
-            raise DataError("rows", rule)
-        return rows_where(self.source, self.mask)
-
-    def pairs(self) -> pa.Table:
-        """Return one row per dropped document, in input order: the pair and its evidence.
-
-        ``dropped`` and ``representative`` are positions (int64), ``dropped_id`` and ``representative_id`` the ids; the
-        other columns are those of ``decisions``.
-        """
-        dropped = np.flatnonzero(self.representatives >= 0)
-        found = self.decisions.filter(pa.array(~self.mask))
-        evidence = found.column_names[found.column_names.index("rule") :]
-        return pa.table(
-            {
-                "dropped": dropped,
-                "representative": self.representatives[dropped],
-                "dropped_id": found.column("id"),
-                "representative_id": found.column("representative"),
-                **{name: found.column(name) for name in evidence},
-            }
-        )
-
-    def _repr_html_(self) -> str:
-        """Return the numbers as a small table, for notebooks."""
-        cell = '<td style="text-align: right">'
-        rows = "".join(
-            f"<tr>{cell}{count:,}</td><th>{escape(words)}</th></tr>" for words, count in _counts(self.summary)
-        )
-        summary = self.summary
-        rule = f"{summary.scheme}, {summary.measure} of at least {summary.threshold:g}"
-        return f"<table><caption>{escape(rule)}</caption>{rows}</table>"
 
 
 def totals(summary: Summary) -> str:

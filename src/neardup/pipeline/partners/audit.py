@@ -18,11 +18,11 @@ from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
 from neardup.model.changes import Change
-from neardup.model.errors import DataError, ParameterError, counted, require, require_kind, require_share, require_whole
+from neardup.model.errors import DataError, ParameterError, counted, kind_of, require, require_share, require_whole
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.corpus.documents import Documents, placed
-from neardup.pipeline.corpus.result import Result
+from neardup.pipeline.corpus.result import RunResult
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
@@ -134,7 +134,7 @@ class Audited:
 
 
 def audit(  # noqa: PLR0913 - every one a keyword with a default
-    result: Result,
+    result: RunResult,
     documents: Any = None,
     *,
     text: str = "text",
@@ -159,7 +159,7 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     Raises ``ParameterError`` for a scheme that is not that of the run, and for one that signs fields instead of texts;
     ``DataError`` for other documents than those of the run.
     """
-    require_kind("result", result, Result)
+    require(isinstance(result, RunResult), "result", result, f"must be a Result, not {kind_of(result)}")
     source = result.source if documents is None else documents
     if source is None or (documents is None and not hasattr(source, "__len__")):
         raise ParameterError("documents", None, "is needed: the run has read them from files, or from a stream")
@@ -196,7 +196,7 @@ def _require_ids(own: pa.ChunkedArray, known: pa.ChunkedArray) -> None:
         raise DataError(f"document {first:,}", rule)
 
 
-def _as_in(result: Result, given: Any) -> Any:
+def _as_in(result: RunResult, given: Any) -> Any:
     """Return the scheme of a run; ``ParameterError`` unless it is the *given* one, but for a list of common shingles.
 
     If the scheme of the run is not recorded, its recipe, thresholds and measure are compared.

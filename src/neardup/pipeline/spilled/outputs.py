@@ -419,7 +419,7 @@ def write_decisions(job: Job, result: StoredResult, path: str) -> dict[str, Any]
 
     def tables() -> Iterator[pa.Table]:
         for begin, end in pairwise(edges):
-            yield result.table(begin, end)
+            yield result.rows(begin, end)
         record_place(job, path)  # just before the report gets its name
 
     reading = reading_terms(job.shards.request, job.shards.extraction)

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from neardup.decisions.evidence import COLUMNS
 from neardup.model.arrays import Flags, Positions
+from neardup.model.changes import is_keyed
 from neardup.model.errors import DataError
 from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.corpus.result import RunResult, decided_rows, with_places
@@ -139,6 +140,7 @@ class StoredResult(RunResult):
     """
 
     segment: str
+    source = None
 
     def __init__(self, job: Job, documents: StoredDocuments, rules: list[str]) -> None:
         """Open the stored decisions on *documents*; *rules* are those that the record of ``decide`` names."""
@@ -159,6 +161,7 @@ class StoredResult(RunResult):
         self._measures = {name: job.array(f"{name}.raw", np.float64, number) for name in measures}
         self._rules = np.array(rules, dtype=object)
         self._places = documents.places()
+        self.scheme = None if is_keyed(job.scheme.key_identity) else job.scheme
 
     @property
     def exact(self) -> Flags:
@@ -170,9 +173,9 @@ class StoredResult(RunResult):
     @property
     def decisions(self) -> pa.Table:
         """The whole table of decisions, in memory; see ``Result``."""
-        return self.table(0, len(self.documents))
+        return self.rows(0, len(self.documents))
 
-    def table(self, begin: int, end: int) -> pa.Table:
+    def rows(self, begin: int, end: int) -> pa.Table:
         """Return the rows of the table of decisions from *begin* to *end*; earlier documents have no position there."""
         first, last = np.searchsorted(self._dropped, [begin, end]).tolist()
         dropped = np.asarray(self._dropped[first:last])
