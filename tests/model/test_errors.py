@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from neardup import errors as public
 from neardup.model import errors
 from neardup.model.errors import (
     DataError,
@@ -43,6 +44,10 @@ def test_errors_say_what_and_why_and_are_caught_in_two_ways(error, message, buil
     assert str(error) == message
     assert isinstance(error, NeardupError)
     assert isinstance(error, builtin)
+
+
+def test_every_error_has_a_public_name():
+    assert {getattr(public, name) for name in public.__all__} == {*KINDS}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {NeardupError, RunChanged}])
