@@ -1,5 +1,6 @@
 import json
 
+import numpy as np
 import pytest
 
 from neardup.evaluation.tables import plan_tables
@@ -105,3 +106,9 @@ def test_shards_are_divided_among_the_fewest_machines(memory):
     assert sum(one.chosen for one in plan.designs) == 1
     with pytest.raises(ParameterError, match="must be at least 44 bytes"):
         plan_tables(number, memory=1)
+
+
+def test_numbers_of_numpy_are_plain_in_json():
+    costs = Costs(probe=np.float32(0.1), spread=np.int64(0))
+    found = plan_tables(1000, memory=np.float32(1e9), costs=costs).as_dict()
+    assert (found["memory"], found["costs"]["probe"], found["costs"]["spread"]) == (1e9, 0.1, 0)

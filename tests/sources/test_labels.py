@@ -198,10 +198,10 @@ def test_a_file_that_has_taken_the_place_is_not_replaced(path):
     assert read_labels(path.with_name("moved.jsonl")) == [FIRST]
 
 
-def test_numbers_of_numpy_and_lone_surrogates_are_written(path):
+def test_values_of_numpy_and_lone_surrogates_are_written(path):
     numbers = {"resemblance": np.float32(0.9), "weight": np.int64(4)}
     with LabelFile(path) as file:
-        file.append(LabelledPair(a="1", b="2", label="same", text_a="ferry \ud800", **numbers))
+        file.append(LabelledPair(a=np.str_("1"), b="2", label="same", text_a="ferry \ud800", **numbers))
     assert read_labels(path) == [
         LabelledPair(a="1", b="2", label="same", resemblance=0.9, weight=4, text_a="ferry \ufffd\ufffd\ufffd")
     ]

@@ -2,6 +2,7 @@ import json
 import re
 
 import msgspec
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +69,11 @@ def test_what_is_wrong_with_a_line(line, reason):
         decoder("text", ())(memoryview(line))
     assert reason in reason_of(line, caught.value, "text")
     assert bool(reason_of(line, caught.value, "text")) == bool(reason)
+
+
+def test_names_may_be_strings_of_numpy():
+    found = decoder(np.str_("body.text"), (np.str_("id"),))(memoryview(b'{"body": {"text": "one"}, "id": 7}'))
+    assert (found.f0, bytes(found.f1)) == ("one", b"7")
 
 
 def test_a_field_is_inside_a_limited_number_of_objects():

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neardup.evaluation.expected_candidates import ExpectedCandidates, candidates_by_law
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.candidates import ROOM
-from neardup.model.errors import ParameterConflict, ParameterError, counted, plain_number, require
+from neardup.model.errors import ParameterConflict, ParameterError, counted, plain_value, require
 from neardup.model.requirements import Requirements, require_background
 from neardup.schemes import registry
 from neardup.schemes.scheme import SHINGLES, Scheme, require_scheme
@@ -212,9 +212,9 @@ def plan(  # noqa: PLR0913 - the parts of the requirements, each a keyword
     minhash with permutations 160, threshold 0.8, recall 0.99
     """
     further = {"false_rate": false_rate, "documents": documents, "apart": apart, "background": background}
-    given = {name: plain_number(value) for name, value in further.items() if value is not None}
-    threshold, recall = plain_number(threshold), plain_number(recall)
-    parameters = {name: plain_number(value) for name, value in parameters.items()}
+    given = {name: plain_value(value) for name, value in further.items() if value is not None}
+    threshold, recall = plain_value(threshold), plain_value(recall)
+    parameters = {name: plain_value(value) for name, value in parameters.items()}
     if recall is not None:
         rule = "requires a threshold, such as 0.8: the recall is that of pairs at the threshold"
         require(threshold is not None, "recall", recall, rule)

@@ -7,7 +7,7 @@ from typing import Final
 from neardup.evaluation.match_decisions import AsDict
 from neardup.evaluation.plans import aligned, amount
 from neardup.kernels.hamming import POSITION_BITS
-from neardup.model.errors import ParameterError, counted, is_number, require, require_kind, require_whole
+from neardup.model.errors import ParameterError, counted, is_number, plain_value, require, require_kind, require_whole
 from neardup.model.tables import MOST_DISTANCE, Costs, TableDesign
 
 MOST: Final = 1 << POSITION_BITS  # fingerprints of an index
@@ -116,6 +116,7 @@ def plan_tables(
     distance = require_whole("distance", distance, 0, MOST_DISTANCE)
     if memory is not None:
         require(is_number(memory) and memory > 0, "memory", memory, "must be more than 0 bytes")
+        memory = plain_value(memory)
     costs = Costs() if costs is None else costs
     require_kind("costs", costs, Costs)
     designs = [*TableDesign.choices(distance)]

@@ -452,15 +452,17 @@ def require_share(name: str, value: Any, *, below_one: bool = False) -> Any:
         if is_number(value) and 2 <= value < 100:  # noqa: PLR2004 - percent
             rule += f"; for {value:g} % write {value / 100:g}"
         raise ParameterError(name, value, rule)
-    return plain_number(value)
+    return plain_value(value)
 
 
-def plain_number(value: Any) -> Any:
-    """Return a number of NumPy as one of Python: a float by its shortest decimal form, such as 0.9; others as they are.
+def plain_value(value: Any) -> Any:
+    """Return a number or a string of NumPy as one of Python; others as they are.
+
+    A float is returned by its shortest decimal form, such as 0.9.
 
     >>> import numpy as np
-    >>> plain_number(np.float32(0.9)), plain_number(1)
-    (0.9, 1)
+    >>> plain_value(np.float32(0.9)), plain_value(np.str_("a")), plain_value(1)
+    (0.9, 'a', 1)
     """
     if getattr(value, "shape", None) != ():
         return value

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, get_args
 
 from neardup.model.errors import (
     is_number,
-    plain_number,
+    plain_value,
     require,
     require_choice,
     require_kind,
@@ -37,6 +37,8 @@ class LabelledPair:
     text_b: str | None = None
 
     def __post_init__(self) -> None:
+        for name in self.__slots__:
+            object.__setattr__(self, name, plain_value(getattr(self, name)))
         require_name("a", self.a)
         require_name("b", self.b)
         require(self.a != self.b, "b", self.b, "must be the id of another document than a")
@@ -46,8 +48,6 @@ class LabelledPair:
         require(among, "resemblance", self.resemblance, rule)
         fits = is_number(self.weight) and 1 / _HEAVIEST <= self.weight <= _HEAVIEST
         require(fits, "weight", self.weight, "must be a number from 1e-15 to 1e15")
-        object.__setattr__(self, "resemblance", plain_number(self.resemblance))
-        object.__setattr__(self, "weight", plain_number(self.weight))
         for name, text in (("text_a", self.text_a), ("text_b", self.text_b)):
             require(text is None or isinstance(text, str), name, text, "must be a string, or missing")
 

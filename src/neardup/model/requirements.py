@@ -6,7 +6,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.errors import is_number, plain_number, require, require_share, require_whole
+from neardup.model.errors import is_number, plain_value, require, require_share, require_whole
 
 _MANY: Final = 10**15
 
@@ -18,7 +18,7 @@ def require_background(background: Any, most: float, limit: str) -> Any:
     """
     holds = is_number(background) and 0 <= background < most
     require(holds, "background", background, f"must be a number of at least 0 and {limit}")
-    return plain_number(background)
+    return plain_value(background)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Requirements:
         between = is_number(apart) and 0 < apart < threshold
         require(between, "apart", apart, f"must be a number above 0 and {limit}")
         background = require_background(self.background, threshold, limit)
-        numbers = (threshold, recall, false_rate, documents, plain_number(apart), background)
+        numbers = (threshold, recall, false_rate, documents, plain_value(apart), background)
         for part, number in zip(fields(self), numbers, strict=True):
             object.__setattr__(self, part.name, number)
 

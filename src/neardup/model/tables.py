@@ -6,7 +6,7 @@ from itertools import combinations, pairwise
 from math import comb, inf, log2
 from typing import Final, Literal, Self, get_args
 
-from neardup.model.errors import ParameterError, is_number, require, require_choice, require_whole
+from neardup.model.errors import ParameterError, is_number, plain_value, require, require_choice, require_whole
 
 BITS: Final = 64
 MOST_DISTANCE: Final = 7
@@ -41,6 +41,7 @@ class Costs:
     def __post_init__(self) -> None:
         for name, cost in asdict(self).items():
             require(is_number(cost) and 0 <= cost < inf, name, cost, "must be 0 or more microseconds")
+            object.__setattr__(self, name, plain_value(cost))
 
     def of_probe(self, size: float) -> float:
         """Return the time to reach a bucket in an index of this *size* in bytes."""

@@ -41,10 +41,10 @@ def decoder(text: str | None, names: tuple[str, ...]) -> Decode:
             raise ParameterError("field", f"{name[:_SHOWN]}...", f"must be inside at most {_DEEPEST} objects")
         if _ESCAPED.search(name):  # such names are not supported
             raise ParameterError("field", name, "must not contain quotation marks, backslashes or control characters")
-    fields = {f"f{index}": name for index, name in enumerate(names, 1)}
+    fields = {f"f{index}": str(name) for index, name in enumerate(names, 1)}
     members: list[tuple[str, Any, Any]] = [(field, msgspec.Raw, msgspec.Raw()) for field in fields]
     if text is not None:
-        fields["f0"] = text
+        fields["f0"] = str(text)
         members.append(("f0", str | None, None))
     given = {name: field for field, name in fields.items()}
     nested: list[tuple[str, str, Decode]] = []
