@@ -459,3 +459,12 @@ def test_threads_that_write_into_one_folder_do_not_remove_each_others_files(tmp_
 def test_a_folder_of_texts_is_not_written_to_a_url():
     with pytest.raises(ParameterError, match="must be a local folder, or end in a known format"):
         check_target("memory://out", InputPaths(()), {FOLDER}, force=False)
+
+
+def test_many_files_of_a_folder_do_not_list_it_again_for_each(tmp_path, monkeypatch):
+    listed = []
+    monkeypatch.setattr(output, "remove_leftovers", listed.append)
+    for number in range(100):
+        with output.atomic(tmp_path / f"{number}.txt") as file:
+            file.write(b"1")
+    assert listed == [tmp_path] * 7

@@ -638,3 +638,12 @@ def test_standard_input_and_files_at_urls_are_copied_and_the_copies_removed(monk
                 assert [text.as_py() for text in texts] == ["one", "two", None, None]
             assert Path(shards.inputs[0]).exists()
         assert not Path(shards.inputs[0]).exists()
+
+
+def test_another_request_looks_up_no_input_again(tmp_path, monkeypatch):
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "one two three"}\n', encoding="utf-8")
+    first = Shards.opened(inputs_of([str(path)], Request()), Request()).cut(100)
+    monkeypatch.setattr("neardup.sources.shards.input_kind", lambda *_: pytest.fail("looked up again"))
+    other = first.with_request(Request(text="body"))
+    assert (other.request.text, first.request.text, other.kinds) == ("body", "text", first.kinds)

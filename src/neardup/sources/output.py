@@ -6,6 +6,7 @@ import re
 import secrets
 import shutil
 import stat
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager, suppress
@@ -59,6 +60,7 @@ _LEFTOVERS: Final = ".neardup-" + "[0-9a-f]" * 16 + ".partial"
 _REPLACED: Final = ".replaced-by-neardup"  # the end of the name of a folder while another one takes its place
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
+_FILES: Final[Counter[Path]] = Counter()  # files that this process has written to each folder
 _BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
 
 
@@ -314,7 +316,11 @@ def _opened(path: str) -> int:
 
 def _replacing(target: Path) -> Iterator[BinaryIO]:
     partial = temporary(target)
-    remove_leftovers(target.parent)
+    _FILES[target.parent] += 1
+    if (
+        _FILES[target.parent].bit_count() == 1
+    ):  # for the first, second, fourth file: listing takes as long as the folder
+        remove_leftovers(target.parent)
     descriptor = _nameless(target.parent)
     nameless = descriptor is not None
     if descriptor is None:

@@ -11,6 +11,7 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
@@ -114,6 +115,12 @@ class Shards:
             else:
                 shards += reader(found.format).cut(source, path, self.request, size)
         return replace(self, shards=shards, identities=identities, ignored=ignored, size=size)
+
+    def with_request(self, request: Request) -> Self:
+        """Return the same shards, read by another request; what is known of the inputs is not looked up again."""
+        others = copy(self)
+        others.request = request
+        return others
 
     def without(self, inputs: Sequence[str]) -> Self:
         """Return the shards, not cut yet, of the other inputs."""

@@ -443,7 +443,7 @@ def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
     """
     signed, request = result.documents.signed, job.shards.request
     markup = copied or request.html is not None  # neither copies nor fields need texts
-    shards = replace(job.shards, request=replace(request, whole_texts=not copied))
+    shards = job.shards.with_request(replace(request, whole_texts=not copied))
     numbers, edges = job.shards.numbers(sources), signed.edges - signed.first
     firsts, lasts = edges[:-1][numbers.start : numbers.stop], edges[1:][numbers.start : numbers.stop]
     for place in np.flatnonzero((firsts == lasts) | ((firsts < end) & (lasts > begin))).tolist():
