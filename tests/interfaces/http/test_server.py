@@ -26,6 +26,7 @@ from neardup import Index
 from neardup.interfaces.http import server
 from neardup.interfaces.http.server import listen, metrics_folder
 from neardup.interfaces.http.tokens import add_token
+from neardup.model.errors import StorageFailed
 from neardup.pipeline.query.search import Search
 from neardup.sources.output import temporary
 
@@ -287,6 +288,8 @@ def test_workers_only_read_are_replaced_and_end_together(run, folder, tmp_path):
     process = run(folder, "--workers", "2", "--read-only")
     with httpx.Client(base_url=process.url, timeout=PATIENCE) as client:
         assert "neardup_documents 3.0\n" in client.get("/metrics").text
+        mapped = Path(f"/proc/{process.process.pid}/maps").read_text()
+        assert "/sem." not in mapped  # some containers have no shared memory for semaphores
         os.kill(workers_of(process)[0], signal.SIGKILL)
         by_then(lambda: "ended unexpectedly" in process.complaints())
         for _ in range(20):
@@ -432,14 +435,29 @@ def test_workers_do_not_outlive_the_process_that_started_them(run, folder):
         get(f"{process.url}/readyz")
 
 
-def test_the_folder_of_metrics_is_removed_also_after_a_kill_but_not_while_it_is_used(tmp_path, monkeypatch):
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+@pytest.mark.parametrize("kind", ["memory", "temporary"])
+def test_the_folder_of_metrics_is_removed_also_after_a_kill_but_not_while_it_is_used(tmp_path, monkeypatch, kind):
+    """It is in memory if possible: the folder for temporary files may become full, which ends processes that use it."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path if kind == "temporary" else tmp_path / "missing"))
+    monkeypatch.setattr(server, "_MEMORY", str(tmp_path if kind == "memory" else tmp_path / "missing"))
     killed = temporary(tmp_path / "metrics")
     killed.mkdir()
     (killed / "counter_1.db").touch()
     with metrics_folder() as first, metrics_folder() as second:
         assert {*tmp_path.iterdir()} == {first, second}
     assert [*tmp_path.iterdir()] == []
+
+
+def test_a_folder_whose_path_is_too_long_for_a_socket_is_reported(folder, tmp_path, monkeypatch):
+    long = tmp_path / ("long" * 25)
+    long.mkdir()
+    monkeypatch.setattr(server, "_MEMORY", str(long))
+    deployment = server.Deployment(folder=str(folder), port=0, workers=2)
+    with pytest.raises(
+        StorageFailed, match=r"cannot have a socket: .*too long; name a folder with a shorter path: TMPDIR"
+    ):
+        server.run(deployment, started=print, report=print)
+    assert [*long.iterdir()] == []
 
 
 JUDGE = b"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n"

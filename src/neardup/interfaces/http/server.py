@@ -17,7 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
-from multiprocessing.synchronize import Event
+from multiprocessing import resource_tracker
+from multiprocessing.connection import Connection
 from pathlib import Path
 from tempfile import mkdtemp
 from types import FrameType
@@ -37,7 +38,7 @@ from neardup.interfaces.http.metrics import FOLDER
 from neardup.interfaces.http.middleware import Guard
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Tokens
-from neardup.model.errors import NeardupError, ParameterError, counted
+from neardup.model.errors import NeardupError, ParameterError, StorageFailed, counted, reason
 from neardup.model.memory import OF_INDEX
 from neardup.pipeline.config import load_config, scheme_from
 from neardup.pipeline.index.index import Index
@@ -52,6 +53,7 @@ GRACE_SECONDS: Final = 30  # in which requests in progress are answered when the
 _BACKLOG: Final = 1024
 _YOUNG: Final = 50_000  # objects between garbage collections
 _WRITER: Final = "writer"  # the socket of the process that writes, in the folder of the metrics
+_MEMORY: Final = "/dev/shm"  # noqa: S108 - a folder in memory, in which a new one is made
 _STARTING_SECONDS: Final = 60  # after which a worker that does not answer is replaced
 _FILES: Final = 1 << 16  # open connections and files, as far as the system allows
 _LONGEST_PAUSE: Final = 8.0  # seconds between two attempts of a worker to start
@@ -240,11 +242,13 @@ def _run_workers(
     reload: Callable[[], None],
 ) -> int:
     """Run workers under the supervisor of uvicorn, which replaces those that die, until a signal ends them."""
-    ready = multiprocessing.get_context("spawn").Event()
+    began, ready = multiprocessing.Pipe(duplex=False)  # unlike an event, it needs no shared memory
+    resource_tracker.ensure_running()  # later, it would unblock signals that new processes must inherit as blocked
     handled = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
 
     def wait() -> None:
-        ready.wait()
+        began.recv_bytes()
+        began.close()  # later workers need not be waited for
         started(reading.writer)
 
     shown = logging.StreamHandler()
@@ -257,7 +261,13 @@ def _run_workers(
             own = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
             path = str(folder / _WRITER)
             reading = replace(reading, writer=path)
-            own.bind(path)
+            try:
+                own.bind(path)
+            except OSError as error:
+                rule = (
+                    f"cannot have a socket: {reason(error)}; name a folder with a shorter path: TMPDIR=DIR neardup ..."
+                )
+                raise StorageFailed(str(folder), rule) from error
             own.listen(_BACKLOG)
             own.setblocking(False)
             changing = with_short_start(worker, replace(deployment, access_log=None, proxies=()), None)
@@ -283,8 +293,11 @@ def _run_workers(
 
 @contextmanager
 def metrics_folder() -> Iterator[Path]:
-    """Make the folder in which workers keep their metrics, and remove it with those that killed services have left."""
-    made = Path(mkdtemp(prefix="neardup-metrics-"))
+    """Make the folder in which workers keep their metrics, and remove it with those that killed services have left.
+
+    It is in memory if possible: a process that writes to a mapped file ends if the disk is full.
+    """
+    made = Path(mkdtemp(prefix="neardup-metrics-", dir=_MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else None))
     remove_leftovers(made.parent)
     with locked(made):
         folder = made.rename(temporary(made))
@@ -354,7 +367,8 @@ class Supervisor(Multiprocess):
                 log.error("Child process [%s] failed to start, stopping the parent process.", process.pid)
                 self.should_exit.set()
                 return
-            log.warning("A worker process (%s) ended unexpectedly and is replaced", process.pid)
+            why = process.pid, process.exitcode
+            log.warning("A worker process (%s) ended unexpectedly, with exit code %s, and is replaced", *why)
             self.processes[place] = _begun(self.config, self.sockets)
         if self._writer is not None and self._writing is not None and self._is_lost(self._writing):
             log.warning("The process that writes the index ended unexpectedly and is replaced")
@@ -399,8 +413,8 @@ def _answers(process: Process, ended: threading.Event) -> bool:
     return ended.is_set()
 
 
-def worker(deployment: Deployment, ready: Event | None) -> Guard:
-    """Create the application of a worker, which sets *ready* when it serves, or of the process that writes.
+def worker(deployment: Deployment, ready: Connection | None) -> Guard:
+    """Create the application of a worker, which writes to *ready* when it serves, or of the process that writes.
 
     A worker that cannot open the index (its folder may be moved) or read the tokens reports it, and tries again.
     """
@@ -426,7 +440,8 @@ def worker(deployment: Deployment, ready: Event | None) -> Guard:
             asyncio.get_running_loop().add_signal_handler(_RELOADING, reload)
             reload()  # a signal was ignored until now
         if ready is not None:
-            ready.set()
+            with suppress(OSError):  # another worker was first
+                ready.send_bytes(b"")
 
     return create_app(service, **access.parts, prefix=deployment.prefix, counts=ready is not None, started=begin)
 
