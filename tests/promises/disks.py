@@ -197,10 +197,10 @@ class MemoryDisk(Disk):
             self.meet("names", path)
             return sorted(own.name for own in self.files.names if own.parent == path)
 
-    def size(self, path):
+    def placed(self, path):
         with _named(path, "written"):
             self.meet("size", path)
-            return len(self._file(path).data)
+            return (0, 0), len(self._file(path).data)
 
     def read(self, path, begin=0):
         with _named(path, "written"):

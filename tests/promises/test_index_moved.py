@@ -197,7 +197,57 @@ def test_where_folders_cannot_be_locked_the_file_is_the_lock(folder, monkeypatch
     assert ids(folder) == ["a", "b", "c", "d", "f"]
 
 
+def remove_files(folder, copy):
+    for path in folder.iterdir():
+        path.unlink()
+
+
+def rename_into(folder, copy):
+    """Restore files as rsync does."""
+    for path in copy.iterdir():
+        path.rename(folder / path.name)
+
+
+def write_into(folder, copy):
+    """Restore files as cp does."""
+    shutil.copytree(copy, folder, dirs_exist_ok=True)
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("restore", [remove_files, rename_into, write_into])
+def test_a_writer_whose_files_were_removed_or_restored_from_a_copy_acknowledges_no_more(
+    folder, tmp_path, change, restore
+):
+    shutil.copytree(folder, tmp_path / "copy")
+    index = Index.open(folder, "w")
+    index.admit(["c"], TEXTS[2:])
+    restore(folder, tmp_path / "copy")
+    before = contents(folder)
+    with pytest.raises(StorageMoved, match="seen was emptied or restored while it was being written"):
+        CHANGES[change](index)
+    if change != "close":
+        assert list(index.ids()) == ["a", "b", "c"]
+    index.close()
+    assert contents(folder) == before
+    if before:
+        with Index.open(folder, "w") as again:
+            again.admit(["d"], TEXTS[2:])
+        assert ids(folder) == ["a", "b", "d"]
+
+
 # Readers.
+
+
+@pytest.mark.parametrize("restore", [rename_into, write_into])
+def test_a_reader_is_told_that_its_files_were_restored_from_a_copy(folder, tmp_path, restore):
+    shutil.copytree(folder, tmp_path / "copy")
+    with Index.open(folder, "w") as index:
+        index.admit(["c"], TEXTS[2:])
+    reader = Index.open(folder)
+    restore(folder, tmp_path / "copy")
+    with pytest.raises(StorageMoved, match="open the index again"):
+        reader.refresh()
+    assert list(reader.ids()) == ["a", "b", "c"]
 
 
 def test_a_reader_is_told_that_its_folder_was_replaced(folder, other):

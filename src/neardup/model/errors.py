@@ -20,7 +20,7 @@
     │   ├── StorageDamaged   a file is damaged
     │   ├── StorageBusy      another process writes to it
     │   └── StorageFailed    the system refused to read or write
-    │       └── StorageMoved     its folder was moved, replaced or unlocked while it was open
+    │       └── StorageMoved     its folder or files were moved, replaced or unlocked while it was open
     ├── EngineFailed     a system that runs tasks failed        (also RuntimeError)
     └── QueryTimeout     a search that exceeded its time limit  (also TimeoutError)
 
@@ -245,10 +245,10 @@ class StorageFailed(StorageError):
 
 
 class StorageMoved(StorageFailed):
-    """The folder of an open index was moved or replaced, or its lock was removed; nothing was written.
+    """The folder of an open index, or its files, were moved or replaced, or its lock was removed; nothing was written.
 
-    Acknowledged changes are in the folder that was opened, wherever it is now. Opening the index again opens the folder
-    that is at the path now.
+    Acknowledged changes are in the files that were opened, wherever they are now. Opening the index again opens the
+    folder that is at the path now.
     """
 
     code = "storage moved"

@@ -156,9 +156,7 @@ class Disk:
 
     def size(self, path: Path) -> int:
         """Return the number of bytes of a file."""
-        with _named(path, "read"):
-            name, folder = self._reached(path)
-            return os.stat(name, dir_fd=folder).st_size
+        return self.placed(path)[1]
 
     def read(self, path: Path, begin: int = 0) -> bytes:
         """Read a file from this byte to its end."""
@@ -236,6 +234,13 @@ class Disk:
             return str(Path(f"/proc/self/fd/{self._held[path].folder}").readlink())
         except OSError:
             return "the folder that it opened"
+
+    def placed(self, path: Path) -> tuple[Identity, int]:
+        """Return the identity of the file at a path, and its number of bytes."""
+        with _named(path, "read"):
+            name, folder = self._reached(path)
+            found = os.stat(name, dir_fd=folder)
+            return _identity(found), found.st_size
 
     def identity(self, path: Path) -> Identity:
         """Return the identity of a file or folder, which another one at its path does not have."""

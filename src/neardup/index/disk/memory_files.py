@@ -63,9 +63,9 @@ class MemoryDisk(Disk):
         """List the files of a folder, sorted."""
         return sorted(file.name for file in self._files if file.parent == path)
 
-    def size(self, path: Path) -> int:
-        """Return the number of bytes of a file."""
-        return len(self._found(path))
+    def placed(self, path: Path) -> tuple[Identity, int]:
+        """Return the identity of a file, and its number of bytes."""
+        return self.identity(path), len(self._found(path))
 
     def read(self, path: Path, begin: int = 0) -> bytes:
         """Return the bytes of a file from this one to its end."""

@@ -19,7 +19,7 @@ from neardup.index.disk.buffers import GrowingStrings, checksums, some
 from neardup.index.disk.columns import COVERED, NEVER, Columns, Lookup, decoded, encoded, ordinals_of, unflattened
 from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
-from neardup.index.disk.log import LogReader, LogRecord
+from neardup.index.disk.log import LogReader, LogRecord, Tail
 from neardup.index.disk.manifest import MOST_SESSION, TRIES, Manifest, Session, with_session
 from neardup.index.disk.memory_files import FOLDER as IN_MEMORY
 from neardup.index.disk.merger import UPDATES
@@ -75,6 +75,10 @@ class Reader:
         self._mark, self._place = bytes.fromhex(manifest.mark), disk.identity(self.folder)
         self.salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)  # of the keys of ids
         self._load(manifest)
+
+    @property
+    def _tail(self) -> Tail:
+        return self._reader.tail
 
     @property
     def digest_salt(self) -> Words:
@@ -302,15 +306,17 @@ class Reader:
     def refresh(self) -> bool:
         """Read the changes since the last call; return whether there were any.
 
-        Raises ``StorageMoved`` if another folder or index is at the path now.
+        Raises ``StorageMoved`` if another folder, index or log is at the path now.
         """
         self.require_open()
         for _ in range(TRIES):
             try:
                 manifest = Manifest.read(self._disk, self.folder)
-                if self._disk.identity(self.folder) != self._place or manifest.mark != self.manifest.mark:
+                replaced = self._disk.identity(self.folder) != self._place or manifest.mark != self.manifest.mark
+                is_known = manifest.log == self.manifest.log
+                if replaced or (is_known and self._has_other_log()):
                     raise StorageMoved(str(self.folder), "was replaced while it was open; open the index again")
-                if manifest.log == self.manifest.log:
+                if is_known:
                     before = self._reader.tail, self.manifest.terms
                     self.manifest = replace(self.manifest, terms=manifest.terms)
                     self._replay()
@@ -320,6 +326,11 @@ class Reader:
                 continue
             return True
         raise StorageDamaged(str(self.folder), "the files that its manifest names are not there")
+
+    def _has_other_log(self) -> bool:
+        """Return whether the log is not the one that was read, or has lost records: an older copy is in its place."""
+        identity, size = self._disk.placed(self.folder / self.manifest.log)
+        return identity != self._log_identity or size < self._tail.end
 
     def require_open(self) -> None:
         """Raise ``StorageRefused`` if it was closed; after a failure, read the files again."""
@@ -359,6 +370,7 @@ class Reader:
                         segment.update(name, ordinals, values)
         reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
         self.segments, self._reader, self.manifest = segments, reader, manifest
+        self._log_identity, _ = self._disk.placed(self.folder / manifest.log)
         self.recent = self._new_recent()
         self.next_ordinal, self.removals = manifest.next_ordinal, removals
         self.field_changes = LatestFieldChanges(manifest.field_changes)

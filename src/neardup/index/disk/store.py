@@ -80,7 +80,7 @@ class Store(Reader):
 
     @property
     def _tail(self) -> Tail:
-        return self._reader.tail if self._log is None else self._log.tail
+        return super()._tail if self._log is None else self._log.tail
 
     @property
     def torn(self) -> int:
@@ -278,6 +278,10 @@ class Store(Reader):
                 return
             self.require_open()
             self._resume()
+        if self._has_lost_log():  # nothing is written into the files of another state
+            if not self._moved:
+                self._require_place()
+            return
         if max(self.recent.nbytes, self.log_bytes) > REPLAYED:
             self._flush()
         self._sync_log()
@@ -406,6 +410,7 @@ class Store(Reader):
         log = self._commit(lambda files: merger.write(files, before, segments, merged, first))
         if log:
             old, self._log = self._log, log
+            self._log_identity, _ = self._guarded(lambda: self._disk.placed(self.folder / self.manifest.log))
             self.recent = self._new_recent()
             self.field_changes = LatestFieldChanges(self.manifest.field_changes)
             if old is not None:
@@ -466,8 +471,14 @@ class Store(Reader):
                 raise StorageRefused(str(self.folder), shared)
             raise StorageRefused(str(self.folder), f"{others}; open it again here")
 
+    def _has_lost_log(self) -> bool:
+        try:
+            return self._log is not None and self._has_other_log()
+        except FileNotFoundError:
+            return True
+
     def _require_place(self) -> None:
-        """Raise ``StorageMoved`` unless the folder is at its path, and its lock in place."""
+        """Raise ``StorageMoved`` unless the folder is at its path, and its lock and its log are in place."""
         self._moved = not self._disk.holds(self.folder)
         if self._moved:
             where = self._disk.moved_to(self.folder)
@@ -476,6 +487,12 @@ class Store(Reader):
                 raise StorageMoved(str(self.folder), f"{rule}; restore it from a copy, or make a new index")
             rule = f"was moved, replaced or unlocked while it was being written. Acknowledged changes are in {where}"
             raise StorageMoved(str(self.folder), f"{rule}; open the index again to write here")
+        self._moved = self._has_lost_log()
+        if self._moved:
+            rule = (
+                "was emptied or restored while it was being written. Acknowledged changes are lost with its old files"
+            )
+            raise StorageMoved(str(self.folder), f"{rule}; open the index again when its files are restored")
 
 
 def _sync_now_and_then(store: "weakref.ref[Store]", ended: threading.Event) -> None:
