@@ -65,7 +65,7 @@ def test_a_second_writer_in_another_process_and_its_death(folder):
     holder = subprocess.Popen([sys.executable, "-c", HOLDS, str(folder)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
         assert holder.stdout.readline() == b"open\n"
-        require_busy(folder, f"process {holder.pid}")
+        require_busy(folder, f"process {holder.pid} on {os.uname().nodename}")
         with Index.open(folder) as reader:
             assert len(reader) == 3
     finally:

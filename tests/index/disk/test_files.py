@@ -67,10 +67,14 @@ def test_folders(tmp_path):
 def test_one_writer_has_a_folder(tmp_path):
     disk, other = Disk(), Disk()
     disk.lock(tmp_path)
-    assert (tmp_path / LOCK).read_bytes() == b"%d\n" % os.getpid()
+    own = f"process {os.getpid()} on {os.uname().nodename}\n"
+    assert (tmp_path / LOCK).read_text().startswith(own)
     for second in (disk, other):
         with pytest.raises(StorageBusy, match="this process is writing to it"):
             second.lock(tmp_path)
+    (tmp_path / LOCK).write_text(f"{own}token of a process with the same number in another container\n")
+    with pytest.raises(StorageBusy, match=f"{own[:-1]} is writing to it"):
+        other.lock(tmp_path)
     disk.unlock(tmp_path)
     other.lock(tmp_path)
     other.unlock(tmp_path)

@@ -4,6 +4,7 @@ import errno
 import fcntl
 import mmap
 import os
+import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +18,7 @@ from neardup.model.errors import LINKED_LOCK, StorageBusy, StorageError, Storage
 
 LOCK: Final = "writer.lock"
 
+_TOKEN: Final = secrets.token_hex(8)
 _PIECE: Final = 1 << 24  # bytes written by one call, between which signals are noticed; systems take up to 2 GiB
 _NO_RESERVE: Final = getattr(mmap, "MAP_NORESERVE", 0)
 _LOCKED: Final = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -209,7 +211,7 @@ class Disk:
         folder, file = opened
         with suppress(OSError):  # for the messages of other processes only
             os.ftruncate(file, 0)
-            os.pwrite(file, b"%d\n" % os.getpid(), 0)
+            os.pwrite(file, _this_process(), 0)
         self._held[path.absolute()] = _Held(folder, file, str(locked.absolute()), identity)
         return folder
 
@@ -295,10 +297,16 @@ def _identity(found: os.stat_result) -> Identity:
 def _writer_of(folder: Path) -> str:
     """Name the process that has locked a folder."""
     try:
-        number = int((folder / LOCK).read_bytes()[:20])
-    except (OSError, ValueError):
+        known = (folder / LOCK).read_bytes()
+    except OSError:
         return "another process"
-    return "this process" if number == os.getpid() else f"process {number}"
+    name = known.partition(b"\n")[0].decode(errors="replace")
+    return "this process" if known == _this_process() else name or "another process"
+
+
+def _this_process() -> bytes:
+    """Return what a lock file has: the name of this process, and a token that none of its number elsewhere has."""
+    return f"process {os.getpid()} on {os.uname().nodename}\n{_TOKEN}\n".encode()
 
 
 @contextmanager
