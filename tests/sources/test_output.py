@@ -409,6 +409,14 @@ def test_leftovers_are_neither_of_other_users_nor_anything_but_files_and_folders
     assert names(tmp_path) == [link.name]
 
 
+@pytest.mark.usefixtures("permissions")
+def test_a_folder_that_cannot_be_listed_can_have_outputs(tmp_path):
+    (folder := tmp_path / "inbox").mkdir(mode=0o300)
+    with atomic(folder / "out") as file:
+        file.write(b"1")
+    assert (folder / "out").read_bytes() == b"1"
+
+
 def test_a_run_does_not_remove_what_another_is_writing(tmp_path, how):
     how(False)
     with atomic(tmp_path / "one") as file:

@@ -352,7 +352,7 @@ def _nameless(folder: Path) -> int | None:
 
 
 def _give_name(descriptor: int, path: Path) -> None:
-    anchor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    anchor = os.open(path.parent, os.O_PATH)  # it may be a folder that this user cannot list
     try:  # with a folder descriptor, Python uses linkat(), the only call that follows the link to the nameless file
         os.link(f"/proc/self/fd/{descriptor}", path.name, src_dir_fd=anchor, dst_dir_fd=anchor)
     finally:

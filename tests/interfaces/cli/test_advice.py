@@ -3,6 +3,7 @@ import json
 import os
 import threading
 from argparse import Namespace
+from tempfile import gettempdir
 
 import pytest
 
@@ -229,6 +230,13 @@ def test_a_stream_that_is_compressed_is_to_be_expanded(neardup, tmp_path):
 def test_only_verbs_that_continue_are_said_to(verb, ending):
     told = advice(StorageFailed("folder", "about 2 GB are needed", "no room"), Namespace(verb=verb))
     assert told == f"folder: about 2 GB are needed; make room, and start the same command {ending}"
+
+
+def test_a_run_in_a_temporary_folder_is_not_said_to_continue():
+    error = StorageFailed(f"{gettempdir()}/neardup-travjfc1/run-1/file", "about 2 GB are needed", "no room")
+    assert advice(error, Namespace(verb="dedup")).endswith(
+        "needed; make room there, or name another folder for temporary files: TMPDIR=DIR neardup ..."
+    )
 
 
 def test_another_view_replaces_only_the_library_of_main_text():

@@ -5,6 +5,7 @@ import os
 import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import gettempdir
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.amounts import size_words
@@ -226,7 +227,7 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     elif isinstance(error, StorageError):
         following = folder_advice(error) or _NEXT["storage"].get(error.code, "")
         if not following and _is_full(error):
-            following = _about_room(arguments)
+            following = _about_room(error, arguments)
     else:
         following = _next(error, arguments)
     return f"{message}; {following}" if following else message
@@ -407,8 +408,10 @@ def _tables_in(folder: str) -> str:
     return f"{folder}/*.parquet"
 
 
-def _about_room(arguments: argparse.Namespace) -> str:
+def _about_room(error: StorageError, arguments: argparse.Namespace) -> str:
     """Return what to do if the disk is full: whether the same command continues, or begins again."""
+    if error.where.startswith(os.path.join(gettempdir(), "neardup-")):  # noqa: PTH118 - a work folder that is removed
+        return _NEXT["storage"][TEMPORARY]
     verb = getattr(arguments, "verb", "")
     ending = {"state": "; the state is as it was"}.get(verb, ": it continues" if verb in _CONTINUING else "")
     return f"make room, and start the same command again{ending}"
