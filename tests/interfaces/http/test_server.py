@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import re
+import resource
 import signal
 import socket
 import subprocess
@@ -446,6 +447,24 @@ def test_the_folder_of_metrics_is_removed_also_after_a_kill_but_not_while_it_is_
     with metrics_folder() as first, metrics_folder() as second:
         assert {*tmp_path.iterdir()} == {first, second}
     assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_connections_beyond_the_limit_of_open_files_wait_and_are_reported_once(run, folder):
+    process = run(folder)
+    pid = process.process.pid
+    assert get(f"{process.url}/readyz").status_code == 200
+    there = len([*Path(f"/proc/{pid}/fd").iterdir()])
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (2 * there + 6, 2 * there + 6))  # a half is for the service
+    connections = [process.connection() for _ in range(12)]
+    by_then(lambda: "some connections must wait: Too many open files; raise the limit" in process.complaints())
+    time.sleep(2.5)  # in which connections are accepted again twice
+    assert len([*Path(f"/proc/{pid}/fd").iterdir()]) <= there + 4
+    for connection in connections:
+        connection.close()
+    by_then(lambda: get(f"{process.url}/readyz").status_code == 200)
+    code, _, complaints = process.end()
+    assert (code, len(complaints.splitlines())) == (0, 1), complaints[:1000]
 
 
 def test_a_folder_whose_path_is_too_long_for_a_socket_is_reported(folder, tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import asyncio
 import errno
 import gc
 import logging
+import math
 import multiprocessing
 import os
 import resource
@@ -19,6 +20,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import DupFd
 from pathlib import Path
 from tempfile import mkdtemp
 from types import FrameType
@@ -55,6 +57,10 @@ _YOUNG: Final = 50_000  # objects between garbage collections
 _WRITER: Final = "writer"  # the socket of the process that writes, in the folder of the metrics
 _MEMORY: Final = "/dev/shm"  # noqa: S108 - a folder in memory, in which a new one is made
 _STARTING_SECONDS: Final = 60  # after which a worker that does not answer is replaced
+_NO_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
+_PAUSE: Final = 1.0  # seconds after which asyncio accepts connections again that had no file
+_REPORTING_SECONDS: Final = 60
+_RESERVED: Final = 64  # files for the service itself
 _FILES: Final = 1 << 16  # open connections and files, as far as the system allows
 _LONGEST_PAUSE: Final = 8.0  # seconds between two attempts of a worker to start
 _RELOADING: Final = signal.SIGHUP
@@ -130,6 +136,7 @@ def run(deployment: Deployment, *, started: Callable[[str, Service], None], repo
             return _run_workers(deployment, listening, begun, partial(access.reload, report))
 
         def begin() -> None:
+            _report_refused(report)
             if deployment.reloads:
                 asyncio.get_running_loop().add_signal_handler(_RELOADING, access.reload, report)
             started(url, service)
@@ -153,10 +160,62 @@ class SignalledServer(uvicorn.Server):
             yield
 
 
-def listen(host: str, port: int) -> socket.socket:
+class Listening(socket.socket):
+    """A socket that listens. It leaves some files to the service; without others, it is asked again after a second.
+
+    In that case asyncio would ask it as often as connections may wait, report each attempt, and repeat each.
+    """
+
+    _refused = 0.0  # the time of the last attempt without a file
+
+    def __reduce__(self) -> tuple[Callable[[Any], "Listening"], tuple[Any]]:
+        return _listening_again, (DupFd(self.fileno()),)
+
+    def accept(self) -> tuple[socket.socket, Any]:
+        """Accept a connection; ``BlockingIOError`` if there is none, or right after an attempt without a file."""
+        try:
+            self._require_files()
+            return super().accept()
+        except OSError as error:
+            if error.errno not in _NO_FILES:
+                raise
+            if time.monotonic() < self._refused + _PAUSE / 2:
+                raise BlockingIOError from error
+            self._refused = time.monotonic()
+            raise
+
+    def _require_files(self) -> None:
+        following = os.dup(self.fileno())  # the least free number
+        os.close(following)
+        most, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if following >= most - min(_RESERVED, most // 2):
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+
+
+def _listening_again(duplicate: Any) -> Listening:
+    return Listening(fileno=duplicate.detach())
+
+
+def _report_refused(report: Report) -> None:
+    """Report once a minute, in a line, that connections cannot be accepted."""
+    reported = -math.inf
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        nonlocal reported
+        error = context.get("exception")
+        if not isinstance(error, OSError) or error.errno not in _NO_FILES:
+            loop.default_exception_handler(context)
+        elif time.monotonic() >= reported + _REPORTING_SECONDS:
+            reported = time.monotonic()
+            report(f"some connections must wait: {reason(error)}; raise the limit of open files (ulimit -n)")
+
+    asyncio.get_running_loop().set_exception_handler(handle)
+
+
+def listen(host: str, port: int) -> Listening:
     """Return a socket that listens at an address; port 0 takes a free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listening = Listening(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))
@@ -435,6 +494,7 @@ def worker(deployment: Deployment, ready: Connection | None) -> Guard:
         _complain(f"worker {os.getpid()} has started")
 
     def begin() -> None:
+        _report_refused(_complain)
         if deployment.reloads:
             reload = partial(access.reload, lambda _: None)  # the process that started this one reports it, once
             asyncio.get_running_loop().add_signal_handler(_RELOADING, reload)
