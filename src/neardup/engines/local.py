@@ -14,6 +14,10 @@ from neardup.model.errors import EngineFailed, require_whole
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+NO_THREADS: Final = (
+    "cannot be started: the limit of processes or memory is reached; use fewer threads, or raise the limit"
+)
+
 _SIGNALS: Final = 1  # seconds after which a signal is seen at the latest
 
 
@@ -78,8 +82,7 @@ def _submitted(pool: ThreadPoolExecutor, function: Callable[..., Any], *argument
     try:
         return pool.submit(function, *arguments)
     except RuntimeError as error:  # from ``Thread.start``
-        rule = "cannot be started: the limit of processes or memory is reached; use fewer threads, or raise the limit"
-        raise EngineFailed("threads", rule) from error
+        raise EngineFailed("threads", NO_THREADS) from error
 
 
 def thread_count(threads: int | None) -> int:

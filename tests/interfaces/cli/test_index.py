@@ -3,6 +3,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -359,6 +360,17 @@ def test_another_writer_is_told(neardup, pages):
     neardup("index", pages, "--to", "seen")
     with Index.open("seen", "w"):
         assert "is writing to it" in neardup("index", pages, "--to", "seen", code=1).err
+
+
+def test_a_thread_that_cannot_be_started_is_reported(neardup, pages, monkeypatch):
+    def start(_thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+    error = neardup("index", pages, "--to", "seen", "--durability", "interval", code=1).err
+    assert error.startswith(
+        "neardup: threads cannot be started: the limit of processes or memory is reached; use fewer"
+    )
 
 
 def test_bytes_that_were_never_acknowledged_are_told_of(neardup, pages, tmp_path):

@@ -9,8 +9,9 @@ from msgspec.structs import replace
 
 from neardup import MinHash, dedup_files
 from neardup.interfaces.pages.report import report_page
-from neardup.model.errors import DataError, OutputError, StorageDamaged
+from neardup.model.errors import DataError, OutputError, StorageDamaged, StorageFailed
 from neardup.pipeline.crawl.templates import rule_of
+from neardup.pipeline.spilled import earlier_documents
 from neardup.pipeline.spilled import run as stages
 from neardup.pipeline.spilled.earlier_documents import Earlier, RecordedRuns, RunInputs, mapped_table
 from neardup.pipeline.spilled.state import State
@@ -117,6 +118,27 @@ def test_inputs_of_earlier_runs_are_not_replaced(batches, tmp_path, target, way)
     with pytest.raises(OutputError, match="it is an input of an earlier run, which later runs"):
         dedup_files(new, **{name: path, way: tmp_path / "state"}, force=True)
     assert batches[0][0].read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("raised", "reported"),
+    [
+        (pa.ArrowException("Unknown error: Failed to launch worker thread"), StorageFailed),
+        (pa.ArrowMemoryError("malloc of size 1 failed"), MemoryError),
+        (pa.ArrowInvalid("Not an Arrow file"), StorageDamaged),
+    ],
+)
+def test_a_state_that_the_system_cannot_read_is_not_called_damaged(tmp_path, monkeypatch, raised, reported):
+    (tmp_path / "in.jsonl").write_text(json.dumps({"text": TEXT}))
+    dedup_files([tmp_path / "in.jsonl"], state=tmp_path / "state")
+
+    def fails(_):
+        raise raised
+
+    monkeypatch.setattr(earlier_documents, "open_arrow", fails)
+    with State.open(tmp_path / "state") as state, pytest.raises(reported) as caught:
+        state.earlier()
+    assert isinstance(caught.value, StorageDamaged) == (reported is StorageDamaged)
 
 
 @pytest.fixture

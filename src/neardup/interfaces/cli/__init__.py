@@ -30,13 +30,13 @@ from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.wording import any_of
 from neardup.model.errors import (
+    EngineFailed,
     ExtraMissing,
     InputRefused,
     NeardupError,
     OutputRefused,
     ParameterError,
     RunComplete,
-    StorageError,
     StorageFailed,
     StorageRefused,
     reason,
@@ -104,8 +104,8 @@ def _machine_code(error: Exception) -> Path | None:
     return folder_that_failed(error)
 
 
-def _failure(error: Exception) -> StorageError | None:
-    """Return an error of the machine code or of the system in words; ``None`` for other errors.
+def _failure(error: Exception) -> NeardupError | None:
+    """Return an error of the machine code, of threads or of the system in words; ``None`` for other errors.
 
     Reading and writing documents raises own errors. So what the system refuses is about a named file, about temporary
     files, or about standard output.
@@ -115,6 +115,10 @@ def _failure(error: Exception) -> StorageError | None:
         if isinstance(error, OSError):
             rule = f"cannot be used: {reason(error)}; make room, or name another one: NUMBA_CACHE_DIR=DIR neardup ..."
         return StorageFailed(f"the folder of the machine code, {folder},", rule)
+    if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
+        from neardup.engines.local import NO_THREADS
+
+        return EngineFailed("threads", NO_THREADS)
     if not isinstance(error, OSError):
         return None
     if error.filename is None and isinstance(error, FileNotFoundError):

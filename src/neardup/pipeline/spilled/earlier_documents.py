@@ -16,7 +16,7 @@ import pyarrow as pa
 from neardup.engines.files import naming
 from neardup.index.disk.arrays import expect
 from neardup.model.arrays import Positions
-from neardup.model.errors import DataError, StorageDamaged
+from neardup.model.errors import DataError, StorageDamaged, StorageFailed
 from neardup.sources.collection import InputPiece
 from neardup.sources.formats import WARC
 from neardup.sources.request import DEFAULT_ID
@@ -52,7 +52,11 @@ def mapped_table(path: Path) -> pa.Table:
     with naming(path, doing="read"):
         try:
             return open_arrow(pa.memory_map(os.fsencode(path))).read_all()
+        except MemoryError:  # one of Arrow is of its exceptions, too
+            raise
         except (pa.ArrowException, ValueError) as error:
+            if type(error) is pa.ArrowException:  # not of the file: for example, no thread can be started
+                raise StorageFailed(str(path), f"cannot be read: {error}") from error
             raise StorageDamaged(str(path), "it is not a table, or is cut short") from error
 
 
