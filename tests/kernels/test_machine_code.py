@@ -1,6 +1,8 @@
+import shutil
 import subprocess
 import sys
 import tempfile
+from types import SimpleNamespace
 
 import numba
 import numpy as np
@@ -50,6 +52,16 @@ def test_a_link_is_not_used(temporary):
     own.symlink_to(temporary / "target")
     machine_code._own_folder.cache_clear()
     assert machine_code._own_folder("beside") is None
+
+
+def test_a_folder_without_room_is_not_used(temporary, monkeypatch):
+    full, other = temporary / "full", temporary / "other"
+    other.mkdir()
+    monkeypatch.setattr(tempfile, "gettempdir", lambda: str(full))
+    monkeypatch.setattr(machine_code, "_PARENTS", (str(other),))
+    free = {str(full): 10**6, str(other): 10**9}
+    monkeypatch.setattr(shutil, "disk_usage", lambda place: SimpleNamespace(free=free[place]))
+    assert machine_code._own_folder("beside").startswith(str(other))
 
 
 def test_without_any_folder_a_kernel_works(temporary, monkeypatch):

@@ -24,6 +24,7 @@ Kernel = Callable[..., Any]
 if config.DISABLE_JIT:  # kernels use instructions that Python does not have
     raise ImportError("neardup needs compiled kernels, and Numba does not compile: unset NUMBA_DISABLE_JIT")
 
+_ROOM: Final = 1 << 25  # bytes: the machine code of all kernels, twice
 _PARENTS: Final = ("/dev/shm",)  # noqa: S108 - after the folder for temporary files; see _own_folder
 
 
@@ -124,7 +125,7 @@ def _in_own_folder(function: Kernel, named: str, beside: Path) -> Kernel:
 
 @cache
 def _own_folder(instead: str) -> str | None:
-    """Make a folder that only this user can write to; ``None`` if that is impossible.
+    """Make a folder that only this user can write to; ``None`` if that is impossible, or there is no room.
 
     Its files are executed, so a folder that belongs to another user, or that others can write to, is not used.
     """
@@ -132,6 +133,8 @@ def _own_folder(instead: str) -> str | None:
     for parent in _parents():
         folder = Path(parent, f"neardup-kernels-{user}")
         try:
+            if not folder.exists() and shutil.disk_usage(parent).free < _ROOM:
+                continue
             folder.mkdir(mode=0o700, exist_ok=True)
             found = folder.lstat()
         except OSError:
