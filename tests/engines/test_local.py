@@ -80,7 +80,7 @@ def test_a_system_that_starts_no_thread_is_reported(monkeypatch):
 
 
 def test_every_core_by_default(monkeypatch):
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {0, 1, 2})
+    monkeypatch.setattr(local, "available_cores", lambda: 3)
     with LocalEngine() as engine:
         assert engine.threads == 3
 

@@ -1,6 +1,8 @@
+import os
+
 import pytest
 
-from neardup.engines.memory import available_memory
+from neardup.engines.memory import available_cores, available_memory
 
 GIB = 1 << 30
 MEMINFO = "MemTotal:       32000000 kB\nMemFree:         1000000 kB\nMemAvailable:   20971520 kB\n"
@@ -65,3 +67,23 @@ def test_a_system_that_does_not_tell(tmp_path):
 def test_this_machine_tells_something_sensible():
     found = available_memory()
     assert found is None or 0 <= found < 1 << 50
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        ({}, 8),
+        (TWO | {"sys/fs/cgroup/job/cpu.max": "200000 100000\n"}, 2),
+        (TWO | {"sys/fs/cgroup/job/cpu.max": "150000 100000\n"}, 2),
+        (TWO | {"sys/fs/cgroup/job/cpu.max": "1000 100000\n"}, 1),
+        (TWO | {"sys/fs/cgroup/job/cpu.max": "max 100000\n"}, 8),
+        (TWO | {"sys/fs/cgroup/job/cpu.max": "6400000 100000\n"}, 8),
+        (TWO | {"sys/fs/cgroup/job/cpu.max": ""}, 8),
+        (INNER | {"sys/fs/cgroup/job/step/cpu.max": "max 1\n", "sys/fs/cgroup/job/cpu.max": "3 1\n"}, 3),
+        (ONE | {f"sys/fs/cgroup/cpu/job/cpu.cfs_{name}_us": "50000\n" for name in ("quota", "period")}, 1),
+        (ONE | {"sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, 8),
+    ],
+)
+def test_cores_are_those_of_the_machine_and_of_control_groups(files, expected, tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(8), raising=False)
+    assert available_cores(machine(tmp_path, files)) == expected

@@ -1,6 +1,5 @@
 """Runs a function over batches on the local cores."""
 
-import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -9,6 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
+from neardup.engines.memory import available_cores
 from neardup.model.errors import EngineFailed, require_whole
 
 Item = TypeVar("Item")
@@ -90,9 +90,7 @@ def thread_count(threads: int | None) -> int:
 
     Raises ``ParameterError`` unless it is an integer of at least 1.
     """
-    if threads is not None:
-        return require_whole("threads", threads, 1)
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return available_cores() if threads is None else require_whole("threads", threads, 1)
 
 
 def awaited(future: Future[Result]) -> Result:

@@ -1,5 +1,7 @@
-"""The memory available to this process."""
+"""The memory and the cores that this process may use."""
 
+import math
+import os
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
@@ -16,22 +18,39 @@ def available_memory(root: Path = Path("/")) -> int | None:
     return min([*(int(kilobytes) * 1024 for kilobytes in machine), *_available_in_groups(root)], default=None)
 
 
+def available_cores(root: Path = Path("/")) -> int:
+    """Return the number of cores available to this process: of the machine, and of every control group around it.
+
+    A group that may use half of the time of three cores has two.
+    """
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for is_unified, folder in _groups(root, "cpu"):
+        files = ("cpu.max",) if is_unified else ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+        time, period, *_ = [*" ".join(line for name in files for line in _lines(folder / name)).split(), "", ""]
+        if time.isdecimal() and period.isdecimal():  # without a limit, the time is "max" or -1
+            cores = min(cores, math.ceil(int(time) / int(period)))
+    return cores
+
+
 def _available_in_groups(root: Path) -> Iterator[int]:
+    for is_unified, folder in _groups(root, "memory"):
+        limit, usage, cached = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+        if is_unified:
+            limit, usage, cached = "memory.max", "memory.current", "inactive_file"
+        most, used = _number(folder / limit), _number(folder / usage)
+        if most is not None and used is not None and most < _UNLIMITED:
+            known = (words for words in map(str.split, _lines(folder / "memory.stat")) if words[:1] == [cached])
+            yield max(0, most - used + sum(int(words[1]) for words in known))
+
+
+def _groups(root: Path, controller: str) -> Iterator[tuple[bool, Path]]:
+    """Yield the folders of the control groups around this process, and whether they are of version 2."""
     for line in _lines(root / "proc/self/cgroup"):
         number, controllers, place = (*line.split(":", 2), "", "")[:3]
-        if number == "0":
-            files = ("sys/fs/cgroup", "memory.max", "memory.current", "inactive_file")
-        elif "memory" in controllers.split(","):
-            files = ("sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
-        else:
-            continue
-        base, limit, usage, cached = files
-        group = PurePosixPath(place.lstrip("/"))
-        for folder in (root / base / part for part in (group, *group.parents)):
-            most, used = _number(folder / limit), _number(folder / usage)
-            if most is not None and used is not None and most < _UNLIMITED:
-                known = (words for words in map(str.split, _lines(folder / "memory.stat")) if words[:1] == [cached])
-                yield max(0, most - used + sum(int(words[1]) for words in known))
+        if number == "0" or controller in controllers.split(","):
+            base = root / "sys/fs/cgroup" / ("" if number == "0" else controller)
+            group = PurePosixPath(place.lstrip("/"))
+            yield from ((number == "0", base / part) for part in (group, *group.parents))
 
 
 def _number(path: Path) -> int | None:
