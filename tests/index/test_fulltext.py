@@ -1,6 +1,7 @@
 import math
 import os
 import random
+import resource
 import sqlite3
 import subprocess
 import sys
@@ -419,6 +420,17 @@ def test_a_copy_to_a_full_disk_names_the_copy(table, tmp_path, monkeypatch):
     with pytest.raises(StorageFailed, match=r"copy/search\.sqlite\.new cannot be written: .*full") as caught:
         fulltext.copy(tmp_path, to)
     assert caught.value.code == FULL
+
+
+def test_a_copy_that_the_system_refuses_to_write_names_the_copy(table, tmp_path):
+    (to := tmp_path / "copy").mkdir()
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
+    try:
+        with pytest.raises(StorageFailed, match=r"copy/search\.sqlite\.new cannot be used: disk I/O error"):
+            fulltext.copy(tmp_path, to)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
 def test_a_reader_changes_nothing_and_after_the_end_nothing_goes(table, path):

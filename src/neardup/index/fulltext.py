@@ -62,6 +62,16 @@ _DAMAGED: Final = frozenset(
 )
 _BUSY: Final = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
+_OF_WRITING: Final = frozenset(
+    {
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR_WRITE,
+        sqlite3.SQLITE_IOERR_FSYNC,
+        sqlite3.SQLITE_IOERR_TRUNCATE,
+    }
+)
+
 _FOUND: Final = "FROM documents WHERE documents MATCH ?"
 _RANKED: Final = (  # since SQLite 3.35 matches are read once, to be counted and ranked
     f"WITH found AS (SELECT rowid AS id, bm25(documents, 0.0, {TITLE_WEIGHT}, {BODY_WEIGHT}, 0.0) AS score "  # noqa: S608
@@ -552,7 +562,7 @@ def _is_copied(path: Path, new: Path) -> bool:
         with closing(_connect(path, before[0])) as source, closing(sqlite3.connect(new)) as target:
             source.backup(target)
     except sqlite3.DatabaseError as error:
-        if _code(error) in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY}:  # only the copy is written
+        if {_code(error), error.sqlite_errorcode} & _OF_WRITING:  # only the copy is written
             raise _own(error, new, None) from error
         if before == (_reading(path), _written(path)):
             raise
