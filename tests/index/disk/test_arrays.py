@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.index.disk.arrays import ArraysWriter, StoredArrays
+from neardup.index.disk.arrays import ArraysWriter, StoredArrays, understood
 from neardup.index.disk.files import Disk
 from neardup.kernels.blocks import BLOCK
 from neardup.model.errors import StorageDamaged, StorageError, StorageFailed, StorageRefused
@@ -24,6 +24,11 @@ def write(path, number=3000, words=WORDS):
 
 def opened(path, stored=None):
     return StoredArrays(Disk(), path, "numbers", stored)
+
+
+def test_too_little_memory_is_not_called_damage(tmp_path):
+    with pytest.raises(StorageFailed, match="a cannot be read: there is not enough memory"), understood(tmp_path / "a"):
+        raise MemoryError
 
 
 def test_what_is_read_is_what_was_written(tmp_path):

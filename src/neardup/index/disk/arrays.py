@@ -23,7 +23,7 @@ from neardup.index.disk.files import Disk
 from neardup.kernels import blocks as kernels
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Bytes, Positions, TextBatch, Words
-from neardup.model.errors import StorageDamaged, StorageRefused
+from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 
 FORMAT: Final = 1
 ALIGNMENT: Final = 64
@@ -66,13 +66,15 @@ def understood(path: Path, *errors: type[Exception], rule: str = "") -> Iterator
     """Raise ``StorageDamaged`` for invalid contents of a file whose checksums are right; some *errors* pass.
 
     Checksums detect accidents, not forgeries, so parsed values are checked before they are used. A *rule* replaces the
-    reason.
+    reason. ``StorageFailed`` if there is too little memory: the file may be intact.
     """
     try:
         yield
     except errors:
         raise
-    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError) as error:
+    except MemoryError as error:
+        raise StorageFailed(str(path), "cannot be read: there is not enough memory") from error
+    except (ArithmeticError, AttributeError, LookupError, RecursionError) as error:
         raise StorageDamaged(str(path), rule or f"makes no sense: {error!r}") from error
     except (TypeError, ValueError, struct.error, msgspec.ValidationError) as error:
         raise StorageDamaged(str(path), rule or f"makes no sense: {error}") from error
