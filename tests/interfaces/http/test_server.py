@@ -429,6 +429,20 @@ def test_workers_that_are_starting_end_at_once(folder, number):
     assert (process.returncode, "Traceback" in errors.decode()) == (0, False), errors.decode()
 
 
+def test_workers_that_answer_a_last_request_let_nobody_else_wait(run, folder):
+    process = run(folder, "--workers", "2", "--read-only")
+    with process.connection() as last:
+        last.sendall(JUDGE % b"100" + b"{")
+        time.sleep(0.2)
+        process.process.send_signal(signal.SIGTERM)
+        time.sleep(1.5)
+        with pytest.raises(ConnectionRefusedError):
+            process.connection()
+        last.sendall(b" " * 99)
+        assert last.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert process.end(0)[0] == 0
+
+
 def test_workers_do_not_outlive_the_process_that_started_them(run, folder):
     process = run(folder, "--workers", "2", "--read-only")
     process.end(signal.SIGKILL)  # which waits for all who could write to its output

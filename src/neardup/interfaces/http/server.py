@@ -400,7 +400,12 @@ class Supervisor(Multiprocess):
         return self.processes if self._writing is None else [*self.processes, self._writing]
 
     def join_all(self) -> None:
-        """Wait for the workers, and then end the process that writes, which they may need until then."""
+        """Wait for the workers, and then end the process that writes, which they may need until then.
+
+        New connections are refused: no worker would answer those that an open socket accepts.
+        """
+        for listening in self.sockets:
+            listening.close()
         super().join_all()
         if self._writing is not None:
             self._writing.terminate()
