@@ -67,6 +67,19 @@ def test_a_copy_is_brought_up_to_date_after_the_index_was_opened_again(index, tm
     assert state(tmp_path / "copy") == state(tmp_path / "seen")
 
 
+def test_a_reader_of_a_copy_sees_what_it_is_brought_up_to_date_with(index, tmp_path):
+    index.copy(tmp_path / "copy")
+    with Index.open(tmp_path / "copy") as reader:
+        assert not reader.refresh()
+        for name in ("later", "last"):
+            index.admit([name], [f"a page that came {name} and is not in the first copy"])
+            index.copy(tmp_path / "copy")
+            assert reader.refresh()
+            assert name in reader
+            index.copy(tmp_path / "copy")
+            assert not reader.refresh()
+
+
 def test_an_index_in_memory_is_saved_by_a_copy(tmp_path):
     with Index.create(texts=True) as index:
         admit(index, 0, 10)

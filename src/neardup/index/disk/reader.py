@@ -306,7 +306,7 @@ class Reader:
     def refresh(self) -> bool:
         """Read the changes since the last call; return whether there were any.
 
-        Raises ``StorageMoved`` if another folder, index or log is at the path now.
+        Raises ``StorageMoved`` if another folder or index, or an older copy of it, is at the path now.
         """
         self.require_open()
         for _ in range(TRIES):
@@ -314,7 +314,9 @@ class Reader:
                 manifest = Manifest.read(self._disk, self.folder)
                 replaced = self._disk.identity(self.folder) != self._place or manifest.mark != self.manifest.mark
                 is_known = manifest.log == self.manifest.log
-                if replaced or (is_known and self._has_other_log()):
+                if is_known and self._disk.size(self.folder / manifest.log) < self._tail.end:
+                    replaced = True  # by an older copy
+                if replaced:
                     raise StorageMoved(str(self.folder), "was replaced while it was open; open the index again")
                 if is_known:
                     before = self._reader.tail, self.manifest.terms
@@ -326,11 +328,6 @@ class Reader:
                 continue
             return True
         raise StorageDamaged(str(self.folder), "the files that its manifest names are not there")
-
-    def _has_other_log(self) -> bool:
-        """Return whether the log is not the one that was read, or has lost records: an older copy is in its place."""
-        identity, size = self._disk.placed(self.folder / self.manifest.log)
-        return identity != self._log_identity or size < self._tail.end
 
     def require_open(self) -> None:
         """Raise ``StorageRefused`` if it was closed; after a failure, read the files again."""

@@ -472,10 +472,14 @@ class Store(Reader):
             raise StorageRefused(str(self.folder), f"{others}; open it again here")
 
     def _has_lost_log(self) -> bool:
+        """Return whether the log is another file than the one that is written, or has lost records."""
+        if self._log is None:
+            return False
         try:
-            return self._log is not None and self._has_other_log()
+            identity, size = self._disk.placed(self.folder / self.manifest.log)
         except FileNotFoundError:
             return True
+        return identity != self._log_identity or size < self._tail.end
 
     def _require_place(self) -> None:
         """Raise ``StorageMoved`` unless the folder is at its path, and its lock and its log are in place."""
