@@ -75,6 +75,9 @@ def test_one_writer_has_a_folder(tmp_path):
     (tmp_path / LOCK).write_text(f"{own}token of a process with the same number in another container\n")
     with pytest.raises(StorageBusy, match=f"{own[:-1]} is writing to it"):
         other.lock(tmp_path)
+    (tmp_path / LOCK).write_text("11020\n")  # restored from a copy of an older version
+    with pytest.raises(StorageBusy, match="another process is writing to it"):
+        other.lock(tmp_path)
     disk.unlock(tmp_path)
     other.lock(tmp_path)
     other.unlock(tmp_path)

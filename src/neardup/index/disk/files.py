@@ -301,7 +301,9 @@ def _writer_of(folder: Path) -> str:
     except OSError:
         return "another process"
     name = known.partition(b"\n")[0].decode(errors="replace")
-    return "this process" if known == _this_process() else name or "another process"
+    if known == _this_process():
+        return "this process"
+    return name if name.startswith("process ") else "another process"
 
 
 def _this_process() -> bytes:
