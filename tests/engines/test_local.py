@@ -1,4 +1,3 @@
-import os
 import threading
 import time
 from itertools import pairwise
@@ -7,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup.engines import local
 from neardup.engines.local import LocalEngine, ahead
 from neardup.model.errors import EngineFailed, ParameterError
 
