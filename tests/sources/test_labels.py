@@ -192,7 +192,7 @@ def test_a_file_that_has_taken_the_place_is_not_replaced(path):
         file.append(FIRST)
         path.rename(path.with_name("moved.jsonl"))
         path.write_bytes(LINE)
-        with pytest.raises(OutputError, match="another file has taken its place while it was open; put it back"):
+        with pytest.raises(OutputError, match="it was replaced while it was open; restore the original file"):
             file.replace([SECOND])
     assert path.read_bytes() == LINE
     assert read_labels(path.with_name("moved.jsonl")) == [FIRST]

@@ -19,9 +19,9 @@ def available_memory(root: Path = Path("/")) -> int | None:
 
 
 def available_cores(root: Path = Path("/")) -> int:
-    """Return the number of cores available to this process: of the machine, and of every control group around it.
+    """Return the number of cores that this process may use: the least of the machine and its control groups.
 
-    A group that may use half of the time of three cores has two.
+    A quota of 1.5 cores counts as 2.
     """
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     for is_unified, folder in _groups(root, "cpu"):

@@ -50,7 +50,7 @@ def unpacked(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def filtered(rows: Any, chosen: Flags) -> Any:
-    """Return the chosen rows of a table, a batch or a column; Arrow cannot filter views, and lists of them."""
+    """Return the chosen rows of a table, batch or column; Arrow itself filters neither views nor lists of views."""
     try:
         return rows.filter(chosen)
     except pa.ArrowNotImplementedError:

@@ -245,10 +245,10 @@ class StorageFailed(StorageError):
 
 
 class StorageMoved(StorageFailed):
-    """The folder of an open index, or its files, were moved or replaced, or its lock was removed; nothing was written.
+    """The folder or files of an open index were moved or replaced, or its lock was removed; nothing was written.
 
-    Acknowledged changes are in the files that were opened, wherever they are now. Opening the index again opens the
-    folder that is at the path now.
+    Acknowledged changes are in the files that were opened, if these still exist. Reopening the index opens the files
+    that are at the path now.
     """
 
     code = "storage moved"
@@ -456,7 +456,7 @@ def require_share(name: str, value: Any, *, below_one: bool = False) -> Any:
 
 
 def plain_value(value: Any) -> Any:
-    """Return a number or a string of NumPy as one of Python; others as they are.
+    """Return a NumPy number or string as one of Python; return other values unchanged.
 
     A float is returned by its shortest decimal form, such as 0.9.
 

@@ -395,10 +395,10 @@ class WholeInputs(Collection):
     def write(
         self, path: AnyPath, rows: Positions | Flags | slice, marks: pa.Table | None = None, *, force: bool = False
     ) -> None:
-        """Write the records at some positions, or flagged ones, in the inputs' columns and the format of *path*.
+        """Write the records of these *rows* with the columns of the inputs, in the format of *path*.
 
-        *marks* has a row for every document: its fields are added at the end. That of an archive has the ``originals``
-        of the other documents, for which revisit records are written if the payload is equal.
+        *marks* has a row for every document: its fields are added at the end. For an archive, these are the
+        ``originals`` of the other documents, for which revisit records are written if the payload is equal.
 
         Raises the errors of ``check_target``, ``DataError`` if an input has changed since it was read, or if the
         records have a field with the name of a mark, and ``OutputError`` if the system refuses; then nothing is

@@ -220,7 +220,7 @@ def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]", links:
 
 
 def entries(root: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
-    """Yield everything in a folder but the folders in it, whose entries follow, with its path in the folder.
+    """Yield each path in a folder, and in the folders inside, with its entry; folders themselves are left out.
 
     Raises ``DataError`` for a folder that cannot be listed.
     """

@@ -206,7 +206,7 @@ def is_document(name: str) -> bool:
 
 
 def ending(name: str) -> str:
-    """Return the ending of a file's name in small letters, with its dot; something else for a name without a dot."""
+    """Return the ending of a file's name in lower case, with its dot; without a dot, the last character."""
     return name[name.rfind(".") :].lower()
 
 

@@ -108,7 +108,7 @@ class LabelFile(AbstractContextManager["LabelFile"]):
         is unchanged.
         """
         if self._path.exists() and not self._named(self._file):
-            rule = "another file has taken its place while it was open; put it back, and label with it again"
+            rule = "it was replaced while it was open; restore the original file, and start labelling again"
             raise OutputError(self._name, rule)
         with atomic(str(self._path)) as file:
             for answer in answers:

@@ -128,7 +128,7 @@ def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingR
 
 
 class LackingFields:
-    """Which of some fields no record of the pieces of inputs has so far."""
+    """The requested fields that no record of some pieces has so far."""
 
     def __init__(self, fields: Sequence[str]) -> None:
         self._fields = fields
@@ -147,12 +147,12 @@ class LackingFields:
 
     @property
     def found(self) -> dict[str, list[str]]:
-        """The fields that no record has, with those that there are; without records, the columns of tables count."""
+        """The fields that no record has, each with the existing fields; without records, those of the tables."""
         return self._columns if self._of_records is None else self._of_records
 
     @property
     def all_found(self) -> bool:
-        """Whether some record has each field."""
+        """Whether every field has been found."""
         return self._of_records == {}
 
     def require(self, where: str) -> None:

@@ -117,7 +117,7 @@ class Shards:
         return replace(self, shards=shards, identities=identities, ignored=ignored, size=size)
 
     def with_request(self, request: Request) -> Self:
-        """Return the same shards, read by another request, without a second look at the inputs."""
+        """Return the same shards with another request, without examining the inputs again."""
         others = copy(self)
         others.request = request
         return others

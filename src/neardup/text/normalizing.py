@@ -42,7 +42,7 @@ def may_change(batch: TextBatch, form: Normalization) -> Bytes:
 
 @cache
 def leads(form: Normalization) -> Flags:
-    """Return which first bytes of UTF-8 begin a code point that normalisation may change, or a combining mark."""
+    """Flag the first bytes, in UTF-8, of combining marks and of code points that normalisation may change."""
     index, data = unicode_tables().normal
     unsettled = ((data & (BITS[form] | _CLASS)) != 0).reshape(-1, 2, 64).any(axis=2)[index]  # 64 have one first byte
     return np.isin(np.arange(256), [chr(64 * place).encode()[0] for place in np.flatnonzero(unsettled).tolist()])

@@ -106,7 +106,7 @@ class Tokenizer:
 
 
 def segments_of(batch: TextBatch, *, sentences: bool = False) -> tuple[Positions, Positions]:
-    """Return where the lines or *sentences* of a batch are cut, until this thread cuts again; and each text's first."""
+    """Return the bounds of lines or *sentences*, until this thread's next call, and the first one of each text."""
     cuts: Positions = scratch("cuts", int(batch.offsets[-1] - batch.offsets[0]) + 1, np.int64)
     parts = np.empty(len(batch) + 1, np.int64)
     if sentences:

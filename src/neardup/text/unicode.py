@@ -29,7 +29,7 @@ import numpy.typing as npt
 
 
 class UnicodeTables(NamedTuple):
-    """The arrays for kernels: of each table the index and the data, of ``search`` also its expansions."""
+    """The arrays for kernels: the index and data of each table, and expansions; those of ``search`` are with it."""
 
     analysis: tuple[npt.NDArray[np.uint16], npt.NDArray[np.uint32]]
     expansions: npt.NDArray[np.uint32]

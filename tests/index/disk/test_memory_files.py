@@ -47,7 +47,7 @@ def test_indexes_in_memory_are_apart(ids):
         one.admit(ids[:1], TEXTS[:1])
         assert other.judge(TEXTS[:1]) == [New()]
     assert not FOLDER.exists()
-    with pytest.raises(StorageRefused, match="is closed, which has removed its documents; create a new one"):
+    with pytest.raises(StorageRefused, match="is closed, and its documents are removed; create a new one"):
         one.judge(TEXTS[:1])
 
 

@@ -742,7 +742,7 @@ def test_damaged_records_of_what_was_learned_are_found(crawl, part, extraction):
     dedup_files([crawl / "crawl.warc.gz"], report=part / "why.jsonl", **ways)
     (path,) = (part / "work").glob("run-*/done/learn--0.json")
     path.write_text(json.dumps(json.loads(path.read_text()) | {"extraction": extraction}))
-    with pytest.raises(StorageDamaged, match=r"learn--0\.json: its content is not that of the run"):
+    with pytest.raises(StorageDamaged, match=r"learn--0\.json: it is damaged, or of another run"):
         dedup_files([crawl / "crawl.warc.gz"], report=part / "why.jsonl", **ways)
 
 

@@ -471,7 +471,7 @@ def test_connections_beyond_the_limit_of_open_files_wait_and_are_reported_once(r
     there = len([*Path(f"/proc/{pid}/fd").iterdir()])
     resource.prlimit(pid, resource.RLIMIT_NOFILE, (2 * there + 6, 2 * there + 6))  # a half is for the service
     connections = [process.connection() for _ in range(12)]
-    by_then(lambda: "some connections must wait: Too many open files; raise the limit" in process.complaints())
+    by_then(lambda: "new connections wait: Too many open files; raise the limit" in process.complaints())
     time.sleep(2.5)  # in which connections are accepted again twice
     assert len([*Path(f"/proc/{pid}/fd").iterdir()]) <= there + 4
     for connection in connections:
@@ -487,7 +487,7 @@ def test_a_folder_whose_path_is_too_long_for_a_socket_is_reported(folder, tmp_pa
     monkeypatch.setattr(server, "_MEMORY", str(long))
     deployment = server.Deployment(folder=str(folder), port=0, workers=2)
     with pytest.raises(
-        StorageFailed, match=r"cannot have a socket: .*too long; name a folder with a shorter path: TMPDIR"
+        StorageFailed, match=r"cannot hold a socket: .*too long; if its path is too long, name a shorter one: TMPDIR"
     ):
         server.run(deployment, started=print, report=print)
     assert [*long.iterdir()] == []

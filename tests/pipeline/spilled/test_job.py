@@ -101,7 +101,7 @@ def test_files_of_other_kinds_sizes_and_values_are_damaged(job_of, sources):
         partial(job.table, "t.arrow", 2, {"b": pa.int64()}),
         partial(job.table, "t.arrow", 2, {"c": pa.int64()}),
     ):
-        with pytest.raises(StorageDamaged, match="its content is not that of the run"):
+        with pytest.raises(StorageDamaged, match="it is damaged, or of another run"):
             wrong()
 
 

@@ -73,7 +73,9 @@ def understood(path: Path, *errors: type[Exception], rule: str = "") -> Iterator
     except errors:
         raise
     except MemoryError as error:
-        raise StorageFailed(str(path), "cannot be read: there is not enough memory") from error
+        raise StorageFailed(
+            str(path), "cannot be read: there is not enough memory; free some, or raise its limit"
+        ) from error
     except (ArithmeticError, AttributeError, LookupError, RecursionError) as error:
         raise StorageDamaged(str(path), rule or f"makes no sense: {error!r}") from error
     except (TypeError, ValueError, struct.error, msgspec.ValidationError) as error:

@@ -160,7 +160,7 @@ def gathered(
 
 
 def checksums(strings: TextBatch, key: Words) -> Words:
-    """Return a keyed checksum of each string (see ``add_field``); without the key, many equal ones cannot be made."""
+    """Return a keyed checksum of each string (see ``add_field``); without the key, equal ones cannot be forged."""
     sums = np.zeros(len(strings), np.uint64)
     add_field(strings.data, strings.offsets, strings.offsets[1:], key, sums)
     return sums

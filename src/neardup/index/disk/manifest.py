@@ -149,10 +149,10 @@ class Manifest:
             unknown = sorted(set(given["flags"]) - FLAGS)
             if unknown:
                 raise StorageRefused(str(path), f"needs {', '.join(unknown)}, which this neardup does not know")
-            expect(given.keys() <= {*cls.__dataclass_fields__}, "unknown statements")
+            expect(given.keys() <= {*cls.__dataclass_fields__}, "unknown fields")
             manifest = msgspec.convert(given, cls)
             for mark in (manifest.mark, manifest.terms.get("digests", manifest.mark)):
-                expect(_MARK.fullmatch(mark) is not None, "invalid index id or salt of digests")
+                expect(_MARK.fullmatch(mark) is not None, "invalid index id or digest salt")
             expect(all(NAMES.fullmatch(own) for own in manifest.files), "unexpected file name")
             expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
         return manifest

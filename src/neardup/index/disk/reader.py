@@ -306,7 +306,7 @@ class Reader:
     def refresh(self) -> bool:
         """Read the changes since the last call; return whether there were any.
 
-        Raises ``StorageMoved`` if another folder or index, or an older copy of it, is at the path now.
+        Raises ``StorageMoved`` if the path has another folder or index now, or an older copy of this one.
         """
         self.require_open()
         for _ in range(TRIES):
@@ -332,7 +332,7 @@ class Reader:
     def require_open(self) -> None:
         """Raise ``StorageRefused`` if it was closed; after a failure, read the files again."""
         if self.closed:
-            removed = ", which has removed its documents; create a new one"
+            removed = ", and its documents are removed; create a new one"
             then = removed if self.folder == IN_MEMORY else "; open it again"
             raise StorageRefused(str(self.folder), f"is closed{then}")
         if self._stale:

@@ -493,10 +493,8 @@ class Store(Reader):
             raise StorageMoved(str(self.folder), f"{rule}; open the index again to write here")
         self._moved = self._has_lost_log()
         if self._moved:
-            rule = (
-                "was emptied or restored while it was being written. Acknowledged changes are lost with its old files"
-            )
-            raise StorageMoved(str(self.folder), f"{rule}; open the index again when its files are restored")
+            rule = "was emptied or restored while it was being written. Changes that its files lack now are lost"
+            raise StorageMoved(str(self.folder), f"{rule}; restore missing files from a copy, and open the index again")
 
 
 def _sync_now_and_then(store: "weakref.ref[Store]", ended: threading.Event) -> None:

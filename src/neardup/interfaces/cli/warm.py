@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 INTERRUPTED = "interrupted; the kernels compiled so far are kept"
 USAGE = ""
-_NO_FOLDER = "there is no writable folder with room for the machine code; set NUMBA_CACHE_DIR to one."
+_NO_FOLDER = "no writable folder has 32 MiB free for the machine code; set NUMBA_CACHE_DIR to one."
 
 
 def run(_: argparse.Namespace) -> int:

@@ -161,18 +161,18 @@ class SignalledServer(uvicorn.Server):
 
 
 class Listening(socket.socket):
-    """A socket that listens. It leaves some files to the service; without others, it is asked again after a second.
+    """A listening socket that keeps some file descriptors for the service, and pauses for a second if no other is left.
 
-    In that case asyncio would ask it as often as connections may wait, report each attempt, and repeat each.
+    Without that, asyncio would try as often as connections may wait, and report and repeat each attempt.
     """
 
-    _refused = 0.0  # the time of the last attempt without a file
+    _refused = 0.0  # the last time that descriptors ran out
 
     def __reduce__(self) -> tuple[Callable[[Any], "Listening"], tuple[Any]]:
         return _listening_again, (DupFd(self.fileno()),)
 
     def accept(self) -> tuple[socket.socket, Any]:
-        """Accept a connection; ``BlockingIOError`` if there is none, or right after an attempt without a file."""
+        """Accept a connection; ``BlockingIOError`` if there is none, or just after descriptors ran out."""
         try:
             self._require_files()
             return super().accept()
@@ -196,6 +196,10 @@ def _listening_again(duplicate: Any) -> Listening:
     return Listening(fileno=duplicate.detach())
 
 
+def _way_out(error: OSError) -> str:
+    return "raise the limit of open files (ulimit -n)" if error.errno in {errno.EMFILE, errno.ENFILE} else "free memory"
+
+
 def _report_refused(report: Report) -> None:
     """Report once a minute, in a line, that connections cannot be accepted."""
     reported = -math.inf
@@ -207,7 +211,7 @@ def _report_refused(report: Report) -> None:
             loop.default_exception_handler(context)
         elif time.monotonic() >= reported + _REPORTING_SECONDS:
             reported = time.monotonic()
-            report(f"some connections must wait: {reason(error)}; raise the limit of open files (ulimit -n)")
+            report(f"new connections wait: {reason(error)}; {_way_out(error)}")
 
     asyncio.get_running_loop().set_exception_handler(handle)
 
@@ -323,10 +327,8 @@ def _run_workers(
             try:
                 own.bind(path)
             except OSError as error:
-                rule = (
-                    f"cannot have a socket: {reason(error)}; name a folder with a shorter path: TMPDIR=DIR neardup ..."
-                )
-                raise StorageFailed(str(folder), rule) from error
+                then = "if its path is too long, name a shorter one: TMPDIR=DIR neardup ..."
+                raise StorageFailed(str(folder), f"cannot hold a socket: {reason(error)}; {then}") from error
             own.listen(_BACKLOG)
             own.setblocking(False)
             changing = with_short_start(worker, replace(deployment, access_log=None, proxies=()), None)
@@ -354,7 +356,7 @@ def _run_workers(
 def metrics_folder() -> Iterator[Path]:
     """Make the folder in which workers keep their metrics, and remove it with those that killed services have left.
 
-    It is in memory if possible: a process that writes to a mapped file ends if the disk is full.
+    It is in memory if possible: on a full disk, writing to a mapped file would kill the process.
     """
     made = Path(mkdtemp(prefix="neardup-metrics-", dir=_MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else None))
     remove_leftovers(made.parent)
@@ -432,7 +434,7 @@ class Supervisor(Multiprocess):
                 self.should_exit.set()
                 return
             why = process.pid, process.exitcode
-            log.warning("A worker process (%s) ended unexpectedly, with exit code %s, and is replaced", *why)
+            log.warning("A worker process (pid %s) ended unexpectedly (exit code %s) and is replaced", *why)
             self.processes[place] = _begun(self.config, self.sockets)
         if self._writer is not None and self._writing is not None and self._is_lost(self._writing):
             log.warning("The process that writes the index ended unexpectedly and is replaced")
@@ -478,7 +480,7 @@ def _answers(process: Process, ended: threading.Event) -> bool:
 
 
 def worker(deployment: Deployment, ready: Connection | None) -> Guard:
-    """Create the application of a worker, which writes to *ready* when it serves, or of the process that writes.
+    """Create the application of a worker, which signals *ready* when it serves, or of the process that writes.
 
     A worker that cannot open the index (its folder may be moved) or read the tokens reports it, and tries again.
     """

@@ -102,7 +102,7 @@ class Summary:
 
 
 class RunResult:
-    """What the results of all runs have, also of those in pieces, whose decisions are in files; see ``Result``."""
+    """The members of all results, including those of runs in pieces, whose decisions are in files; see ``Result``."""
 
     __slots__ = ()
     decisions: pa.Table

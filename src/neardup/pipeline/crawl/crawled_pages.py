@@ -38,7 +38,7 @@ class Crawled:
 
 
 def addressed(urls: Any, contents: Any) -> tuple[list[Any], Positions]:
-    """Return URLs as a list, empty strings for missing ones, and the contents of the pages at these as an array.
+    """Return the URLs as a list (empty if missing), and the contents of their pages as an array.
 
     Raises ``DataError`` unless *contents* has one integer per URL.
     """

@@ -170,7 +170,7 @@ class Job:
         return self.sizes(name)
 
     def array(self, name: str, kind: npt.DTypeLike, size: int | None = None, *, shape: tuple[int, ...] = (-1,)) -> Any:
-        """Map an array of this type and *shape*; with *size*, it has as many rows."""
+        """Map an array of this type and *shape*; *size* is the number of rows that it must have."""
         path = self.path(name)
         with naming(path, doing="read"):
             raw = mapped(path) if path.stat().st_size else b""
@@ -242,7 +242,7 @@ def mapped(path: Path) -> pa.Buffer:
 
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
-OTHER: Final = "its content is not that of the run; remove the work folder, and run again"
+OTHER: Final = "it is damaged, or of another run; remove the work folder, and run again"
 _VALIDATING: Final = Lock()
 
 
