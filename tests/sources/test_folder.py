@@ -94,6 +94,21 @@ def test_what_is_too_large_or_gone_is_rejected(made):
     ]
 
 
+def test_a_link_to_itself_is_rejected_like_one_to_nowhere(made):
+    place = made({"a.txt": b"A"})
+    for name in ("loop.txt", "loop"):
+        (place / name).symlink_to(name)
+    got = read([place])
+    assert got.ids.to_pylist() == ["a.txt"]
+    assert [record.reason for record in got.rejected] == ["it cannot be read: Too many levels of symbolic links"]
+    assert got.ignored == 1
+
+
+def test_the_name_of_a_hidden_file_is_no_ending(made):
+    place = made({".html": b"<p>Page", "a.HTML": b"<p>Page"})
+    assert read([place], glob=[".html", "a.*"]).texts.to_pylist() == ["<p>Page", "Page"]
+
+
 def test_links_out_of_the_folder_are_not_followed(made, tmp_path):
     place = made({"a.txt": b"A", "sub/b.txt": b"B"})
     outside = made({"secret.txt": b"S"}, "outside")

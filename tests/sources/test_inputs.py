@@ -45,6 +45,12 @@ def test_a_folder_without_documents_is_its_tables(data):
     assert inputs_of(["data"], Request(glob=["*.csv"])).paths == ("data/b.csv",)
 
 
+def test_links_to_themselves_are_left_out_of_a_folder_of_tables(data):
+    (data / "data" / "loop").symlink_to("loop")
+    found = inputs_of(["data"], Request())
+    assert (len(found.paths), found.ignored) == (3, 5)
+
+
 def test_standard_input_is_only_on_one_side(data):
     assert inputs_of(["-"], Request(), ["data"]).given == ("-",)
     with pytest.raises(ParameterError, match="must name standard input only once"):

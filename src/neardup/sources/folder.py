@@ -190,10 +190,11 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
     endings: Counter[str] = Counter()
     for relative, entry in entries(root):
         known = not is_hidden(relative, globs) and (matches(relative, globs) if globs else is_document(entry.name))
-        linked = entry.is_symlink() and (known or entry.is_dir())
-        if linked and (entry.is_dir() or not PurePath(os.path.realpath(entry)).is_relative_to(inside)):
+        if is_link_to_folder(entry) or (
+            known and entry.is_symlink() and not PurePath(os.path.realpath(entry)).is_relative_to(inside)
+        ):
             links += 1
-        elif known and (entry.is_file() or not is_pipe(entry.path)):
+        elif known and (entry.is_file(follow_symlinks=False) or not is_pipe(entry.path)):
             found.append(relative)
         else:
             others += 1
@@ -236,6 +237,11 @@ def entries(root: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
                         yield f"{above}{entry.name}", entry
         except OSError as error:
             raise DataError.by(error, error.filename, "this folder") from error
+
+
+def is_link_to_folder(entry: "os.DirEntry[str]") -> bool:
+    """Return whether an entry is a link to a folder; broken links are not, nor are links to themselves."""
+    return entry.is_symlink() and os.path.isdir(entry)  # noqa: PTH112 - ``entry.is_dir`` may raise errors
 
 
 def _name(folder: str) -> str:

@@ -206,8 +206,12 @@ def is_document(name: str) -> bool:
 
 
 def ending(name: str) -> str:
-    """Return the ending of a file's name in lower case, with its dot; without a dot, the last character."""
-    return name[name.rfind(".") :].lower()
+    """Return the ending of a file's name in lower case, with its dot; without an ending, some end of the name.
+
+    >>> ending("a/b.TXT"), ending("a/.txt") == ".txt"  # the name of a hidden file is not an ending
+    ('.txt', False)
+    """
+    return name[name.rfind(".", name.rfind("/") + 2) :].lower()
 
 
 def is_pipe(path: str) -> bool:

@@ -6,7 +6,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
-from neardup.sources.folder import entries
+from neardup.sources.folder import entries, is_link_to_folder
 from neardup.sources.formats import (
     FOLDER,
     STDIN,
@@ -81,7 +81,7 @@ def _tables(path: str, request: Request) -> tuple[list[str], int]:
     found: list[str] = []
     others = 0
     for relative, entry in entries(path):
-        if entry.is_symlink() and entry.is_dir():
+        if is_link_to_folder(entry):
             others += 1
             continue
         is_table = kind(entry.name) is not None

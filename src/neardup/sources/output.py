@@ -317,9 +317,7 @@ def _opened(path: str) -> int:
 def _replacing(target: Path) -> Iterator[BinaryIO]:
     partial = temporary(target)
     _FILES[target.parent] += 1
-    if (
-        _FILES[target.parent].bit_count() == 1
-    ):  # for the first, second, fourth file: listing takes as long as the folder
+    if _FILES[target.parent].bit_count() == 1:  # the first, second, fourth, ... file: listing a large folder takes long
         remove_leftovers(target.parent)
     descriptor = _nameless(target.parent)
     nameless = descriptor is not None

@@ -54,9 +54,8 @@ class ShardedTables:
             raise StorageRefused(str(folder), "does not have all shards of an index, and nothing else; save it again")
         shards, designs, number, whole = [], set(), 0, []
         for place, name in enumerate(names):
-            shards.append(
-                (number, partial(HammingTables.open, folder.absolute() / name))
-            )  # the working directory may change
+            path = folder.absolute() / name  # the working directory may change
+            shards.append((number, partial(HammingTables.open, path)))
             tables = shards[-1][1]()
             if place == 0 and isinstance(tables.part, list):
                 whole = tables.part[:1]
