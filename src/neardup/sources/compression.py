@@ -97,7 +97,7 @@ class Contents:
 
 
 class _OnDisk(Contents):
-    """Those of a file in a known state, which is closed between reads: there may be more files than can be open."""
+    """The bytes of a file in a known state, closed between reads: there may be more files than can be open."""
 
     def __init__(self, source: str, path: str, then: os.stat_result) -> None:
         super().__init__(source, memoryview(b""))

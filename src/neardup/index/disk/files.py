@@ -307,7 +307,7 @@ def _writer_of(folder: Path) -> str:
 
 
 def _this_process() -> bytes:
-    """Return what a lock file has: the name of this process, and a token that none of its number elsewhere has."""
+    """Return the content of a lock file: the name of this process, and a token, as another may have the same name."""
     return f"process {os.getpid()} on {os.uname().nodename}\n{_TOKEN}\n".encode()
 
 

@@ -52,7 +52,7 @@ def mapped_table(path: Path) -> pa.Table:
     with naming(path, doing="read"):
         try:
             return open_arrow(pa.memory_map(os.fsencode(path))).read_all()
-        except MemoryError:  # one of Arrow is of its exceptions, too
+        except MemoryError:  # that of Arrow is an ``ArrowException``, too
             raise
         except (pa.ArrowException, ValueError) as error:
             if type(error) is pa.ArrowException:  # not of the file: for example, no thread can be started
