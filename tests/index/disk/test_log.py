@@ -1,6 +1,9 @@
+from functools import lru_cache
+
 import numpy as np
 import pytest
 
+from neardup.index.disk import arrays, log
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import HEADER_BYTES, LogReader, LogRecord, LogWriter
 from neardup.model.errors import StorageDamaged
@@ -11,8 +14,8 @@ RECORDS = [("admit", {"rows": np.arange(6, dtype=np.uint64).reshape(3, 2)}), ("r
 
 def write(path, records=RECORDS, *, sync=True):
     writer = LogWriter.create(Disk(), path, MARK, 7)
-    for kind, arrays in records:
-        writer.append(kind, arrays)
+    for kind, content in records:
+        writer.append(kind, content)
         if sync:
             writer.sync()
     writer.close()
@@ -32,6 +35,16 @@ def test_what_is_read_is_what_was_appended(tmp_path):
     assert records[0].arrays["rows"].dtype == np.uint64
     assert (reader.tail.end, reader.tail.torn, reader.tail.following) == (writer.tail.end, 0, 9)
     assert writer.tail.end == (tmp_path / "log").stat().st_size
+
+
+def test_arrays_of_the_same_shapes_are_described_once(tmp_path, monkeypatch):
+    described = []
+    monkeypatch.setattr(
+        log, "_described", lru_cache(lambda *asked: described.append(asked) or arrays.described(*asked))
+    )
+    write(tmp_path / "log", RECORDS * 100, sync=False)
+    assert len(read(tmp_path / "log")[0]) == 200
+    assert len(described) == 2
 
 
 def test_only_what_is_new_is_read_again(tmp_path):

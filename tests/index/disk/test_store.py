@@ -4,7 +4,9 @@ import pytest
 
 from neardup import Index, SimHash
 from neardup.errors import StorageError
+from neardup.index.disk import store
 from neardup.index.disk.files import Disk
+from neardup.index.disk.reader import Reader
 
 
 def test_a_closed_store_is_refused(tmp_path):
@@ -55,6 +57,19 @@ def test_a_writer_syncs_the_names_that_the_last_one_may_have_left(tmp_path, monk
     monkeypatch.setattr(Disk, "sync_folder", lambda _, path: synced.append(path))
     with Index.open(tmp_path / "index", "w"):
         assert synced == [tmp_path / "index"]
+
+
+def test_opening_a_closed_index_repeats_a_limited_number_of_records(tmp_path, monkeypatch):
+    """Records of single documents take as long as those of many."""
+    monkeypatch.setattr(store, "REPEATED", 3)
+    with Index.create(tmp_path / "index", SimHash()) as index:
+        for number in range(4):
+            index.admit([str(number)], [f"text number {number}"])
+    repeated = []
+    monkeypatch.setattr(Reader, "_repeat", lambda _, record: repeated.append(record))
+    with Index.open(tmp_path / "index") as index:
+        assert len(index) == 4
+    assert repeated == []
 
 
 @pytest.mark.parametrize("flushed", [False, True])

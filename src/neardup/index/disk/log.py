@@ -12,6 +12,7 @@ import json
 import struct
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 from weakref import finalize
@@ -35,6 +36,7 @@ _SIZE: Final = struct.Struct("<I")
 _AHEAD: Final = 64  # records that are looked for after a damaged one
 
 _encoder: Final = msgspec.json.Encoder()
+_described: Final = lru_cache(1024)(described)  # most records have arrays of the same shapes
 
 
 class LogRecord(NamedTuple):
@@ -231,7 +233,7 @@ def _decoded(number: int, record: memoryview) -> LogRecord:
     kind, directory = json.loads(bytes(record[_SIZE.size : place]))
     arrays = {}
     for name, stated, shape in directory:
-        dtype, counts, size = described(stated, shape)
+        dtype, counts, size = _described(stated, tuple(shape))
         arrays[name] = np.frombuffer(bytearray(record[place : place + size]), dtype).reshape(counts)
         place += size
     expect(place == len(record), "it is not as long as its arrays")

@@ -400,12 +400,13 @@ class Reader:
             expect(len(moved) == len(representatives), "every document must have a representative")
             expect(len(clock) == 1, "its time is missing")
             batch = unflattened(self.columns, arrays) if "ordinal" in arrays else None
-            self.remove(self.with_ordinals(removed), int(clock[0]))
-            self.lead(self.with_ordinals(leaders))
-            places = self.with_ordinals(moved)
-            self.set("representative", places, representatives)
-            self.set("decided", places, np.repeat(clock, len(places)))
-            self.cover(places)
+            if len(removed) + len(leaders) + len(moved):  # otherwise, documents were only added
+                self.remove(self.with_ordinals(removed), int(clock[0]))
+                self.lead(self.with_ordinals(leaders))
+                places = self.with_ordinals(moved)
+                self.set("representative", places, representatives)
+                self.set("decided", places, np.repeat(clock, len(places)))
+                self.cover(places)
             if batch is not None:
                 ordinals = cast("Positions", batch["ordinal"])
                 before = [*(segment.last for segment in self.segments[-1:]), *self.recent.ordinals[-1:].tolist()]

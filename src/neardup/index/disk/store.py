@@ -36,6 +36,7 @@ Durability = Literal["commit", "interval", "bulk"]
 
 INTERVAL: Final = 1.0  # seconds between two syncs of the log, where durability is "interval"
 REPLAYED: Final = 1 << 25  # bytes of recent documents that closing leaves in the log, for opening to repeat
+REPEATED: Final = 1 << 12  # records, likewise: of single documents, each takes as long as those of many
 
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
@@ -282,7 +283,8 @@ class Store(Reader):
             if not self._moved:
                 self._require_place()
             return
-        if max(self.recent.nbytes, self.log_bytes) > REPLAYED:
+        many = self.records - self.manifest.records > REPEATED
+        if many or max(self.recent.nbytes, self.log_bytes) > REPLAYED:
             self._flush()
         self._sync_log()
         if self.log_bytes != self.manifest.sealed:
