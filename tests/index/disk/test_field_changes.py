@@ -4,7 +4,7 @@ import pytest
 from neardup.index.disk.columns import Columns, decoded, encoded
 from neardup.index.disk.field_changes import (
     FieldChange,
-    LatestFieldChanges,
+    LatestChanges,
     as_arrays,
     changed_ordinals,
     of_arrays,
@@ -47,7 +47,7 @@ def test_what_a_forger_writes_is_refused(name, array):
 
 
 def test_the_documents_of_the_latest_changes():
-    latest = LatestFieldChanges(5)
+    latest = LatestChanges(5)
     assert latest.number == 5
     latest.add(np.array([3, 9]))
     latest.add(np.array([1, 9]))

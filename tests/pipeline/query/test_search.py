@@ -190,6 +190,34 @@ def test_it_knows_what_is_in_a_table_that_was_built_anew(index, search):
     assert search._is_level(search._table.state())
 
 
+def test_the_whole_table_is_read_once_to_follow_many_removals(index, search, monkeypatch):
+    read = []
+    ordinals = search._table.ordinals
+    monkeypatch.setattr(search._table, "ordinals", lambda: read.append(1) or ordinals())
+    for number in range(20):
+        index.admit(["a"], [f"{STORM} {number}"])
+        assert search.catch_up() == 2
+    assert len(read) == 1
+    assert ordinals().tolist() == [1, 21]
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+def test_removals_that_could_not_be_written_are_written_later(index, search, monkeypatch, flushed):
+    index.admit(["c", "d"], [STORM, STORM])
+    index.remove(["a"])
+    search.catch_up()
+    index.remove(["c"])
+    with monkeypatch.context() as full:
+        full.setattr(search._table, "update", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            search.catch_up()
+    if flushed:
+        index.flush()
+    index.remove(["d"])
+    assert search.catch_up() == 2
+    assert search._table.ordinals().tolist() == [1]
+
+
 def test_a_reader_sees_what_the_writer_has_done(index, search):
     with Index.open(index.store.folder) as reading, Search.open(reading) as reader:
         index.admit(["c"], [STORM])

@@ -22,8 +22,8 @@ class FieldChange(NamedTuple):
 FieldChanges = Mapping[str, FieldChange]  # by the names of the fields
 
 
-class LatestFieldChanges:
-    """How often fields have changed, in steps, and the documents of the steps after the first *before* ones."""
+class LatestChanges:
+    """How often documents have changed, in steps, and the documents of the steps after the first *before* ones."""
 
     def __init__(self, before: int) -> None:
         self._before = before
@@ -35,7 +35,7 @@ class LatestFieldChanges:
         return self._before + len(self._steps)
 
     def add(self, ordinals: Positions) -> None:
-        """Record a step that changed the fields of documents with these ordinals."""
+        """Record a step that changed documents with these ordinals."""
         self._steps.append(ordinals)
 
     def since(self, number: int) -> Positions | None:

@@ -31,7 +31,7 @@ def ordinal_keys(ordinals: Positions) -> Words:
 
 def alive_in(part: Written) -> int:
     """Count the documents of a part that were not removed."""
-    return int(part.alive.sum()) if len(part.alive) else part.documents
+    return int(np.count_nonzero(part.alive)) if len(part.alive) else part.documents
 
 
 def existing(part: Written) -> Positions:

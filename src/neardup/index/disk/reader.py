@@ -17,7 +17,7 @@ import numpy.typing as npt
 from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import GrowingStrings, checksums, some
 from neardup.index.disk.columns import COVERED, NEVER, Columns, Lookup, decoded, encoded, ordinals_of, unflattened
-from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, changed_ordinals, of_arrays
+from neardup.index.disk.field_changes import FieldChanges, LatestChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord, Tail
 from neardup.index.disk.manifest import MOST_SESSION, TRIES, Manifest, Session, with_session
@@ -71,6 +71,7 @@ class Reader:
         self.busy = threading.RLock()
         self.oversized_buckets = 0
         self.segments: list[Segment] = []
+        self.removed = LatestChanges(0)  # documents that were removed since the log began
         self.manifest = manifest
         self._mark, self._place = bytes.fromhex(manifest.mark), disk.identity(self.folder)
         self.salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)  # of the keys of ids
@@ -265,7 +266,10 @@ class Reader:
 
     def remove(self, places: Places, clock: int | None = None) -> None:
         """Remove documents, in memory; ``log_change`` records it. *clock* was the next ordinal; by default, it is."""
-        self.removals.add(self.decoded("id", places[places >= 0]), self.next_ordinal if clock is None else clock)
+        there = places[places >= 0]
+        self.removals.add(self.decoded("id", there), self.next_ordinal if clock is None else clock)
+        if len(there):
+            self.removed.add(self.take("ordinal", there))
         for part, _, positions in self._by_part(places):
             part.remove(positions)
 
@@ -370,7 +374,8 @@ class Reader:
         self._log_identity, _ = self._disk.placed(self.folder / manifest.log)
         self.recent = self._new_recent()
         self.next_ordinal, self.removals = manifest.next_ordinal, removals
-        self.field_changes = LatestFieldChanges(manifest.field_changes)
+        self.field_changes = LatestChanges(manifest.field_changes)
+        self.removed = LatestChanges(self.removed.number + 1)
         self.records, self.sessions = manifest.records, list(manifest.sessions)
         self._replay()
 

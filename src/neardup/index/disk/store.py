@@ -18,7 +18,7 @@ import numpy.typing as npt
 
 from neardup.index.disk import merger
 from neardup.index.disk.columns import Batch, Terms, flattened
-from neardup.index.disk.field_changes import FieldChanges, LatestFieldChanges, as_arrays
+from neardup.index.disk.field_changes import FieldChanges, LatestChanges, as_arrays
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.growing_part import GrowingPart
 from neardup.index.disk.log import HEADER_BYTES, LogWriter, Tail
@@ -414,7 +414,8 @@ class Store(Reader):
             old, self._log = self._log, log
             self._log_identity, _ = self._guarded(lambda: self._disk.placed(self.folder / self.manifest.log))
             self.recent = self._new_recent()
-            self.field_changes = LatestFieldChanges(self.manifest.field_changes)
+            self.field_changes = LatestChanges(self.manifest.field_changes)
+            self.removed = LatestChanges(self.removed.number)
             if old is not None:
                 self._guarded(old.close)
         for name in sorted(set(before.files) - set(self.manifest.files)):

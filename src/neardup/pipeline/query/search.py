@@ -102,7 +102,7 @@ class Search(AbstractContextManager["Search"]):
         self._index, self._store, self._table = index, index.store, table
         self._catching = RLock()
         self.judged = JudgedSets()
-        self._held: tuple[str, Positions] | None = None  # the table that was read, and its ordinals
+        self._removals = -1  # of the index, in the table; -1 if they are unknown
 
     @classmethod
     def open(cls, index: Index, *, make: bool = False, progress: Progress | None = None) -> Self:
@@ -187,12 +187,10 @@ class Search(AbstractContextManager["Search"]):
             for texts in _batches(store, state.following - 1, total, progress):
                 state = self._table.update(int(texts.ordinals[-1]) + 1, texts)
                 changed += len(texts.ordinals)
-                self._hold(state, np.asarray(texts.ordinals, np.int64))
             return changed + self._leave_out(state)
 
     def _built_again(self, progress: Progress | None = None) -> int:
         self.rebuild(self._index, progress)
-        self._held = None
         return len(self._store)
 
     def _is_past(self, state: TableState) -> bool:
@@ -255,11 +253,6 @@ class Search(AbstractContextManager["Search"]):
         """Return whether the table contains the documents of the index: all that were admitted and not removed."""
         return (state.following, state.documents) == (self._store.next_ordinal, len(self._store))
 
-    def _hold(self, state: TableState, ordinals: Positions) -> None:
-        if self._held is not None:
-            built, held = self._held
-            self._held = (built, np.concatenate([held, ordinals])) if built == state.built else None
-
     def _leave_out(self, state: TableState) -> int:
         """Remove documents from the table that are no longer in the index."""
         with self._store.busy:
@@ -268,20 +261,23 @@ class Search(AbstractContextManager["Search"]):
                 return 0
             if self._store.behind(state.following - 1, 1).size:  # another thread admitted documents, and will catch up
                 return 0
-            removed = held = np.empty(0, np.int64)
-            if state.documents != len(self._store):
-                if self._held is None or self._held[0] != state.built:  # only this writer changes or rebuilds the table
-                    self._held = (state.built, self._table.ordinals())
-                held = self._held[1]
-                alive = self._store.alive(self._store.with_ordinals(held))
-                removed, held = held[~alive], held[alive]
-            lacks = state.documents - len(removed) < len(self._store)
-        if lacks:  # the index was replaced by an old copy, before a removal
+            documents, removed = len(self._store), np.empty(0, np.int64)
+            if state.documents != documents:
+                latest, self._removals = self._store.removed.since(self._removals), self._store.removed.number
+                removed = self._removed() if latest is None else latest
+        done = self._table.update(following, removed=removed.tolist())
+        if done.documents < documents:  # the index was replaced by an old copy, before a removal
             return self._built_again()
-        self._table.update(following, removed=removed.tolist())
-        if len(removed):
-            self._held = (state.built, held)
-        return len(removed)
+        if done.documents > documents:  # it also has documents that were removed before
+            self._removals = -1
+            return state.documents - done.documents + self._leave_out(done)
+        return state.documents - done.documents
+
+    def _removed(self) -> Positions:
+        """Return the ordinals in the table of documents that are no longer in the index."""
+        ordinals = self._table.ordinals()
+        removed: Positions = ordinals[~self._store.alive(self._store.with_ordinals(ordinals))]
+        return removed
 
     # Reading.
 
