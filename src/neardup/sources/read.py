@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from pkgutil import resolve_name
 from shutil import rmtree
@@ -121,9 +122,9 @@ def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:
     if progress is None:
         return lambda _index, _done: None
     sizes = [Path(path).stat().st_size if Path(path).is_file() else 0 for path in paths]
-    total = sum(sizes)
+    before = [0, *accumulate(sizes)]
 
     def advance(index: int, done: float) -> None:
-        progress("read", sum(sizes[:index]) + int(sizes[index] * done), total)
+        progress("read", before[index] + int(sizes[index] * done), before[-1])
 
     return advance
