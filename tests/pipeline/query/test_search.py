@@ -824,3 +824,13 @@ def test_while_another_thread_admits_and_removes(index, search):
     assert not failed
     search.catch_up()
     assert search.find("storm").total == len(index) - 1
+
+
+def test_a_table_that_counts_more_documents_than_it_has_is_built_again(index, search):
+    index.admit(["one"], ["words of the first document"])
+    search.catch_up()
+    with search._table._changing() as connection:
+        connection.execute("UPDATE state SET documents = documents + 2")
+    assert search.catch_up() == len(index)
+    assert search.find("words").total == 1
+    assert search.catch_up() == 0

@@ -261,13 +261,14 @@ class Search(AbstractContextManager["Search"]):
                 return 0
             if self._store.behind(state.following - 1, 1).size:  # another thread admitted documents, and will catch up
                 return 0
-            documents, removed = len(self._store), np.empty(0, np.int64)
+            documents = len(self._store)
+            latest: Positions | None = np.empty(0, np.int64)
             if state.documents != documents:
                 latest, self._removals = self._store.removed.since(self._removals), self._store.removed.number
-                removed = self._removed() if latest is None else latest
+            removed = self._removed() if latest is None else latest
         done = self._table.update(following, removed=removed.tolist())
-        if done.documents < documents:  # the index was replaced by an old copy, before a removal
-            return self._built_again()
+        if done.documents < documents or (latest is None and done.documents > documents):
+            return self._built_again()  # for example, the index was replaced by an old copy, before a removal
         if done.documents > documents:  # it also has documents that were removed before
             self._removals = -1
             return state.documents - done.documents + self._leave_out(done)
