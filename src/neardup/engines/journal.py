@@ -25,7 +25,6 @@ BLOCK: Final = "block"
 SHORTEST_WAIT: Final = 0.005  # seconds until the next look at what other processes have done
 LONGEST_WAIT: Final = 0.25
 
-_FORMAT: Final = 2
 _TERMS, _LOCK = RUN
 _COMPLETE: Final = "complete.json"  # the terms of a complete run whose folder is being removed
 _STAGE: Final = "stage.json"
@@ -45,7 +44,6 @@ ANY_KIND: Final[Kinds] = {}
 class Header(msgspec.Struct, frozen=True):
     """The content of ``terms.json``: a run, named by a random token."""
 
-    format: int
     version: str
     token: Annotated[str, msgspec.Meta(pattern=rf"\A{DIGITS}\Z")]
     lease: float
@@ -224,7 +222,7 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
                     _require_same(folder, earlier, wanted)
                 kept = earlier if earlier is not None and earlier.finished and not restart else None
                 token = secrets.token_hex(8) if earlier is None or restart else earlier.token
-                header = Header(_FORMAT, __version__, token, lease, False, wanted)
+                header = Header(__version__, token, lease, False, wanted)
                 for name in ("", *FOLDERS, "done"):
                     (folder / f"run-{token}" / name).mkdir(exist_ok=True)
                 _write(folder, header)  # from here on, workers find the run
