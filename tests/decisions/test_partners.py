@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from neardup.decisions import partners as partners_module
 from neardup.decisions.partners import Partners
 from neardup.model.arrays import Features
 
@@ -61,3 +62,15 @@ def test_nothing_has_no_partners():
     found = Partners(features([]), 0.5).among(features([[1]]))
     assert len(found.left) == len(found.right) == 0
     assert len(Partners(features([[1]]), 0.5).among(features([])).left) == 0
+
+
+def test_steps_have_the_same_pairs_some_documents_at_a_time(monkeypatch):
+    few, many = [[1, 2], [2, 3], [1, 3]], [[1, 2, 3]] * 20
+    every = Partners(features(few), 0.1).among(features(many))
+    monkeypatch.setattr(partners_module, "_ROOM", 2)
+    steps = [*Partners(features(few), 0.1).steps(features(many))]
+    assert max(len(step.left) for step in steps) <= 2 + len(few)
+    for name in ("left", "right"):
+        assert np.concatenate([getattr(step, name) for step in steps]).tolist() == getattr(every, name).tolist()
+    firsts = [int(step.right[0]) for step in steps]
+    assert firsts == sorted(set(firsts))

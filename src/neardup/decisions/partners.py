@@ -1,6 +1,6 @@
 """All partners of a sample of documents: exactly, without signatures."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -61,13 +61,22 @@ class Partners:
         Threads may call it in parallel for different documents.
         """
         sets = distinct_sets(features)
+        left, right, shared = collected(self._finding(sets), len(features), len(self._sizes), np.int64)
+        return FoundPartners(left, right, Shared(shared, self._sizes[left], sets.sizes[right]))
+
+    def steps(self, features: Features) -> Iterator[FoundPartners]:
+        """Yield what ``among`` returns, some documents at a time, so that all pairs need not fit into memory."""
+        sets = distinct_sets(features)
+        for left, right, shared in in_steps(self._finding(sets), len(features), len(self._sizes), np.int64):
+            yield FoundPartners(left, right, Shared(shared, self._sizes[left], sets.sizes[right]))
+
+    def _finding(self, sets: Any) -> Callable[..., tuple[int, int]]:
         rule = self._sizes, self._least, self._measure, self._met
 
         def find(first: int, *arrays: Positions) -> Any:
             return partners(sets.arrays, first, self._table, self._lists, *rule, *arrays)
 
-        left, right, shared = collected(find, len(features), len(self._sizes), np.int64)
-        return FoundPartners(left, right, Shared(shared, self._sizes[left], sets.sizes[right]))
+        return find
 
 
 def numbered(values: Words) -> tuple[Words, Positions, Positions]:
@@ -103,13 +112,20 @@ def table_of(values: Words) -> tuple[Any, ...]:
 def collected(find: Callable[..., tuple[int, int]], number: int, few: int, measure: Any) -> Sequence[Any]:
     """Return the documents of all pairs of *number* documents with *few* others, and the measure of each pair.
 
+    The parameters are those of ``in_steps``.
+    """
+    nothing = [np.empty(0, kind) for kind in (np.int64, np.int64, measure)]
+    return [np.concatenate(each) for each in zip(nothing, *in_steps(find, number, few, measure), strict=True)]
+
+
+def in_steps(find: Callable[..., tuple[int, int]], number: int, few: int, measure: Any) -> Iterator[Sequence[Any]]:
+    """Yield what ``collected`` returns, some documents at a time: all pairs of a document are in one step.
+
     *measure* is the type of the measures. *find* fills arrays from one document on, and returns the next document and
     the number of pairs.
     """
     arrays = [np.empty(_ROOM + few, kind) for kind in (np.int64, np.int64, measure)]
-    parts = [[array[:0] for array in arrays]]
     first = 0
     while first < number:
         first, found = find(first, *arrays)
-        parts.append([array[:found].copy() for array in arrays])
-    return [np.concatenate(each) for each in zip(*parts, strict=True)]
+        yield [array[:found].copy() for array in arrays]

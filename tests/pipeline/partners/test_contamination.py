@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 
 from neardup import contamination, contamination_in_files
+from neardup.decisions import partners
 from neardup.errors import DataError, ParameterError
 from neardup.sources.shards import local_shards
 
@@ -80,6 +81,22 @@ def test_documents_to_drop_are_those_with_items():
             assert dropped[place]["items"] == alone.contaminated
             assert dropped[place]["id"] == str(place)
             assert dropped[place]["share"] == max(alone.items["share"].to_pylist())
+
+
+def test_pairs_are_not_all_held_at_once(monkeypatch):
+    """Items and documents with the same instructions are as many pairs as the product of both."""
+    training, items = [f"{ITEMS[0]} {own}" for own in TRAINING], [f"{ITEMS[0]} {own}" for own in ITEMS]
+    whole = contamination(training, items, threshold=0.3)
+    monkeypatch.setattr(partners, "_ROOM", 1)
+    steps = partners.Partners.steps
+    sizes = []
+    monkeypatch.setattr(
+        partners.Partners, "steps", lambda *of: (sizes.append(len(one.left)) or one for one in steps(*of))
+    )
+    in_steps = contamination(training, items, threshold=0.3)
+    assert whole.items.equals(in_steps.items)
+    assert whole.documents.equals(in_steps.documents)
+    assert max(sizes) <= 1 + len(items) < sum(sizes)
 
 
 def test_files_in_pieces_have_the_same_answer(tmp_path, monkeypatch):

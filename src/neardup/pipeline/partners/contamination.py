@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.partners import FoundPartners, Partners
+from neardup.decisions.evidence import Shares
+from neardup.decisions.partners import Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.passages import RUN, longest_passage
 from neardup.model.arrays import Features, Positions, TextBatch
@@ -186,36 +187,32 @@ class _Search:
     def scan(self, texts: Any, ids: Any, engine: LocalEngine) -> None:
         """Compare some more training documents."""
         texts = text_column(texts)
-        rows, shares = [np.empty(0, np.int64)], [np.empty(0)]
+        nothing = np.empty(0, np.int64)
+        listed = [(nothing, nothing, np.empty(0))]
         for start, every in engine.map(self._look, placed(batches(texts))):
             for kind, found in zip(self._kinds, every, strict=True):
-                if not len(found.left):
-                    continue
-                share = found.common.left_in_right
-                item, row = kind.items[found.left], found.right + start
-                enough = share >= self._threshold
-                np.add.at(self._documents, item[enough], 1)
-                rows.append(row[enough])
-                shares.append(share[enough])
-                order = np.lexsort((row, -share, item))
-                firsts = order[np.diff(item[order], prepend=-1) > 0]
-                better = firsts[share[firsts] > self._share[item[firsts]]]
-                for own, place, value in zip(*(each[better].tolist() for each in (item, row, share)), strict=True):
+                self._documents[kind.items] += found.documents
+                better = np.flatnonzero(found.share > self._share[kind.items])
+                columns = (kind.items[better], found.row[better] + start, found.share[better])
+                for own, place, value in zip(*(each.tolist() for each in columns), strict=True):
                     self._share[own], self._best[own] = value, self.read + place
                     document = readable_text(texts, place)[:_READ] if value >= self._threshold else ""
                     self._names[own] = str(ids[place].as_py()), document
-        distinct, at, counts = np.unique(np.concatenate(rows), return_inverse=True, return_counts=True)
-        largest = np.zeros(len(distinct))
-        np.maximum.at(largest, at, np.concatenate(shares))
+                listed += [(rows + start, items, shares) for rows, items, shares in found.listed]
+        rows, items, shares = map(np.concatenate, zip(*listed, strict=True))
+        distinct, at = np.unique(rows, return_inverse=True)
+        counts, largest = np.zeros(len(distinct), np.int64), np.zeros(len(distinct))
+        np.add.at(counts, at, items)
+        np.maximum.at(largest, at, shares)
         names = ids.take(pa.array(distinct)).cast(pa.large_string())
         self._listed.append(pa.table([names, self.read + distinct, counts, largest], schema=_DOCUMENTS))
         self.read += len(texts)
 
-    def _look(self, one: tuple[int, TextBatch]) -> tuple[int, list[FoundPartners]]:
-        """Return the partners of each kind among a batch of documents, and the position of its first document."""
+    def _look(self, one: tuple[int, TextBatch]) -> tuple[int, list["_Found"]]:
+        """Return what a batch of documents has of the items of each kind, and the position of its first document."""
         start, batch = one
         tokens = self._shingling.tokens(batch)
-        return start, [kind.among(tokens) for kind in self._kinds]
+        return start, [kind.among(tokens, self._threshold) for kind in self._kinds]
 
     def result(self, ids: Any) -> Contamination:
         number = len(self._share)
@@ -247,6 +244,18 @@ class _Search:
         return None if found is None else item[slice(*found)]
 
 
+class _Found(NamedTuple):
+    """What documents have of each item: the largest share, the first row with it, and how many have enough of it.
+
+    *listed* are the rows of documents with enough of an item: of how many items, and their largest shares.
+    """
+
+    share: Shares
+    row: Positions
+    documents: Positions
+    listed: list[tuple[Positions, Positions, Shares]]
+
+
 class _Kind:
     """Items that are compared by runs of one length: their positions, and what finds their partners."""
 
@@ -256,6 +265,20 @@ class _Kind:
         self._filter = shingle_filter(own.values)
         self.partners = Partners(own, _ANY, measure="overlap")
 
-    def among(self, tokens: Features) -> FoundPartners:
-        """Return the partners among the documents with these *tokens*: most runs of words are in no item."""
-        return self.partners.among(self._shingling.features_among(tokens, self._filter))
+    def among(self, tokens: Features, threshold: float) -> _Found:
+        """Return what the documents with these *tokens* have of the items: most runs of words are in no item."""
+        number = len(self.items)
+        found = _Found(np.zeros(number), np.zeros(number, np.int64), np.zeros(number, np.int64), [])
+        for step in self.partners.steps(self._shingling.features_among(tokens, self._filter)):
+            item, row, share = step.left, step.right, step.common.left_in_right
+            order = np.lexsort((row, -share, item))
+            firsts = order[np.diff(item[order], prepend=-1) > 0]
+            better = firsts[share[firsts] > found.share[item[firsts]]]
+            found.share[item[better]], found.row[item[better]] = share[better], row[better]
+            enough = share >= threshold
+            np.add.at(found.documents, item[enough], 1)
+            rows, at, items = np.unique(row[enough], return_inverse=True, return_counts=True)
+            largest = np.zeros(len(rows))
+            np.maximum.at(largest, at, share[enough])
+            found.listed.append((rows, items, largest))
+        return found
