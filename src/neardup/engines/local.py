@@ -8,7 +8,7 @@ from functools import partial
 from itertools import pairwise
 from typing import Any, Final, TypeVar
 
-from neardup.engines.memory import available_cores
+from neardup.engines.resources import available_cores
 from neardup.model.errors import EngineFailed, require_whole
 
 Item = TypeVar("Item")

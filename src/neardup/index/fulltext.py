@@ -562,7 +562,7 @@ def _is_copied(path: Path, new: Path) -> bool:
         with closing(_connect(path, before[0])) as source, closing(sqlite3.connect(new)) as target:
             source.backup(target)
     except sqlite3.DatabaseError as error:
-        if {_code(error), error.sqlite_errorcode} & _OF_WRITING:  # only the copy is written
+        if {_code(error), getattr(error, "sqlite_errorcode", None)} & _OF_WRITING:  # only the copy is written
             raise _own(error, new, None) from error
         if before == (_reading(path), _written(path)):
             raise

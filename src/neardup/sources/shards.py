@@ -117,9 +117,9 @@ class Shards:
         return replace(self, shards=shards, identities=identities, ignored=ignored, size=size)
 
     def with_request(self, request: Request) -> Self:
-        """Return the same shards with another request, without examining the inputs again."""
+        """Return the same shards with another request, without looking up the formats of all inputs again."""
         others = copy(self)
-        others.request = request
+        others.request, others._listed = request, {}  # noqa: SLF001 - folders are listed again, to notice changes
         return others
 
     def without(self, inputs: Sequence[str]) -> Self:

@@ -61,7 +61,7 @@ def test_a_writer_syncs_the_names_that_the_last_one_may_have_left(tmp_path, monk
 
 def test_opening_a_closed_index_repeats_a_limited_number_of_records(tmp_path, monkeypatch):
     """Records of single documents take as long as those of many."""
-    monkeypatch.setattr(store, "REPEATED", 3)
+    monkeypatch.setattr(store, "REPLAYED_RECORDS", 3)
     with Index.create(tmp_path / "index", SimHash()) as index:
         for number in range(4):
             index.admit([str(number)], [f"text number {number}"])

@@ -53,7 +53,7 @@ class Stored(NamedTuple):
 
     name: str
     size: Natural
-    checksum: Annotated[int, msgspec.Meta(ge=0)]
+    checksum: int
 
 
 def checksum(data: bytes | memoryview | Bytes) -> int:

@@ -155,6 +155,8 @@ class Manifest:
                 expect(_MARK.fullmatch(mark) is not None, "invalid index id or digest salt")
             expect(all(NAMES.fullmatch(own) for own in manifest.files), "unexpected file name")
             expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")
+            for file in manifest.stored:
+                natural(file.checksum, (1 << 64) - 1)  # msgspec knows no limit above 63 bits
         return manifest
 
     @classmethod

@@ -375,7 +375,7 @@ class Reader:
         self.recent = self._new_recent()
         self.next_ordinal, self.removals = manifest.next_ordinal, removals
         self.field_changes = LatestChanges(manifest.field_changes)
-        self.removed = LatestChanges(self.removed.number + 1)
+        self.removed = LatestChanges(self.removed.number + 1)  # removals before this are unknown
         self.records, self.sessions = manifest.records, list(manifest.sessions)
         self._replay()
 

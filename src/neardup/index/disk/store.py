@@ -36,7 +36,7 @@ Durability = Literal["commit", "interval", "bulk"]
 
 INTERVAL: Final = 1.0  # seconds between two syncs of the log, where durability is "interval"
 REPLAYED: Final = 1 << 25  # bytes of recent documents that closing leaves in the log, for opening to repeat
-REPEATED: Final = 1 << 12  # records, likewise: of single documents, each takes as long as those of many
+REPLAYED_RECORDS: Final = 1 << 12  # records, likewise: one of a single document takes as long as one of many
 
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
@@ -283,7 +283,7 @@ class Store(Reader):
             if not self._moved:
                 self._require_place()
             return
-        many = self.records - self.manifest.records > REPEATED
+        many = self.records - self.manifest.records > REPLAYED_RECORDS
         if many or max(self.recent.nbytes, self.log_bytes) > REPLAYED:
             self._flush()
         self._sync_log()

@@ -6,7 +6,7 @@ from typing import Final
 import numpy as np
 import pyarrow as pa
 
-from neardup.engines.memory import available_memory
+from neardup.engines.resources import available_memory
 from neardup.model.arrays import Corpus
 from neardup.model.memory import MemoryShort
 from neardup.schemes.scheme import Scheme

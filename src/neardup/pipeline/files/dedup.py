@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from neardup.engines.executors import Executors
 from neardup.engines.local import LocalEngine, thread_count
-from neardup.engines.memory import available_memory
 from neardup.engines.processes import Processes
+from neardup.engines.resources import available_memory
 from neardup.model.errors import (
     NeardupError,
     ParameterConflict,

@@ -100,7 +100,7 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
         if settings.earlier.indexes or any(map(needs_copy, shards.inputs)):
             shards = _copied(shards, stages, outputs, settings)
         settings = _learned(inputs, shards, stages, outputs, settings)
-        shards = replace(shards, request=settings.request)
+        shards = shards.with_request(settings.request)
         _require_split(stages)
         with abandoning(journal):
             begun = stages.one("split-", partial(_begun, shards, size, state, settings))

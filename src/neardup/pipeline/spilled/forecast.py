@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.engines.memory import available_memory
+from neardup.engines.resources import available_memory
 from neardup.evaluation.expected_candidates import background_of, expected_candidates
 from neardup.evaluation.plans import fewer_shared, smaller_buckets
 from neardup.model.arrays import Signatures

@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from neardup.engines.memory import available_cores, available_memory
+from neardup.engines.resources import available_cores, available_memory
 
 GIB = 1 << 30
 MEMINFO = "MemTotal:       32000000 kB\nMemFree:         1000000 kB\nMemAvailable:   20971520 kB\n"
