@@ -91,6 +91,11 @@ def test_colours_are_for_terminals_whose_owner_wants_them(terminal, monkeypatch,
     assert capsys.readouterr().out == "x\n"
 
 
+def test_a_terminal_without_a_width_gets_the_usual_one(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "0")
+    assert console().width == 80
+
+
 def test_a_text_in_pieces_is_marked_and_says_what_is_left_out():
     pieces = (
         TextPiece(kind="shared", text="one\x1b ", rest=" two", omitted=1),

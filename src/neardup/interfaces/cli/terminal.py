@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import sys
 import time
 from argparse import Namespace
@@ -62,7 +63,8 @@ def console() -> "Console":
     """Return a console for standard output; it respects ``NO_COLOR`` and plain pipes."""
     from rich.console import Console
 
-    return Console(highlight=False, soft_wrap=False)
+    width = shutil.get_terminal_size().columns  # rich takes COLUMNS=0 for a width, and prints nothing
+    return Console(highlight=False, soft_wrap=False, width=width)
 
 
 @contextmanager
