@@ -4,7 +4,6 @@ import pytest
 from neardup.index.disk.columns import Columns, decoded, encoded
 from neardup.index.disk.field_changes import (
     FieldChange,
-    LatestChanges,
     as_arrays,
     changed_ordinals,
     of_arrays,
@@ -44,17 +43,3 @@ def test_changes_are_those_of_their_record():
 def test_what_a_forger_writes_is_refused(name, array):
     with pytest.raises(ValueError, match=r"invalid|another|cut"):
         of_arrays(COLUMNS, {**as_arrays(CHANGES), name: array})
-
-
-def test_the_documents_of_the_latest_changes():
-    latest = LatestChanges(5)
-    assert latest.number == 5
-    latest.add(np.array([3, 9]))
-    latest.add(np.array([1, 9]))
-    assert latest.number == 7
-    assert [latest.since(number) if number < 5 else latest.since(number).tolist() for number in (4, 5, 6, 7)] == [
-        None,
-        [1, 3, 9],
-        [1, 9],
-        [],
-    ]

@@ -2,6 +2,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from msgspec import structs, to_builtins
 
 from neardup.index.disk.arrays import Stored, checksum
 from neardup.index.disk.files import Disk
@@ -16,6 +17,7 @@ from neardup.index.disk.manifest import (
     Session,
     with_session,
 )
+from neardup.index.disk.terms import Terms
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 
 STATE = Manifest(
@@ -23,7 +25,20 @@ STATE = Manifest(
     log="log-00000002",
     sealed=40,
     next_file=4,
-    terms={"scheme": "minhash"},
+    terms=Terms(
+        scheme={"scheme": "simhash"},
+        name="simhash",
+        recipe="0" * 16,
+        key="",
+        common=None,
+        layout=None,
+        chosen=False,
+        row=("<u8", 1),
+        fields=(("host", "string"),),
+        texts=True,
+        representative="best-ranked",
+        extraction=None,
+    ),
     segments=(Stored("segment-00000001", 100, 7),),
     updates=Stored("updates-00000003", 50, 8),
     sessions=(Session(MOST_SESSION, 0, 0, 0), Session(3, 7, 1, 4)),
@@ -49,6 +64,27 @@ def test_what_is_read_is_what_was_committed(tmp_path):
     assert (second.generation, second.files) == (2, ["log-00000002"])
     assert sorted(path.name for path in tmp_path.iterdir()) == [SECOND, MANIFEST]
     assert Manifest.read(Disk(), tmp_path, name=SECOND) == second
+
+
+@pytest.mark.parametrize("later", [{}, {"url_rules": "1" * 16, "digests": "2" * 32}])
+def test_terms_are_recorded_once_they_are_known(tmp_path, later):
+    commit(tmp_path, replace(STATE, terms=structs.replace(STATE.terms, **later)))
+    recorded = json.loads((tmp_path / MANIFEST).read_text().splitlines()[0])["terms"]
+    assert recorded == {
+        "scheme": {"scheme": "simhash"},
+        "name": "simhash",
+        "recipe": "0" * 16,
+        "key": "",
+        "common": None,
+        "layout": None,
+        "chosen": False,
+        "row": ["<u8", 1],
+        "fields": [["host", "string"]],
+        "texts": True,
+        "representative": "best-ranked",
+        "extraction": None,
+        **later,
+    }
 
 
 def test_a_second_file_that_cannot_be_written_prevents_nothing(tmp_path, monkeypatch):
@@ -114,6 +150,19 @@ def test_every_changed_byte_is_found(tmp_path):
         ({"field_changes": -1}, StorageDamaged, "makes no sense"),
         ({"segments": [["segment-00000001", "many", 7]]}, StorageDamaged, "makes no sense"),
         ({"terms": []}, StorageDamaged, "makes no sense"),
+        ({"terms": {}}, StorageDamaged, "makes no sense: Object missing required field `scheme`"),
+        *(
+            ({"terms": to_builtins(STATE.terms) | changed}, StorageDamaged, f"makes no sense: {rule}")
+            for changed, rule in (
+                ({"texts": 1}, "Expected `bool`"),
+                ({"representative": "any"}, "Invalid enum value 'any'"),
+                ({"fields": [["host"]]}, "Expected `array` of length 2"),
+                ({"extraction": []}, "Expected `object | null`"),
+                ({"url_rules": 1}, "Expected `str | null`"),
+                ({"digests": "0"}, "invalid index id or digest salt"),
+                ({"more": 1}, "Object contains unknown field `more`"),
+            )
+        ),
         ({"sessions": [[1, 2]]}, StorageDamaged, "makes no sense"),
         ({"sessions": [[1 << 63, 2, 3, 4]]}, StorageDamaged, "makes no sense"),
         ({"segments": [["segment-00000001", -1, 7]]}, StorageDamaged, "makes no sense"),

@@ -1,8 +1,11 @@
+import json
+
 import pytest
 
 from neardup import CommonShingles, Index, MinHash, SimHash, TermWeights
+from neardup.index.disk.arrays import checksum
 from neardup.model.errors import StorageDamaged, StorageRefused
-from neardup.pipeline.files.upkeep import check_index
+from neardup.pipeline.files.upkeep import check_index, index_stats
 from neardup.verdicts import NearDuplicate, New
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
@@ -79,3 +82,24 @@ def test_a_list_that_is_damaged_or_missing_is_named(tmp_path):
     file.write_bytes(content)
     Index.open(tmp_path / "seen").close()
     assert check_index(tmp_path / "seen").problems == []
+
+
+@pytest.mark.parametrize(
+    ("changed", "rule"),
+    [
+        ({"fields": [["", "string"]]}, "invalid: a field name"),
+        ({"fields": [["host", "string"], ["host", "flag"]]}, "invalid fields"),
+        ({"scheme": {"scheme": "minhash", "threshold": 2}}, "threshold"),
+        ({"layout": {"bits": 3}}, "bits"),
+    ],
+)
+def test_terms_that_make_no_sense_are_damage(tmp_path, changed, rule):
+    Index.create(tmp_path / "seen").close()
+    file = tmp_path / "seen" / "manifest.json"
+    content = json.loads(file.read_bytes().partition(b"\n")[0])
+    line = json.dumps(content | {"terms": content["terms"] | changed}).encode()
+    file.write_bytes(line + f"\n{checksum(line):016x}\n".encode())
+    for opened in (Index.open, index_stats):
+        with pytest.raises(StorageDamaged, match=f"makes no sense: .*{rule}") as caught:
+            opened(tmp_path / "seen")
+        assert caught.value.where == str(file)

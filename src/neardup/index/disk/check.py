@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.index.disk.arrays import StoredArrays, expect, understood
-from neardup.index.disk.columns import Columns, strings_of
+from neardup.index.disk.columns import strings_of
 from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import ATTACHED
 from neardup.index.disk.log import LogReader
@@ -128,15 +128,12 @@ def _advance(progress: Progress, before: int, total: int, verified: int) -> None
 
 def _require_agreement(arrays: Any, manifest: Manifest, last: int) -> None:
     """Check that the columns of a segment do not contradict each other; for use in ``understood``."""
-    row_kind, row_width = manifest.terms.get("row", ["|u1", 0])
-    fields: Any = manifest.terms.get("fields", [])
-    columns = Columns(row_kind, row_width, tuple(map(tuple, fields)), manifest.terms.get("texts", False))
     documents, ordinals = arrays.meta["documents"], arrays["ordinal"]
     ends = (arrays.meta["first"], arrays.meta["last"])
     ascending = len(ordinals) == documents and bool((np.diff(ordinals) > 0).all()) and ends[0] >= last
     own = (int(ordinals[0]), int(ordinals[-1])) if documents else ends
     expect(ascending and own == ends, "its documents are not in the order of their admission")
-    for name in columns.strings:
+    for name in manifest.terms.columns.strings:
         strings_of(name, arrays.__getitem__, documents)
     for name in (name for name in arrays.names if name.endswith(".entries")):
         is_sorted = all((row[1:] >= row[:-1]).all() for row in arrays[name].view(np.uint64))

@@ -113,7 +113,7 @@ class Lookup(NamedTuple):
     design: Callable[[int], TableDesign] | None = None
 
 
-class Terms(NamedTuple):
+class Structure(NamedTuple):
     """What the scheme defines for a store."""
 
     columns: Columns

@@ -166,7 +166,7 @@ class _History(NamedTuple):
 
 def _attached(manifest: Manifest) -> Iterator[str]:
     """Yield the names of the files that the terms name."""
-    if manifest.terms.get("common") is not None:
+    if manifest.terms.common is not None:
         yield ATTACHED
-    if "templates" in (manifest.terms.get("extraction") or {}):
+    if manifest.terms.templates is not None:
         yield TEMPLATES

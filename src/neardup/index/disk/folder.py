@@ -4,13 +4,14 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from neardup.index.disk.columns import Terms
+from neardup.index.disk.columns import Structure
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
 from neardup.index.disk.manifest import FIRST_LOG, MANIFEST, UNFINISHED, Manifest
 from neardup.index.disk.store import Store, Ways
+from neardup.index.disk.terms import Terms
 from neardup.model.errors import StorageFailed, StorageRefused
 
 ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
@@ -19,14 +20,14 @@ _UNFINISHED: Final = frozenset({LOCK, FIRST_LOG, ATTACHED, UNFINISHED})  # left 
 
 def create(  # noqa: PLR0913 - what an index is made of
     folder: Path,
+    structure: Structure,
     terms: Terms,
-    stated: dict[str, Any],
     ways: Ways,
     *,
     attached: bytes | None = None,
     mark: bytes | None = None,
 ) -> Store:
-    """Make an index in a folder that does not exist or is empty; *stated* are the terms for opening it.
+    """Make an index in a folder that does not exist or is empty.
 
     *attached* is the content of the file ``ATTACHED``, *mark* that of an index whose digests it will have.
     """
@@ -47,17 +48,17 @@ def create(  # noqa: PLR0913 - what an index is made of
         log.close()
         if attached is not None:
             disk.write(folder / ATTACHED, attached)
-        manifest = Manifest(mark=mark.hex(), log=FIRST_LOG, sealed=log.tail.end, terms=stated, next_file=2)
-        return Store(folder, manifest.commit(disk, folder), terms, ways, lock)
+        manifest = Manifest(mark=mark.hex(), log=FIRST_LOG, sealed=log.tail.end, terms=terms, next_file=2)
+        return Store(folder, manifest.commit(disk, folder), structure, ways, lock)
 
 
-def open_(folder: Path, terms_of: Callable[[Manifest], Terms], ways: Ways, *, writes: bool) -> Store:
-    """Open an index; *terms_of* may refuse what its manifest states."""
-    terms_of(Manifest.read(ways.disk, folder))  # without an index, or with a wrong key, no lock is taken
+def open_(folder: Path, structure_of: Callable[[Manifest], Structure], ways: Ways, *, writes: bool) -> Store:
+    """Open an index; *structure_of* may refuse what its manifest states."""
+    structure_of(Manifest.read(ways.disk, folder))  # without an index, or with a wrong key, no lock is taken
     with _lock(folder, ways.disk, wanted=writes) as lock:
 
         def opened(manifest: Manifest) -> Store:
-            return Store(folder, manifest, terms_of(manifest), ways, lock)
+            return Store(folder, manifest, structure_of(manifest), ways, lock)
 
         return Manifest.use(ways.disk, folder, opened, again=not writes)
 

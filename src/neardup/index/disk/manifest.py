@@ -10,16 +10,17 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Final, NamedTuple, Self, TypeVar
+from typing import Annotated, Final, NamedTuple, Self, TypeVar
 
 import msgspec
 
 from neardup.index.disk.arrays import Natural, Stored, checksum, expect, natural, understood
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import HEADER_BYTES, is_log
+from neardup.index.disk.terms import Terms
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import INDEX
 
@@ -66,15 +67,14 @@ class Manifest:
     """A committed state: files by name, size and checksum, and the terms of the index.
 
     ``log`` is the name of the log and ``sealed`` how many of its bytes were records when it was last closed.
-    ``terms`` are the settings that opening it requires, ``field_changes`` how often fields had changed before the log,
-    ``records`` how many records all earlier logs had, and ``sessions`` the last ones that began before it. An index
-    that was made by a copy had ``copied`` records then.
+    ``field_changes`` is how often fields had changed before the log, ``records`` how many records all earlier logs had,
+    and ``sessions`` the last ones that began before it. An index that was made by a copy had ``copied`` records then.
     """
 
     mark: str
     generation: Natural = 0
     flags: tuple[str, ...] = ()
-    terms: dict[str, Any] = field(default_factory=dict)
+    terms: Terms
     next_file: Natural = 1
     next_ordinal: Natural = 0
     field_changes: Natural = 0
@@ -104,7 +104,8 @@ class Manifest:
     @property
     def line(self) -> bytes:
         """The content of the file, without its checksum."""
-        return json.dumps({"format": FORMAT, **asdict(self)}, sort_keys=True).encode()
+        content = msgspec.to_builtins(self, enc_hook=str.__str__)  # strings of another class as plain ones
+        return json.dumps({"format": FORMAT, **content}, sort_keys=True).encode()
 
     def commit(self, disk: Disk, folder: Path) -> Self:
         """Make this the state of the index, as the next generation; it is on the disk on return."""
@@ -151,7 +152,7 @@ class Manifest:
                 raise StorageRefused(str(path), f"needs {', '.join(unknown)}, which this neardup does not know")
             expect(given.keys() <= {*cls.__dataclass_fields__}, "unknown fields")
             manifest = msgspec.convert(given, cls)
-            for mark in (manifest.mark, manifest.terms.get("digests", manifest.mark)):
+            for mark in (manifest.mark, manifest.terms.digests or manifest.mark):
                 expect(_MARK.fullmatch(mark) is not None, "invalid index id or digest salt")
             expect(all(NAMES.fullmatch(own) for own in manifest.files), "unexpected file name")
             expect(len({*manifest.files}) == len(manifest.files), "it names a file twice")

@@ -17,8 +17,9 @@ import numpy.typing as npt
 from neardup.index.disk.arrays import Array, Stored, StoredArrays, expect, understood
 from neardup.index.disk.buffers import GrowingStrings, checksums, some
 from neardup.index.disk.columns import COVERED, NEVER, Columns, Lookup, decoded, encoded, ordinals_of, unflattened
-from neardup.index.disk.field_changes import FieldChanges, LatestChanges, changed_ordinals, of_arrays
+from neardup.index.disk.field_changes import FieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
+from neardup.index.disk.latest_changes import LatestChanges
 from neardup.index.disk.log import LogReader, LogRecord, Tail
 from neardup.index.disk.manifest import MOST_SESSION, TRIES, Manifest, Session, with_session
 from neardup.index.disk.memory_files import FOLDER as IN_MEMORY
@@ -84,7 +85,7 @@ class Reader:
     @property
     def digest_salt(self) -> Words:
         """The salt of the digests of contents and equals; an index that was filled may have that of its source."""
-        raw = bytes.fromhex(self.manifest.terms.get("digests", self.manifest.mark))
+        raw = bytes.fromhex(self.manifest.terms.digests or self.manifest.mark)
         return np.frombuffer(raw, "<u8").astype(np.uint64)
 
     @property

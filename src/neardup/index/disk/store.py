@@ -15,12 +15,14 @@ from typing import Any, Final, Literal, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import structs
 
 from neardup.index.disk import merger
-from neardup.index.disk.columns import Batch, Terms, flattened
-from neardup.index.disk.field_changes import FieldChanges, LatestChanges, as_arrays
+from neardup.index.disk.columns import Batch, Structure, flattened
+from neardup.index.disk.field_changes import FieldChanges, as_arrays
 from neardup.index.disk.files import LOCK, Disk, Progress
 from neardup.index.disk.growing_part import GrowingPart
+from neardup.index.disk.latest_changes import LatestChanges
 from neardup.index.disk.log import HEADER_BYTES, LogWriter, Tail
 from neardup.index.disk.manifest import MANIFEST, MOST_SESSION, SECOND, Manifest, Session, with_session
 from neardup.index.disk.memory_files import MemoryDisk
@@ -59,7 +61,7 @@ class Store(Reader):
     ``discarded_bytes`` counts the bytes after the last record of the log, which the writer discarded on opening.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, terms: Terms, ways: Ways, lock: int = -1) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, structure: Structure, ways: Ways, lock: int = -1) -> None:
         self._memory, self._durability, self._lock = ways.memory, ways.durability, lock
         self.failure: str | None = None
         self._owed = False  # whether acknowledged changes may not be on the disk since a failure
@@ -68,7 +70,7 @@ class Store(Reader):
         self._synced = threading.Event()
         self.discarded_bytes = 0
         self._number = randbelow(MOST_SESSION) + 1  # of the session
-        super().__init__(folder, manifest, *terms, ways.disk)
+        super().__init__(folder, manifest, *structure, ways.disk)
         _stores.add(self)
         if lock >= 0:
             try:
@@ -154,7 +156,9 @@ class Store(Reader):
         """
         with self.change():
             self._session(self.next_ordinal)
-            before = replace(self.manifest, terms=self.manifest.terms | terms, sessions=tuple(self.sessions))
+            before = replace(
+                self.manifest, terms=structs.replace(self.manifest.terms, **terms), sessions=tuple(self.sessions)
+            )
             parts = self._gathered(batches)
             self._commit(lambda files: merger.write_parts(files, before, parts, removed))
             self.next_ordinal = self.manifest.next_ordinal
@@ -204,7 +208,8 @@ class Store(Reader):
             for name, content in (files or {}).items():
                 self._disk.write(self.folder / f"{name}.new", content)
                 self._disk.rename(self.folder / f"{name}.new", self.folder / name)
-            return replace(self.manifest, terms=self.manifest.terms | terms).commit(self._disk, self.folder)
+            following = structs.replace(self.manifest.terms, **terms)
+            return replace(self.manifest, terms=following).commit(self._disk, self.folder)
 
         with self.change():
             self.manifest = self._guarded(commit)

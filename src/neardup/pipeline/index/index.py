@@ -12,9 +12,10 @@ import numpy as np
 
 from neardup.index.disk import check as checking
 from neardup.index.disk import copies
-from neardup.index.disk.columns import NEVER, Batch
+from neardup.index.disk.columns import NEVER, Batch, Structure
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import create, open_
+from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.memory_files import FOLDER, MemoryDisk
 from neardup.index.disk.reader import Places, each
 from neardup.index.disk.store import Durability, Store, Ways
@@ -42,7 +43,7 @@ from neardup.pipeline.index.decisions import Judge
 from neardup.pipeline.index.fields import SITE, columns_of_time, documents_at, field_kinds, field_values, unknown_field
 from neardup.pipeline.index.group_pages import GroupPages
 from neardup.pipeline.index.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
-from neardup.pipeline.index.page_terms import read_with, require_extraction, site_fields, stated_templates, templates_in
+from neardup.pipeline.index.page_terms import read_with, require_extraction, site_fields, templates_in
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.state import State
@@ -126,12 +127,12 @@ class Index(AbstractContextManager["Index"]):
         extraction = None if templates is None else read_with(templates)
         kinds = dict(field_kinds(fields)) | site_fields(templates, chosen)
         columns = own_terms.columns(chosen, tuple(kinds.items()), texts=texts)
-        terms = own_terms.terms(chosen, layout, columns, chosen=layout is not None)
+        structure = own_terms.structure(chosen, layout, columns, chosen=layout is not None)
         require_representative(representative)
-        stated = own_terms.stated(chosen, layout, columns, representative)
+        terms = own_terms.terms_of(chosen, layout, columns, representative)
         common = common_of(chosen)
         attached = None if common is None else common.to_bytes()
-        store = create(folder, terms, stated, _ways(durability, memory, disk), attached=attached)
+        store = create(folder, structure, terms, _ways(durability, memory, disk), attached=attached)
         index = cls(store, chosen, disk)
         if extraction is not None:
             require_extraction(index, extraction)
@@ -166,11 +167,12 @@ class Index(AbstractContextManager["Index"]):
         folder, disk = require_path("path", path), Disk() if disk is None else disk
         chosen: list[Any] = []
 
-        def terms_of(manifest: Any) -> Any:
+        def structure_of(manifest: Manifest) -> Structure:
+            structure = own_terms.structure_of(folder, manifest)
             chosen[:] = [own_terms.scheme_of(folder, manifest, scheme, key, disk)]
-            return own_terms.terms_of(folder, manifest)
+            return structure
 
-        store = open_(folder, terms_of, _ways(durability, memory, disk), writes=mode == "w")
+        store = open_(folder, structure_of, _ways(durability, memory, disk), writes=mode == "w")
         if store.discarded_bytes:
             text = f"{folder}: {store.discarded_bytes:,} bytes behind its last record {checking.LEFT_OUT}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
@@ -227,13 +229,12 @@ class Index(AbstractContextManager["Index"]):
     @property
     def extraction(self) -> dict[str, str | None] | None:
         """How web pages became texts of this index: ``Extraction.identity``; ``None`` if there were no pages."""
-        known: dict[str, str | None] | None = self._store.manifest.terms.get("extraction")
-        return known
+        return self._store.manifest.terms.extraction
 
     @property
     def templates(self) -> HostTemplates | None:
         """The templates of hosts that pages of this index are read with now; ``None`` without any."""
-        if self._templates[0] != (stated := stated_templates(self._store.manifest)):
+        if self._templates[0] != (stated := self._store.manifest.terms.templates):
             self._templates = stated, templates_in(self._store.folder, self._store.manifest, self._disk)
         return self._templates[1]
 

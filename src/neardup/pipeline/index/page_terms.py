@@ -84,13 +84,8 @@ def templates_in(folder: Path, manifest: Manifest, disk: Disk) -> HostTemplates 
 
     Raises ``StorageDamaged`` if their file is missing, damaged, or has others.
     """
-    identity = stated_templates(manifest)
+    identity = manifest.terms.templates
     return None if identity is None else kept_templates(folder, identity, disk.read)
-
-
-def stated_templates(manifest: Manifest) -> str | None:
-    """Return the identity of the templates that pages of an index were read with; ``None`` without any."""
-    return (manifest.terms.get("extraction") or {}).get("templates")
 
 
 def require_url_rules(index: "Index", rules: UrlRules | None) -> None:
@@ -99,7 +94,7 @@ def require_url_rules(index: "Index", rules: UrlRules | None) -> None:
     Raises ``StorageRefused`` if there are documents whose ids follow other rules: they would not be found.
     """
     store = index.store
-    known, own = store.manifest.terms.get("url_rules"), None if rules is None else rules.id
+    known, own = store.manifest.terms.url_rules, None if rules is None else rules.id
     if known == own:
         return
     if store.next_ordinal:

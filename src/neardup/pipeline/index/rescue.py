@@ -74,8 +74,8 @@ def rescue(
     require_outside(to, source)
     require_permission(source, disk)
     manifest, losses = manifest_of(disk, source)
+    structure = terms.structure_of(source, manifest)
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
-    own = terms.terms_of(source, manifest)
     common = common_of(chosen)
     target = Path(os.path.realpath(to))
     disk.make_folder(target)
@@ -88,7 +88,7 @@ def rescue(
     with naming(target.parent), new_folder(target) as made:
         store = create(
             made / target.name,
-            own,
+            structure,
             manifest.terms,
             Ways("bulk", OF_INDEX, disk),
             attached=None if common is None else common.to_bytes(),
@@ -97,7 +97,7 @@ def rescue(
         with closing(store):
             losses += _keep_templates(store, manifest, source, disk)
             _begin_after(store, manifest)
-            judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest, own.columns)
+            judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest, structure.columns)
             repeated = promoted = 0
             for batch in salvage.batches(progress):
                 for begin in range(0, len(batch["ordinal"]), TOGETHER):

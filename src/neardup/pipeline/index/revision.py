@@ -88,7 +88,7 @@ class Revision:
         ``None`` if there may be other kept documents between the two, or others are preferred to the best-ranked.
         """
         store, place = self._store, int(step.places[0])
-        if store.manifest.terms["representative"] == "closest" or (step.old[0], step.new[0]) != (removed, step.own[0]):
+        if store.manifest.terms.representative == "closest" or (step.old[0], step.new[0]) != (removed, step.own[0]):
             return None
         between = store.behind(removed, BETWEEN)
         ordinals, representatives = store.take_all(("ordinal", "representative"), between[between < place])

@@ -1,19 +1,20 @@
-"""The terms of an index: its scheme, layout and columns, as its manifest states them."""
+"""The terms of a new index, made of its scheme; and the scheme and structure of an existing one, made of its terms."""
 
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.index.disk.arrays import expect, understood
-from neardup.index.disk.columns import Columns, Lookup, Terms
+from neardup.index.disk.columns import Columns, Lookup, Structure
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import ATTACHED, open_
 from neardup.index.disk.manifest import MANIFEST, Manifest
 from neardup.index.disk.store import Store, Ways
+from neardup.index.disk.terms import Terms
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
 from neardup.model.memory import LEAST_OF_INDEX
@@ -28,7 +29,7 @@ from neardup.schemes.thresholds import require_texts
 from neardup.text.common_shingles import CommonShingles
 
 
-def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
+def structure(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Structure:
     """Return what a store must know about a scheme; for an existing index, about the scheme that it was created with.
 
     Fingerprints of 64 bits are found by tables, of a given design or the best one for their number, unless a layout of
@@ -57,21 +58,24 @@ def terms(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Terms:
         return TableDesign.choose(distance=scheme.table_distance, fingerprints=fingerprints)
 
     by_tables = tabled and (isinstance(layout, TableDesign) or not chosen)
-    return Terms(columns, Lookup(keyed, scheme.position_independent, design if by_tables else None))
+    return Structure(columns, Lookup(keyed, scheme.position_independent, design if by_tables else None))
 
 
-def terms_of(folder: Path, manifest: Manifest) -> Terms:
+def structure_of(folder: Path, manifest: Manifest) -> Structure:
     """Return what a store must know to read an existing index; its key is not needed for that.
 
-    Raises ``StorageRefused`` if its scheme is not registered.
+    Raises ``StorageRefused`` if its scheme is not registered, and ``StorageDamaged`` for terms that make no sense.
     """
-    made: Any = schemes.read(manifest.terms["scheme"], where=folder)
-    return terms(made, layout_of(made, manifest), columns_of(manifest), chosen=bool(manifest.terms["chosen"]))
+    terms = manifest.terms
+    with understood(folder / MANIFEST):
+        made: Any = schemes.read(terms.scheme, where=folder)
+        expect(field_kinds(dict(terms.fields)) == terms.fields, "invalid fields")
+        return structure(made, _layout(made, terms), terms.columns, chosen=terms.chosen)
 
 
 def opened(folder: Path) -> Store:
     """Open an index to read what needs no key; its candidates are those of its own keys."""
-    return open_(folder, partial(terms_of, folder), Ways("commit", LEAST_OF_INDEX, Disk()), writes=False)
+    return open_(folder, partial(structure_of, folder), Ways("commit", LEAST_OF_INDEX, Disk()), writes=False)
 
 
 def stats_of(store: Store) -> Stats:
@@ -87,10 +91,10 @@ def stats_of(store: Store) -> Stats:
             removed_in_files=sum(int((~segment.alive).sum()) for segment in store.segments),
             oversized_buckets=store.oversized_buckets,
             discarded_bytes=store.discarded_bytes or store.torn,
-            scheme=store.manifest.terms["name"],
-            recipe=store.manifest.terms["recipe"],
+            scheme=store.manifest.terms.name,
+            recipe=store.manifest.terms.recipe,
             generation=store.next_ordinal,
-            extraction=store.manifest.terms["extraction"],
+            extraction=store.manifest.terms.extraction,
         )
 
 
@@ -101,57 +105,63 @@ def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) ->
     return Columns(blank.dtype.str, int(blank.shape[1]), fields, texts)
 
 
-def stated(scheme: Any, layout: Any, own: Columns, representative: Representative) -> dict[str, Any]:
-    """Return the terms of an index for its manifest; the key is not part of them."""
-    return {
-        "scheme": schemes.written(scheme),
-        "name": scheme.name,
-        "recipe": scheme.recipe,
-        "key": scheme.key_identity,
-        "common": None if (common := schemes.common_of(scheme)) is None else common.identity,
-        "layout": None if (used := layout or getattr(scheme, "layout", None)) is None else asdict(used),
-        "chosen": layout is not None,
-        "row": [own.row_kind, own.row_width],
-        "fields": [list(field) for field in own.fields],
-        "texts": own.texts,
-        "representative": representative,
-        "extraction": None,
-    }
+def terms_of(scheme: Any, layout: Any, columns: Columns, representative: Representative) -> Terms:
+    """Return the terms of a new index; the key is not part of them."""
+    common, used = schemes.common_of(scheme), layout or getattr(scheme, "layout", None)
+    return Terms(
+        scheme=schemes.written(scheme),
+        name=scheme.name,
+        recipe=scheme.recipe,
+        key=scheme.key_identity,
+        common=None if common is None else common.identity,
+        layout=None if used is None else asdict(used),
+        chosen=layout is not None,
+        row=(columns.row_kind, columns.row_width),
+        fields=columns.fields,
+        texts=columns.texts,
+        representative=representative,
+        extraction=None,
+    )
 
 
 def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, disk: Disk) -> Any:
-    """Return the scheme that a manifest states, or the given *scheme* if it has the same recipe."""
-    given, where = manifest.terms, str(folder)
+    """Return the scheme that an index was created with, or the given *scheme* if it has the same recipe.
+
+    Raises ``StorageRefused`` for another recipe or key, for a scheme that needs more keys than the index has, and
+    without the *scheme* of an index that does not store it as a whole.
+    """
+    terms, where = manifest.terms, str(folder)
+    recorded = RecordedScheme(terms.scheme, terms.recipe, terms.key)
     with understood(folder / MANIFEST):
-        made: Any = schemes.read(given["scheme"], where=folder)
-        layout, whole = layout_of(made, manifest), schemes.is_whole(given["scheme"])
-        stated = columns_of(manifest)
-        expect(columns(made, stated.fields, texts=stated.texts) == stated, "its columns are not those of its scheme")
-        _ = terms(made, layout, stated, chosen=bool(given["chosen"])), given["recipe"], given["key"], given["name"]
-        chosen = bool(given["chosen"])
-    if scheme is not None:
-        require_scheme(scheme)
-    elif not whole:
-        raise StorageRefused(
-            where,
-            f"has a scheme {given['name']!r} with a table of weights, which is not stored; open it with that scheme",
-            "scheme needed",
-        )
-    own = (made if scheme is None else scheme).with_key(key)
-    recorded = RecordedScheme(given["scheme"], given["recipe"], str(given["key"]))
-    recorded.require_key(where, own)
+        made: Any = schemes.read(terms.scheme, where=folder)
+        agrees = columns(made, terms.fields, texts=terms.texts) == terms.columns
+        expect(agrees, "its columns are not those of its scheme")
     if scheme is None:
+        _require_whole(where, terms)
+        own = made.with_key(key)
+        recorded.require_key(where, own)
         with understood(folder / MANIFEST):
             own = own.with_common(common_in(folder, manifest, disk))
-    if not stated.texts:
+    else:
+        require_scheme(scheme)
+        own = scheme.with_key(key)
+        recorded.require_key(where, own)
+    if not terms.texts:
         require_texts(own)
     if own.recipe != recorded.recipe:
         changes = recorded.changes(RecordedScheme.of(own), in_recipe=True)
         raise StorageRefused(where, other_settings(changes), "other settings")
-    lacks = made.keys_lack(own, chosen=chosen)
+    lacks = made.keys_lack(own, chosen=terms.chosen)
     if lacks is not None:
         raise StorageRefused(where, lacks, "too few keys")
     return own
+
+
+def _require_whole(where: str, terms: Terms) -> None:
+    """Raise ``StorageRefused`` if the scheme has a table of weights, which is not stored."""
+    if not schemes.is_whole(terms.scheme):
+        rule = f"has a scheme {terms.name!r} with a table of weights, which is not stored; open it with that scheme"
+        raise StorageRefused(where, rule, "scheme needed")
 
 
 def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | None:
@@ -159,7 +169,7 @@ def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | 
 
     Raises ``StorageDamaged`` if the list is missing or is not the one that the manifest names.
     """
-    identity = manifest.terms.get("common")
+    identity = manifest.terms.common
     if identity is None:
         return None
     path = folder / ATTACHED
@@ -174,21 +184,8 @@ def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | 
     return common
 
 
-def layout_of(scheme: Any, manifest: Manifest) -> Any:
-    """Return the layout that a manifest states, regardless of a given scheme; ``None`` if it has none."""
-    given = manifest.terms["layout"]
-    if given is None:
+def _layout(scheme: Any, terms: Terms) -> Any:
+    """Return the layout of an index; ``None`` if its *scheme* has none."""
+    if terms.layout is None:
         return None
-    return (TableDesign if "kind" in given else type(scheme.layout))(**given)
-
-
-def columns_of(manifest: Manifest) -> Columns:
-    """Return the columns that a manifest states."""
-    given = manifest.terms
-    fields = tuple((name, kind) for name, kind in given["fields"])
-    expect(isinstance(given["texts"], bool), "whether it keeps texts is not recorded")
-    expect(given["representative"] in get_args(Representative), "invalid choice of representatives")
-    expect(field_kinds(dict(fields)) == fields, "invalid fields")
-    expect(isinstance(given.get("extraction"), dict | None), "invalid extraction of pages")
-    expect(isinstance(given.get("url_rules"), str | None), "invalid URL rules")
-    return Columns(given["row"][0], given["row"][1], fields, given["texts"])
+    return (TableDesign if "kind" in terms.layout else type(scheme.layout))(**terms.layout)

@@ -37,7 +37,7 @@ class IndexTexts:
                 rule = "is an index without texts; compare with a state, with files, or with an index that has texts"
                 raise ParameterError("against", path, rule, "index without texts")
             self.identity, self._fields = _identity(store), {name for name, _ in store.columns.fields}
-            self._extraction = store.manifest.terms.get("extraction")
+            self._extraction = store.manifest.terms.extraction
 
     @property
     def extraction(self) -> Extraction | None:

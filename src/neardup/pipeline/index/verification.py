@@ -240,7 +240,7 @@ def standing(store: Store, own: Places, equal: Places, matches: Matches) -> Stan
     if len(others):
         kept[others] = store.with_ordinals(representatives[others])
     known = dict(zip(places.tolist(), kept.tolist(), strict=True))
-    return stand(own.tolist(), equal.tolist(), matches, known, store.manifest.terms["representative"])
+    return stand(own.tolist(), equal.tolist(), matches, known, store.manifest.terms.representative)
 
 
 def _followed(own: Signatures, rows: Any, present: Any) -> Signatures:
