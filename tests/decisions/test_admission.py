@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.decisions.admission import NONE, Matches, stand
+from neardup.decisions.admission import NONE, Matches, decide
 
 
 def expected(own, exact, matches, representatives, representative):
@@ -43,19 +43,19 @@ def test_equals_the_rule(case, representative):
     rows, documents, values = zip(*matches, strict=True) if matches else ((), (), ())
     given_matches = Matches(np.array(rows, np.int64), np.array(documents, np.int64), np.array(values, np.float64))
     known = dict(representatives)
-    closest, standing = stand(own, exact, given_matches, known, representative)
+    closest, kept_by = decide(own, exact, given_matches, known, representative)
     found = [
         (None if at == NONE else (-values[at], documents[at]), chosen)
-        for at, chosen in zip(closest, standing, strict=True)
+        for at, chosen in zip(closest, kept_by, strict=True)
     ]
     assert found == expected(own, exact, matches, representatives, representative)
-    for itself, kept in zip(own, standing, strict=True):
+    for itself, kept in zip(own, kept_by, strict=True):
         if itself != NONE:
             assert known[itself] == kept
-            assert known[kept] == kept  # whoever stands for another one is kept
+            assert known[kept] == kept  # a representative is kept
 
 
-def test_nobody_stands_for_another_through_a_chain():
-    """0 is kept, 1 stands behind it, and 2 matches 1 alone: it is a near duplicate, and kept."""
+def test_nobody_has_a_representative_through_a_chain():
+    """0 is kept and represents 1, and 2 matches 1 alone: it is a near duplicate, and kept."""
     matches = Matches(np.array([0]), np.array([1]), np.array([0.9]))
-    assert stand([2], [NONE], matches, {1: 0}, "best-ranked") == ([0], [2])
+    assert decide([2], [NONE], matches, {1: 0}, "best-ranked") == ([0], [2])

@@ -27,7 +27,7 @@ class Matches(NamedTuple):
 NO_MATCHES: Final = Matches(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
 
 
-class Standing(NamedTuple):
+class Decisions(NamedTuple):
     """By row: its closest match, as a number of ``Matches`` or ``NONE``, and its representative.
 
     A kept row is its own representative; a row that is not admitted and matches no kept document has ``NONE``.
@@ -37,13 +37,13 @@ class Standing(NamedTuple):
     representatives: list[int]
 
 
-def stand(
+def decide(
     own: list[int],
     leaders: list[int],
     matches: Matches,
     representatives: dict[int, int],
     representative: Representative,
-) -> Standing:
+) -> Decisions:
     """Decide row by row what each document repeats. Documents are numbered in the order of admission.
 
     *own* are the rows' numbers, or ``NONE`` for rows that are not admitted; *leaders* those of the leaders of their
@@ -54,16 +54,15 @@ def stand(
     order = np.lexsort((matches.documents, -matches.values, matches.rows))
     bounds = np.searchsorted(matches.rows[order], np.arange(len(own) + 1)).tolist()
     documents, numbers = matches.documents[order].tolist(), order.tolist()
-    closest, standing = [], []
+    closest, chosen = [], []
     for row, (itself, same) in enumerate(zip(own, leaders, strict=True)):
         begin, end = bounds[row], bounds[row + 1]
         closest.append(numbers[begin] if begin < end else NONE)
         if same == NONE:
             kept = [match for match in documents[begin:end] if representatives[match] == match] or [itself]
-            chosen = kept[0] if representative == "closest" else min(kept)
+            chosen.append(kept[0] if representative == "closest" else min(kept))
         else:
-            chosen = representatives[same]
-        standing.append(chosen)
+            chosen.append(representatives[same])
         if itself != NONE:
-            representatives[itself] = chosen
-    return Standing(closest, standing)
+            representatives[itself] = chosen[-1]
+    return Decisions(closest, chosen)

@@ -401,39 +401,45 @@ class Reader:
             self.sessions = with_session(self.sessions, begun)
         self.records += 1
         if record.kind == "change":
-            parts = (arrays[name] for name in ("removed", "leaders", "moved", "representatives", "clock"))
-            removed, leaders, moved, representatives, clock = map(ordinals_of, parts)
-            expect(len(moved) == len(representatives), "every document must have a representative")
-            expect(len(clock) == 1, "its time is missing")
-            batch = unflattened(self.columns, arrays) if "ordinal" in arrays else None
-            if len(removed) + len(leaders) + len(moved):  # otherwise, documents were only added
-                self.remove(self.with_ordinals(removed), int(clock[0]))
-                self.lead(self.with_ordinals(leaders))
-                places = self.with_ordinals(moved)
-                self.set("representative", places, representatives)
-                self.set("decided", places, np.repeat(clock, len(places)))
-                self.cover(places)
-            if batch is not None:
-                ordinals = cast("Positions", batch["ordinal"])
-                before = [*(segment.last for segment in self.segments[-1:]), *self.recent.ordinals[-1:].tolist()]
-                expect(int(ordinals[0]) > max(before, default=-1), "its documents are not in the order of admission")
-                self.recent.append(batch)
-                self.cover(self.with_ordinals(ordinals))
-                self.removals.discard(batch["id"])
-                self.next_ordinal = max(self.next_ordinal, int(ordinals[-1]) + 1)
+            self._repeat_change(arrays)
         elif record.kind == "see":
-            nothing = np.empty(0, np.int64)
-            named = (arrays["ordinal"], arrays["seen"], arrays.get("reported", nothing), arrays.get("numbers", nothing))
-            ordinals, moments, reported, numbers = map(ordinals_of, named)
-            expect(len(moments) == 1 and len(reported) == len(numbers), "the record of seen documents is incomplete")
-            places = self.with_ordinals(ordinals)
-            self._see(places[places >= 0], int(moments[0]), self.with_ordinals(reported), numbers)
-            if changes := of_arrays(self.columns, arrays):
-                clock = ordinals_of(arrays["clock"])
-                expect(len(clock) == 1, "its time is missing")
-                self._change_fields(changes, int(clock[0]))
+            self._repeat_sighting(arrays)
         else:
             raise StorageRefused(str(self.folder), f"its log has records of the unknown kind {record.kind!r}")
+
+    def _repeat_change(self, arrays: dict[str, Array]) -> None:
+        parts = (arrays[name] for name in ("removed", "leaders", "moved", "representatives", "clock"))
+        removed, leaders, moved, representatives, clock = map(ordinals_of, parts)
+        expect(len(moved) == len(representatives), "every document must have a representative")
+        expect(len(clock) == 1, "its time is missing")
+        batch = unflattened(self.columns, arrays) if "ordinal" in arrays else None
+        if len(removed) + len(leaders) + len(moved):  # otherwise, documents were only added
+            self.remove(self.with_ordinals(removed), int(clock[0]))
+            self.lead(self.with_ordinals(leaders))
+            places = self.with_ordinals(moved)
+            self.set("representative", places, representatives)
+            self.set("decided", places, np.repeat(clock, len(places)))
+            self.cover(places)
+        if batch is not None:
+            ordinals = cast("Positions", batch["ordinal"])
+            before = [*(segment.last for segment in self.segments[-1:]), *self.recent.ordinals[-1:].tolist()]
+            expect(int(ordinals[0]) > max(before, default=-1), "its documents are not in the order of admission")
+            self.recent.append(batch)
+            self.cover(self.with_ordinals(ordinals))
+            self.removals.discard(batch["id"])
+            self.next_ordinal = max(self.next_ordinal, int(ordinals[-1]) + 1)
+
+    def _repeat_sighting(self, arrays: dict[str, Array]) -> None:
+        nothing = np.empty(0, np.int64)
+        named = (arrays["ordinal"], arrays["seen"], arrays.get("reported", nothing), arrays.get("numbers", nothing))
+        ordinals, moments, reported, numbers = map(ordinals_of, named)
+        expect(len(moments) == 1 and len(reported) == len(numbers), "the record of seen documents is incomplete")
+        places = self.with_ordinals(ordinals)
+        self._see(places[places >= 0], int(moments[0]), self.with_ordinals(reported), numbers)
+        if changes := of_arrays(self.columns, arrays):
+            clock = ordinals_of(arrays["clock"])
+            expect(len(clock) == 1, "its time is missing")
+            self._change_fields(changes, int(clock[0]))
 
     def _found(self, query: Query, hits: list[KeyHits]) -> PlacedCandidates:
         """Return the documents found in all parts, row by row, and in the divisions of oversized keys."""

@@ -82,11 +82,11 @@ class Admissions:
         known[(places < 0) | self._store.unreported(places)] = NONE
         return self._judge.names(known)
 
-    def seen(self, ids: Sequence[str], moment: int) -> list[str | None]:
+    def see(self, ids: Sequence[str], moment: int) -> list[str | None]:
         """Record that documents were seen, and return the representative of each, as ``Index.see`` does."""
         places = self._store.with_ids(ids)
         kept = self._kept(places)
-        self._judge.seen(np.unique(places[places >= 0]), moment, {})
+        self._judge.see(np.unique(places[places >= 0]), moment, {})
         return kept
 
     def _found_again(self, known: list[Known | None], same: list[int]) -> Places:
@@ -99,17 +99,17 @@ class Admissions:
 
     def _see_again(self, places: Places, columns: Batch, moment: int) -> None:
         """Record that unchanged documents were seen, with these fields."""
-        self._judge.seen(places, moment, changed_fields(self._store, places, columns))
+        self._judge.see(places, moment, changed_fields(self._store, places, columns))
 
-    def admitted(self, ids: list[str], given: Given, columns: Batch, moment: int) -> list[Verdict]:
+    def admit(self, ids: list[str], given: Given, columns: Batch, moment: int) -> list[Verdict]:
         """Admit documents, and return for each what it repeats among those admitted before."""
         verdicts: list[Verdict] = []
         for step in given.steps(ids):
             places = self._store.with_ids(ids[step])
-            verdicts += self._admitted(ids[step], places, given.at(step), taken_rows(columns, step), moment)
+            verdicts += self._admit(ids[step], places, given.at(step), taken_rows(columns, step), moment)
         return verdicts
 
-    def visited(
+    def visit(
         self, ids: list[str], given: Given, columns: Batch | None, moment: int, least: float | None
     ) -> list[Verdict]:
         """Return the verdict on each document, ``Known`` included; with *columns*, admit new and changed ones.
@@ -121,25 +121,16 @@ class Admissions:
             own = ids[step]
             places = self._store.with_ids(own)
             known = self._known(own, given, step, places)
+            rest, asked = self._new_or_changed(known, given, step, places, least)
             own_verdicts: list[Verdict] = [New()] * len(own)
-            rest = [row for row, found in enumerate(known) if found is None or found.changed]
-            if rest:
-                asked = given.at(_rows_of(step, rest))
-                changed = [row for row in rest if known[row]]
-                if changed:
-                    of = np.searchsorted(rest, changed)
-                    self._compare(known, changed, asked.at(of), places, least)
-                    stay = np.array([(found := known[row]) is None or found.changed for row in rest])
-                    if not stay.all():
-                        asked, rest = asked.at(np.flatnonzero(stay)), np.array(rest)[stay].tolist()
-            if rest:
+            if asked is not None:
                 before = places[rest]
                 if columns is None:
-                    judged = self._judge.judged(asked, before, passes_on=True)
+                    judged = self._judge.judge(asked, before, passes_on=True)
                 else:
                     names = [own[row] for row in rest]
                     given_with = taken_rows(columns, _rows_of(step, rest))
-                    judged = self._admitted(names, before, asked, given_with, moment, passes_on=True)
+                    judged = self._admit(names, before, asked, given_with, moment, passes_on=True)
                 for row, verdict in zip(rest, judged, strict=True):
                     kept, was = None if verdict.representative == own[row] else verdict.representative, known[row]
                     own_verdicts[row] = verdict if was is None else replace(was, representative=kept)
@@ -152,7 +143,23 @@ class Admissions:
             verdicts += own_verdicts
         return verdicts
 
-    def _admitted(  # noqa: PLR0913 - a batch, and how its verdicts are meant
+    def _new_or_changed(
+        self, known: list[Known | None], given: Given, step: slice, places: Places, least: float | None
+    ) -> tuple[list[int], Asked | None]:
+        """Return the rows of new and changed documents, and these, signed; complete the verdicts on changed ones."""
+        rest = [row for row, found in enumerate(known) if found is None or found.changed]
+        if not rest:
+            return rest, None
+        asked = given.at(_rows_of(step, rest))
+        changed = [row for row in rest if known[row]]
+        if changed:
+            self._compare(known, changed, asked.at(np.searchsorted(rest, changed)), places, least)
+            stay = np.array([(found := known[row]) is None or found.changed for row in rest])
+            if not stay.all():
+                asked, rest = asked.at(np.flatnonzero(stay)), np.array(rest)[stay].tolist()
+        return rest, asked if rest else None
+
+    def _admit(  # noqa: PLR0913 - a batch, and how its verdicts are meant
         self, ids: list[str], before: Places, given: Asked, columns: Batch, moment: int, *, passes_on: bool = False
     ) -> list[Verdict]:
         """Admit documents with different ids; *before* are the places of their earlier versions."""
@@ -171,16 +178,16 @@ class Admissions:
                 "id": encoded([ids[row] for row in new.tolist()]),
                 **(taken_rows(columns, new) if len(same) else columns),
             }
-            remembered = self._judge.remembered(
+            admitted = self._judge.admit(
                 given.at(new) if len(same) else given, batch, earlier[earlier >= 0], passes_on=passes_on
             )
-            for row, verdict in zip(new.tolist(), remembered, strict=True):
+            for row, verdict in zip(new.tolist(), admitted, strict=True):
                 verdicts[row] = verdict
         if len(same):
             if len(new):
                 before = self._store.with_ids([ids[row] for row in same.tolist()])
                 given, columns = given.at(same), taken_rows(columns, same)
-            again = self._judge.judged(given, before, before=True)
+            again = self._judge.judge(given, before, before=True)
             for row, verdict in zip(same.tolist(), again, strict=True):
                 verdicts[row] = verdict
             self._see_again(before, columns, moment)

@@ -1,11 +1,11 @@
 """The decisions of an index: what a document repeats, with or without admitting it."""
 
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
-from neardup.decisions.admission import NONE, Matches
+from neardup.decisions.admission import NONE, Decisions, Matches
 from neardup.decisions.exact import leaders_by_content
 from neardup.index.disk.columns import NEVER, Batch, as_bytes
 from neardup.index.disk.field_changes import FieldChanges
@@ -14,7 +14,7 @@ from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions, Words
 from neardup.model.verdicts import Empty, ExactDuplicate, NearDuplicate, New, Verdict
 from neardup.pipeline.index.revision import Revision
-from neardup.pipeline.index.verification import Asked, Verifier, standing
+from neardup.pipeline.index.verification import Asked, Verifier, decide_by_places
 
 
 class Judge:
@@ -25,7 +25,7 @@ class Judge:
         self.verifier = Verifier(store, scheme)
         self._revision = Revision(store, scheme, self.verifier)
 
-    def judged(
+    def judge(
         self, given: Asked, own: Places | None, *, before: bool = False, passes_on: bool = False
     ) -> list[Verdict]:
         """Judge documents, not by the documents at *own*; with *before*, only by those admitted before them.
@@ -42,11 +42,11 @@ class Judge:
         if _nothing_repeated(equal, matches):
             return _new(given)
         copies = self._copies(given, equal, own, before=before)
-        standings = standing(store, nowhere, equal, matches)
-        kept = np.array(standings.representatives, np.int64)
+        decisions = decide_by_places(store, nowhere, equal, matches)
+        kept = np.array(decisions.representatives, np.int64)
         if passes_on:
             kept[store.unreported(kept)] = NONE
-        return self._verdicts(given, kept, equal, copies, matches, standings.closest)
+        return self._verdicts(given, kept, equal, copies, matches, decisions.closest)
 
     def _of_others(self, found: PlacedCandidates, own: Places, *, before: bool) -> PlacedCandidates:
         """Remove documents from their own candidates, and with *before* all later documents.
@@ -103,14 +103,14 @@ class Judge:
         existing = np.where(self._store.alive(places), places, NONE)
         return each(existing, partial(self._store.decoded, "id"))
 
-    def remembered(
+    def admit(
         self, given: Asked, batch: Batch, before: Places, *, passes_on: bool = False, reported: Flags | None = None
     ) -> list[Verdict]:
         """Admit documents with different ids and the columns of *batch*; they replace the documents *before*.
 
         Callers learn from the verdicts which documents to keep; if they do not read them, *reported* are those that
-        were passed on before.
-        With *passes_on*, no verdict names a representative if no document of its cluster was passed on.
+        were passed on before. With *passes_on*, no verdict names a representative if no document of its cluster was
+        passed on.
         """
         store = self._store
         with store.change():
@@ -127,7 +127,7 @@ class Judge:
                 "reported": ordinals if reported is None else np.where(reported, ordinals, NEVER),
                 **given.columns(leads),
             }
-            if self._store.columns.texts and given.texts is not None:
+            if store.columns.texts and given.texts is not None:
                 batch["text"] = given.texts
             found = store.append(batch)
             places = store.with_ordinals(ordinals)
@@ -136,26 +136,35 @@ class Judge:
             if _nothing_repeated(equal, matches):
                 verdicts = _new(given)
             else:
-                standings = standing(store, places, equal, matches)
-                kept = np.array(standings.representatives, np.int64)
-                decided = {"representative": store.take("ordinal", kept)}
-                kept[kept == places] = NONE
-                if passes_on:
-                    representatives, rows = np.unique(kept, return_index=True)
-                    kept[rows[store.unreported(representatives)]] = NONE  # the first one of each cluster
-                if reported is None:
-                    decided["reported"] = np.where(kept == NONE, ordinals, NEVER)
-                for name, column in decided.items():
-                    store.set(name, places, column)
-                batch |= decided
-                store.cover(places)
+                decisions = decide_by_places(store, places, equal, matches)
+                kept = self._set_representatives(
+                    batch, places, decisions, passes_on=passes_on, verdicts_are_read=reported is None
+                )
                 copies = self._copies(given, equal, places, before=True)
-                verdicts = self._verdicts(given, kept, equal, copies, matches, standings.closest)
+                verdicts = self._verdicts(given, kept, equal, copies, matches, decisions.closest)
             store.log_change(old, leaders, moved, batch)
             store.commit()
         return verdicts
 
-    def removed(self, places: Places) -> list[str]:
+    def _set_representatives(
+        self, batch: Batch, places: Places, decisions: Decisions, *, passes_on: bool, verdicts_are_read: bool
+    ) -> Places:
+        """Record the representatives of documents in the index and in *batch*; return those that verdicts name."""
+        store, kept = self._store, np.array(decisions.representatives, np.int64)
+        decided: Batch = {"representative": store.take("ordinal", kept)}
+        kept[kept == places] = NONE
+        if passes_on:
+            representatives, rows = np.unique(kept, return_index=True)
+            kept[rows[store.unreported(representatives)]] = NONE  # the first one of each cluster
+        if verdicts_are_read:
+            decided["reported"] = np.where(kept == NONE, cast("Positions", batch["ordinal"]), NEVER)
+        for name, column in decided.items():
+            store.set(name, places, column)
+        batch |= decided
+        store.cover(places)
+        return kept
+
+    def remove(self, places: Places) -> list[str]:
         """Remove documents; return the ids of those that are kept from now on as a result."""
         store = self._store
         with store.change():
@@ -167,7 +176,7 @@ class Judge:
             store.commit()
         return names
 
-    def seen(self, places: Places, moment: int, changes: FieldChanges) -> None:
+    def see(self, places: Places, moment: int, changes: FieldChanges) -> None:
         """Record that different documents were seen at a moment, and which of their fields have changed."""
         with self._store.change():
             self._store.see(places, moment, changes)

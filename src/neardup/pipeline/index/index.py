@@ -70,7 +70,7 @@ class Index(AbstractContextManager["Index"]):
     def __init__(self, store: Store, scheme: Any, disk: Disk) -> None:
         self._store, self._scheme, self._disk = store, scheme, disk
         self._kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
-        self._judge, self._asks = Judge(store, scheme), repr(scheme)
+        self._judge, self._policy = Judge(store, scheme), repr(scheme)
         self._admissions = Admissions(store, scheme, self._judge)
         self._groups = GroupPages(store)
         self._templates: tuple[str | None, HostTemplates | None] = None, None  # the identity that was stated, and they
@@ -277,7 +277,7 @@ class Index(AbstractContextManager["Index"]):
             verdicts: list[Verdict] = []
             for step in given.steps():
                 own = None if names is None else self._store.with_ids(names[step])
-                verdicts += self._judge.judged(given.at(step), own)
+                verdicts += self._judge.judge(given.at(step), own)
             return verdicts
 
     def known(
@@ -339,7 +339,7 @@ class Index(AbstractContextManager["Index"]):
         """
         self._store.require_open()
         mark, generation, log_bytes, total = self._store.state
-        return mark, self._asks, generation, log_bytes, total
+        return mark, self._policy, generation, log_bytes, total
 
     def group(self, id: str) -> list[str]:  # noqa: A002 - as above
         """Return the ids of the cluster of a document, in order of admission.
@@ -419,7 +419,7 @@ class Index(AbstractContextManager["Index"]):
         with self._store.busy:
             self._store.require_writer()
             given, names, columns = self._admissible(ids, documents, fields)
-            return self._admissions.admitted(names, given, columns, microseconds_or_now(at))
+            return self._admissions.admit(names, given, columns, microseconds_or_now(at))
 
     def fill(
         self,
@@ -448,8 +448,8 @@ class Index(AbstractContextManager["Index"]):
         require_function("progress", progress)
         with self._store.busy:
             self._store.require_writer()
-            ways: dict[str, Any] = {"url": url, "addresses": addresses, "threads": threads}
-            return fill(self, state, **ways, progress=progress or (lambda *_: None))
+            progress = progress or (lambda *_: None)
+            return fill(self, state, url=url, addresses=addresses, threads=threads, progress=progress)
 
     def visit(  # noqa: PLR0913 - every one a keyword with a default
         self,
@@ -480,9 +480,9 @@ class Index(AbstractContextManager["Index"]):
             if remember:
                 self._store.require_writer()
                 given, names, columns = self._admissible(ids, texts, fields)
-                return self._admissions.visited(names, given, columns, microseconds_or_now(at), least)
+                return self._admissions.visit(names, given, columns, microseconds_or_now(at), least)
             given = self._given(texts, fields)
-            return self._admissions.visited(require_ids(ids, len(given)), given, None, 0, least)
+            return self._admissions.visit(require_ids(ids, len(given)), given, None, 0, least)
 
     def _given(self, documents: Any, fields: Any) -> Given:
         given = Given(self._scheme, self._store.columns, self._store.digest_salt, documents, fields)
@@ -510,7 +510,7 @@ class Index(AbstractContextManager["Index"]):
             moment, names = microseconds_or_now(at), as_strings(ids)
             kept: list[str | None] = []
             for begin in range(0, len(names), TOGETHER):
-                kept += self._admissions.seen(names[begin : begin + TOGETHER], moment)
+                kept += self._admissions.see(names[begin : begin + TOGETHER], moment)
             return kept
 
     def remove(self, ids: Iterable[str]) -> Removal:
@@ -540,7 +540,7 @@ class Index(AbstractContextManager["Index"]):
             return self._removed(self._store.earlier(moment, *columns_of_time(self._kinds, by, moment)))
 
     def _removed(self, places: Places) -> Removal:
-        return Removal(len(places), self._judge.removed(places) if len(places) else [])
+        return Removal(len(places), self._judge.remove(places) if len(places) else [])
 
     # Maintenance.
 

@@ -48,16 +48,16 @@ def named(  # noqa: PLR0913, PLR0917 - what an id is made of
             if url and url.strip():
                 found[place] = addresses.id_of(url)
     rejected: list[Rejected] = []
-    standing = f"{documents.source}:" if is_read_once(documents.path) else None
+    of_pipe = f"{documents.source}:" if is_read_once(documents.path) else None
     longest = max((len(own) for own in found if own), default=0)
-    if not refused and standing is None and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
+    if not refused and of_pipe is None and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
         return found, rejected
     for place, (row, own) in enumerate(zip(rows, found, strict=True)):
         size = len(own.encode()) if own else 0
         reason, code = refused.get(row, ""), "value"
         if size > MOST_ID_BYTES:
             reason, code = f"its id has {size:,} bytes, but may have at most {MOST_ID_BYTES:,}", "id too long"
-        elif standing and own and own.startswith(standing) and is_name_of_line(documents, row, own):
+        elif of_pipe and own and own.startswith(of_pipe) and is_name_of_line(documents, row, own):
             reason, code = _NAMELESS, "no id"
         if reason:
             rejected.append(Rejected(*documents.place(row), reason, code))

@@ -141,7 +141,7 @@ def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeI
     before = store.with_ids([ids[row - begin] for row in rows.tolist()])
     dropped = numbers["representative"] != numbers["ordinal"]
     first = store.next_ordinal
-    judge.remembered(asked, columns, before[before >= 0], reported=numbers["reported"] > NEVER)
+    judge.admit(asked, columns, before[before >= 0], reported=numbers["reported"] > NEVER)
     places = store.with_ordinals(first + np.arange(len(rows)))
     kept = store.take("representative", places) == store.take("ordinal", places)
     return len(ids) - len(rows) + int((before >= 0).sum()), int((kept & dropped).sum())

@@ -12,7 +12,7 @@ from neardup.index.disk.store import Store
 from neardup.model.arrays import Flags, Positions, Signatures, Words
 from neardup.pipeline.index.fields import sites_at
 from neardup.pipeline.index.inputs import BYTES_TOGETHER, TOGETHER
-from neardup.pipeline.index.verification import Asked, Verifier, standing
+from neardup.pipeline.index.verification import Asked, Verifier, decide_by_places
 
 FIRST: Final = 16  # documents of the first step; later steps are larger
 BETWEEN: Final = 4096  # documents between a removed one and its successor, at most
@@ -31,9 +31,9 @@ class Revision:
     - every other document matches its representative, or did so when it was judged under another policy.
 
     Moreover, the representatives, and the verdicts of ``judge``, are those of a new index to which the present
-    documents are admitted in the order in which their present contents were admitted, as ``stand`` decides. That holds
-    while there are no oversized buckets (``Stats.oversized_buckets``) and the policy stays the same; for verdicts, also
-    only if no document has more than ``CLOSEST`` candidates that are not kept.
+    documents are admitted in the order in which their present contents were admitted, by the rule of ``decide``. That
+    holds while there are no oversized buckets (``Stats.oversized_buckets``) and the policy stays the same; for
+    verdicts, also only if no document has more than ``CLOSEST`` candidates that are not kept.
     """
 
     def __init__(self, store: Store, scheme: Any, verifier: Verifier) -> None:
@@ -111,8 +111,10 @@ class Revision:
         found = found.where((ordinals == representatives) | np.isin(found.places, places))
         others = self._verifier.matches(given, found)
         matches = Matches(*(np.concatenate(pair) for pair in zip(matches, others, strict=True)))
-        decided = standing(store, places, equal, matches)
-        return _Step(places, given, equal, own, old, store.take("ordinal", np.array(decided.representatives, np.int64)))
+        decisions = decide_by_places(store, places, equal, matches)
+        return _Step(
+            places, given, equal, own, old, store.take("ordinal", np.array(decisions.representatives, np.int64))
+        )
 
     def _of_successor(self, given: Asked, asking: Flags, successor: "_Successor") -> Matches:
         """Return which documents match the successor of their representative, which is then theirs.

@@ -7,7 +7,7 @@ from typing import Any, Final, Self, cast
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.admission import Matches, Standing, stand
+from neardup.decisions.admission import Decisions, Matches, decide
 from neardup.decisions.evidence import FeatureSets, Shares, exact_measure, shared_by
 from neardup.index.disk.buffers import some, taken
 from neardup.index.disk.columns import Batch
@@ -228,7 +228,7 @@ class Verifier:
         return sets, one, other + len(asking)
 
 
-def standing(store: Store, own: Places, equal: Places, matches: Matches) -> Standing:
+def decide_by_places(store: Store, own: Places, equal: Places, matches: Matches) -> Decisions:
     """Decide what each document repeats, and its representative; documents are numbered by their places.
 
     *equal* are the leaders of their equals.
@@ -240,7 +240,7 @@ def standing(store: Store, own: Places, equal: Places, matches: Matches) -> Stan
     if len(others):
         kept[others] = store.with_ordinals(representatives[others])
     known = dict(zip(places.tolist(), kept.tolist(), strict=True))
-    return stand(own.tolist(), equal.tolist(), matches, known, store.manifest.terms.representative)
+    return decide(own.tolist(), equal.tolist(), matches, known, store.manifest.terms.representative)
 
 
 def _followed(own: Signatures, rows: Any, present: Any) -> Signatures:
