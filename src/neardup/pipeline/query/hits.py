@@ -76,7 +76,7 @@ class Hits:
             written = repr(names).encode("utf-8", "surrogatepass")
         digest = sha256(written)  # usually in hardware
         for field in fields:
-            if self.says(field):
+            if self.has_field(field):
                 values = self._given_values(field, number)
                 if not types_of(values) <= _DIGESTED:
                     return None
@@ -97,7 +97,7 @@ class Hits:
             return []
         index = self._index if self._index is not None and field in self._index.fields else None
         if self.records:
-            if self.says(field):
+            if self.has_field(field):
                 values = self._given_values(field, number)
                 if not types_of(values) <= _USUAL:
                     values = [None if is_missing(value) else value for value in values]  # as of pandas
@@ -120,7 +120,7 @@ class Hits:
         found = dict(zip(ranks, index.values(field, self.named(ranks)), strict=True))
         return [found.get(rank, value) for rank, value in enumerate(values)]
 
-    def says(self, field: str) -> bool:
+    def has_field(self, field: str) -> bool:
         """Return whether any record has a field."""
         return self.records and any(field in hit for hit in self.given)
 

@@ -105,11 +105,11 @@ def near_hits(rule: NearDuplicates, asked: AskedHits) -> NearHits:
     if verify == "estimate":
         return _by_estimate(scheme, signed)
     if not scheme.columns:
-        texts = texts or _beside(scheme, rule, given, signed)
+        texts = texts or _signed_texts(scheme, rule, given, signed)
         if texts is not None:
             return _ComparedParts(scheme, signed, texts, verify=verify).hits()
     if verify == "exact" and np.count_nonzero(signed.present) > 1:  # otherwise there is nothing to compare
-        lacking = _OTHER_TEXTS if given.says(rule.text) else _NO_TEXTS
+        lacking = _OTHER_TEXTS if given.has_field(rule.text) else _NO_TEXTS
         raise ParameterError("verify", verify, _NO_FIELDS.format(scheme.name) if scheme.columns else lacking)
     return _by_estimate(scheme, signed)
 
@@ -124,7 +124,7 @@ def _scheme(rule: NearDuplicates, index: Index | None) -> Scheme:
 
 def _signed_fields(scheme: Scheme, rule: NearDuplicates, given: Hits) -> dict[str, str]:
     """Name the field of each column that a scheme of fields signs."""
-    return {name: rule.text if name == BODY and not given.says(BODY) else name for name in scheme.columns}
+    return {name: rule.text if name == BODY and not given.has_field(BODY) else name for name in scheme.columns}
 
 
 def _with_new(
@@ -137,7 +137,7 @@ def _with_new(
     if not given.records:
         return signed, None
     named = _signed_fields(scheme, rule, given) or {rule.text: rule.text}
-    present = {name: field for name, field in named.items() if given.says(field)}
+    present = {name: field for name, field in named.items() if given.has_field(field)}
     if not (present and new.any()):
         return signed, None
     columns = dict.fromkeys(named, pa.nulls(len(new), pa.large_string()))
@@ -178,12 +178,12 @@ def _by_estimate(scheme: Scheme, signed: Signatures) -> NearHits:
     return NearHits(scheme, signed, scheme.ranked_rule(signed))
 
 
-def _beside(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signatures) -> "_Texts | None":
+def _signed_texts(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signatures) -> "_Texts | None":
     """Return the texts of records, if any text is the signed one.
 
     Records may have another text, such as a summary, which is ignored.
     """
-    if not given.says(rule.text):
+    if not given.has_field(rule.text):
         return None
     values = given.values(rule.text, len(signed))
     if not types_of(values) <= _STRINGS:

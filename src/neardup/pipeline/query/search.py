@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from pathlib import Path
@@ -39,6 +39,7 @@ from neardup.pipeline.index.fields import field_values, moment_of
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import as_strings
 from neardup.pipeline.progress import Progress
+from neardup.pipeline.query.collapse import Collapsed
 from neardup.pipeline.query.collapse import collapse as collapsed_hits
 from neardup.pipeline.query.hits import PlacedHits
 from neardup.pipeline.query.near_hits import HitVerify
@@ -62,7 +63,7 @@ MOST_TOP: Final = 1_000
 _TITLE_WORDS, _WORDS = 100, 32  # the most characters shown of a title and of a text
 _STEP: Final = 512  # documents that are read and written together
 _WEB: Final = ("http://", "https://")
-_SAID: Final = {"same exact": "same text", "same site": "same site"}
+_SHOWN_RULES: Final = {"same exact": "same text", "same site": "same site"}
 
 
 def has_table(folder: str | os.PathLike[str]) -> bool:
@@ -361,21 +362,12 @@ class Search(AbstractContextManager["Search"]):
             scheme = at_threshold(scheme, threshold, by_texts=by_texts)
         limit = _limit(query, seconds)
         with self._found(_terms(query, site), top, sort, limit) as ranked:
-            given: Any = PlacedHits(self._index, ranked.places, ranked.ordinals)
-            rule: Rule = NearDuplicates(scheme=None if threshold is None else scheme, keep=keep)
-            ways: dict[str, Any] = {"index": self._index, "cache": self.judged, "verify": verify} if near else {}
-            if collapse in {"exact", "site"}:
-                ids = self._store.decoded("id", ranked.places)
-                values = (
-                    self._contents(ranked)
-                    if collapse == "exact"
-                    else map(site_of, _urls(self._store, ids, ranked.places))
-                )
-                given = [{"id": own, collapse: value} for own, value in zip(ids, values, strict=True)]
-                rule = SameValue(collapse, keep=keep)
-            enabled = collapse != "off" and len(ranked.places) > 0
             group = None if include is None else _group(include)
-            collapsed = collapsed_hits(given, rule, enabled=enabled, page=page, size=size, include=group, **ways)
+            if collapse in {"exact", "site"}:
+                rule: Rule = SameValue(collapse, keep=keep)
+            else:
+                rule = NearDuplicates(scheme=None if threshold is None else scheme, keep=keep)
+            collapsed = self._collapsed(ranked, collapse, rule, verify, page=page, size=size, include=group)
             shown = [kept.rank for group in collapsed.page for kept in group.kept]
             hidden = [hidden.rank for group in collapsed.page for hidden in group.hidden]
             of = collapsed.outcome.of.tolist()
@@ -451,9 +443,28 @@ class Search(AbstractContextManager["Search"]):
         """Read the part of texts that is searched for snippets, and one byte more to detect longer texts."""
         return self._store.strings("text", places, REACH + 1)
 
-    def _contents(self, ranked: "_Ranked") -> list[int | None]:
-        """Return a number for each text, the same for the same bytes; no number for blank texts."""
-        return [(high << 64 | low) or None for high, low in self._store.take("content", ranked.places).tolist()]
+    def _collapsed(
+        self, ranked: "_Ranked", collapse: Collapsing, rule: Rule, verify: HitVerify | None, **page: Any
+    ) -> Collapsed:
+        page["enabled"] = collapse != "off" and len(ranked.places) > 0
+        if isinstance(rule, SameValue):
+            return collapsed_hits(self._records(ranked, rule.field), rule, **page)
+        given = PlacedHits(self._index, ranked.places, ranked.ordinals)
+        if collapse == "off":
+            return collapsed_hits(given, rule, **page)
+        return collapsed_hits(given, rule, index=self._index, cache=self.judged, verify=verify, **page)
+
+    def _records(self, ranked: "_Ranked", collapse: str) -> list[dict[str, Any]]:
+        """Return hits as records with the value by which they are collapsed.
+
+        It is a number for the bytes of a text that is not blank, or a site.
+        """
+        ids = self._store.decoded("id", ranked.places)
+        values: Iterable[int | str | None] = map(site_of, _urls(self._store, ids, ranked.places))
+        if collapse == "exact":
+            contents = self._store.take("content", ranked.places).tolist()
+            values = [(high << 64 | low) or None for high, low in contents]
+        return [{"id": own, collapse: value} for own, value in zip(ids, values, strict=True)]
 
 
 class _Ranked(NamedTuple):
@@ -502,7 +513,7 @@ def _repeat(hit: FoundHit, of: FoundHit, hidden: HiddenHit) -> Repeat:
     return Repeat(
         **asdict(hit),
         of=of.id,
-        rule=_SAID.get(hidden.rule, hidden.rule),
+        rule=_SHOWN_RULES.get(hidden.rule, hidden.rule),
         measure=hidden.measure,
         value=None if hidden.rule == "same exact" else hidden.value,
         threshold=hidden.threshold,
