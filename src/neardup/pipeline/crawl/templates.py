@@ -12,7 +12,7 @@ from itertools import starmap
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 import numpy as np
@@ -33,8 +33,6 @@ from neardup.text.extraction import LONG_LINES, OTHER_LINES, BothViews, Extracti
 from neardup.text.host_templates import HostTemplates, PageView, Template
 from neardup.text.lines import LINES, Lines
 
-OrderedPage = tuple[str, int, bytes, bool, str | None, bool]
-"""A row of ``_SCHEMA``; the pages with the smallest orders of a host are its sample."""
 Page = tuple[str | None, bytes | str]  # its address, and its HTML
 Records = Iterable[tuple[pa.Table, float]]
 """Records of archives, of ``neardup.sources.archives.undecoded``, and the share of all that was read to their end."""
@@ -65,6 +63,17 @@ _SCHEMA: Final = pa.schema(
     ]
 )
 _PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
+
+
+class OrderedPage(NamedTuple):
+    """A row of ``_SCHEMA``; the pages with the smallest orders of a host are its sample."""
+
+    host: str
+    order: int
+    markup: bytes
+    decoded: bool
+    charset: str | None
+    plain: bool
 
 
 def learn_templates(
@@ -228,7 +237,7 @@ def ordered(
     form = "plain" if plain else "decoded" if isinstance(markup, str) else charset or ""
     hashed = blake2b(raw, digest_size=8)
     hashed.update(f"\0{form}".encode())
-    return own, int.from_bytes(hashed.digest()), raw, isinstance(markup, str), charset, plain
+    return OrderedPage(own, int.from_bytes(hashed.digest()), raw, isinstance(markup, str), charset, plain)
 
 
 def _ordered_pages(records: pa.Table, extraction: Extraction) -> Iterator[OrderedPage | None]:
@@ -269,7 +278,7 @@ def _answer(extraction: Extraction, read: Reader, table: pa.Table) -> pa.Table:
             break
         if one is not None:
             found.append(one)
-            size += len(one[2])
+            size += len(one.markup)
     return _table(found)
 
 
@@ -304,7 +313,7 @@ class _Gathered:
 
     def add(self, page: OrderedPage | None) -> None:
         """Add a page, unless its host has the same one, or enough pages that precede it."""
-        if page is None or not self._wanted(page[0]):
+        if page is None or not self._wanted(page.host):
             return
         own, order, raw, *_, plain = page
         heap = self._largest[own]
@@ -332,7 +341,7 @@ class _Gathered:
         for table, found in answered(tables(), partial(self._processes.map, read=lambda: share)):
             for page in zip(*(column.to_pylist() for column in found.columns), strict=True):
                 if page[0] is not None:
-                    self.add(page)
+                    self.add(OrderedPage(*page))
                     continue
                 for one in _ordered_pages(table.slice(page[1]), self._extraction):
                     self.add(one)
