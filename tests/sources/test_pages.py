@@ -93,7 +93,7 @@ def started(workers, monkeypatch):
     """Have all readers use the processes that are ready."""
     for name in ("sources.read.open_processes", "pipeline.files.dedup.Processes"):
         monkeypatch.setattr(f"neardup.{name}", lambda *_: nullcontext(workers))
-    for module in ("sources.read", "pipeline.spilled.files"):
+    for module in ("sources.read", "pipeline.spilled.files", "pipeline.spilled.output_records"):
         monkeypatch.setattr(f"neardup.{module}.extracting", lambda *_, **__: READING)
 
 

@@ -29,7 +29,7 @@ from neardup.model.errors import (
 )
 from neardup.model.memory import LEAST_OF_RUN
 from neardup.pipeline.spilled import common_shingles as stages
-from neardup.pipeline.spilled import files, run
+from neardup.pipeline.spilled import files, output_records, run
 from neardup.pipeline.spilled.outputs import record_place
 from neardup.sources.shards import Shards
 from neardup.text import common_shingles
@@ -215,7 +215,7 @@ def test_a_failure_to_read_does_not_lose_what_was_done(tmp_path, sources, small_
 @pytest.mark.parametrize("stage", ["sign", "gather", "write"])
 def test_an_input_that_is_removed_may_be_restored(tmp_path, sources, no_held_texts, monkeypatch, stage):
     no_held_texts()
-    owner, away = files if stage == "write" else run, tmp_path / "away"
+    owner, away = output_records if stage == "write" else run, tmp_path / "away"
     with monkeypatch.context() as patch:
         function = getattr(owner, stage)
 
@@ -634,7 +634,7 @@ def test_a_run_that_is_interrupted_between_two_outputs_continues(tmp_path, monke
         return dedup_files([source], names[0], report=names[1], work=tmp_path / "w", ignore_common=share)
 
     with monkeypatch.context() as patch:
-        patch.setattr("neardup.pipeline.spilled.files.write", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(output_records, "write", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             call()
     assert [path.exists() for path in names] == [False, True]

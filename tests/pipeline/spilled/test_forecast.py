@@ -10,7 +10,7 @@ import pytest
 
 from neardup import Checksum, Field, MinHash, SimHash, dedup_files
 from neardup.errors import StorageFailed
-from neardup.pipeline.spilled import addition, files, run
+from neardup.pipeline.spilled import addition, output_records, run
 from neardup.pipeline.spilled import forecast as module
 from neardup.pipeline.spilled.forecast import (
     amount,
@@ -201,7 +201,7 @@ def test_the_first_shards_are_read_first(tmp_path, sources, small_parts, monkeyp
 
 def test_large_outputs_are_refused_before_they_are_written(tmp_path, sources, monkeypatch):
     asked = []
-    monkeypatch.setattr(files, "require_room", lambda folder, size, _: asked.append((folder.name, size)))
+    monkeypatch.setattr(output_records, "require_room", lambda folder, size, _: asked.append((folder.name, size)))
     dedup_files(sources, tmp_path / "out" / "kept.jsonl", work=tmp_path / "w", mark=tmp_path / "m.csv")
     [(folder, size)] = asked  # that of another format is unknown
     assert folder == "out"

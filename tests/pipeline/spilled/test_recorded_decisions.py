@@ -36,6 +36,7 @@ from neardup.errors import (
     StorageRefused,
 )
 from neardup.pipeline.spilled import files as module
+from neardup.pipeline.spilled import output_records
 from neardup.pipeline.spilled import run as stages
 from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.workers import work_on
@@ -168,7 +169,7 @@ def test_other_policies_are_audited_as_the_report_of_their_run(files, tmp_path, 
 def test_a_run_that_was_interrupted_after_its_decisions_is_audited_and_continues(files, tmp_path, monkeypatch):
     work, out = tmp_path / "work", tmp_path / "kept.jsonl"
     expected = audit_files(files, scheme=LEAKY)
-    interrupted(monkeypatch, module, "write", lambda: dedup_files(files, out, work=work, scheme=LEAKY))
+    interrupted(monkeypatch, output_records, "write", lambda: dedup_files(files, out, work=work, scheme=LEAKY))
     assert audit_files(files, work) == expected
     assert audit_files(files, work) == expected
     dedup_files(files, out, work=work, scheme=LEAKY)
@@ -358,10 +359,10 @@ def test_standard_input_is_found_from_another_folder(files, tmp_path, monkeypatc
         ((stages, "settle"), "asking_bounds.raw", np.int64),
         ((stages, "decide"), "settled-000000.raw", np.int64),
         ((stages, "decide"), "leader_of.raw", np.int32),
-        ((module, "write"), "order.raw", np.int64),
-        ((module, "write"), "dropped.raw", np.int64),
-        ((module, "write"), "representatives.raw", np.int64),
-        ((module, "write"), "rules.raw", np.int8),
+        ((output_records, "write"), "order.raw", np.int64),
+        ((output_records, "write"), "dropped.raw", np.int64),
+        ((output_records, "write"), "representatives.raw", np.int64),
+        ((output_records, "write"), "rules.raw", np.int8),
     ],
 )
 @pytest.mark.parametrize("value", [10**6, -2])
@@ -377,7 +378,7 @@ def test_places_outside_arrays_are_refused(files, tmp_path, monkeypatch, forged,
     if name != "order.raw":
         with pytest.raises(StorageDamaged, match="decided-"):
             dedup_files(files, out, **options)
-    if stage[0] is module:
+    if stage[0] is output_records:
         with pytest.raises(StorageDamaged, match=name):
             audit_files(files, work)
 

@@ -13,7 +13,7 @@ def test_progress_goes_through_the_stages(job_of, sources):
         seen.append((stage, done, total))
 
     with LocalEngine(2) as engine:
-        found = decided(job, Stages(job.journal, engine, progress), engine, progress)
+        found = decided(job, Stages(job.journal, engine, progress))
     assert list(dict.fromkeys(stage for stage, _, _ in seen)) == ["read", "bucket", "compare", "gather", "settle"]
     assert all(done <= total for _, done, total in seen)
     assert ("read", sum(shard.size for shard in job.shards.shards)) in {(stage, done) for stage, done, _ in seen}
@@ -30,7 +30,7 @@ def test_finished_stages_are_not_repeated(job_of, sources, monkeypatch):
 
     def decisions():
         with LocalEngine(1) as engine:
-            return decided(job, Stages(job.journal, engine, lambda *_: None), engine, lambda *_: None)
+            return decided(job, Stages(job.journal, engine, lambda *_: None))
 
     first = decisions()
     for name in ("sign", "rank", "gather_signatures", "bucket", "pair", "arrange", "gather", "settle", "decide"):

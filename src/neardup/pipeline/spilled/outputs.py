@@ -1,41 +1,25 @@
-"""Writing: the inputs are read a last time, and the kept records are copied; reports come from the stored decisions."""
+"""Outputs: which files a run writes, their names and parts, and whether they may be written."""
 
 import os
-from base64 import b64decode, b64encode
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from itertools import groupby, islice, pairwise
-from operator import itemgetter
+from itertools import pairwise
 from pathlib import Path, PurePath
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
-from neardup.engines.journal import WorkFolder
-from neardup.engines.local import ahead
 from neardup.model.arrays import Flags, Positions
-from neardup.model.errors import (
-    DataError,
-    OutputError,
-    OutputRefused,
-    ParameterError,
-    StorageBusy,
-    StorageDamaged,
-    require,
-)
-from neardup.pipeline.corpus.report import reading_terms, write_report
-from neardup.pipeline.corpus.result import MARKS, marks_of
-from neardup.pipeline.spilled.job import OTHER, Job, digest
+from neardup.model.errors import OutputError, OutputRefused, ParameterError, StorageBusy, require
+from neardup.pipeline.corpus.result import MARKS
+from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored_documents import StoredResult
-from neardup.sources.collection import InputPiece, check_marks, converter, require_new
+from neardup.sources.collection import check_marks, require_new
 from neardup.sources.formats import (
     COMPRESSIONS,
     FOLDER,
     KNOWN,
-    PAGE_FORMATS,
     STDIN,
     WARC_COMPRESSIONS,
     Kind,
@@ -45,18 +29,13 @@ from neardup.sources.formats import (
 )
 from neardup.sources.output import check_target, is_folder, is_special, output_kind
 from neardup.sources.output_places import InputPaths
-from neardup.sources.plain_columns import check_values, has_limits
-from neardup.sources.read import reader
 from neardup.sources.remote import exists, matching, remove
 from neardup.sources.shards import Shards
-from neardup.sources.tables import ONLY_LINES, TOGETHER, check_levels, check_representable, united
 
 PLACE: Final = "place"  # the stage that records which outputs get their names
 
 _PART: Final = "part-"
 _DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all numbers have more, to be in order
-_ROWS: Final = 1 << 16  # decisions that are written together
-_AHEAD: Final = 4  # pieces: a group of rows of Parquet has many, and is written at once
 
 
 class Output(NamedTuple):
@@ -148,7 +127,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
     try:
         for output in outputs:
             formats = {shards.kinds[source].format for source in output.sources}
-            made += _make_folder(output.path)
+            made += make_folder(output.path)
             if own_format(shards, output) is not None:
                 shards.check_columns(output.sources)
             check_target(output.path, inputs, formats, force=force, glob=shards.request.glob, name=output.target)
@@ -189,7 +168,7 @@ def _place(job: Job, path: str) -> str:
     return f"{PLACE}-{digest([job.deciding, _absolute(path)])}"
 
 
-def _make_folder(path: str) -> list[Path]:
+def make_folder(path: str) -> list[Path]:
     """Make the folder of an output; return the folders that were made, outermost first."""
     if is_url(path):
         return []
@@ -209,64 +188,6 @@ def own_format(shards: Shards, output: Output) -> str | None:
     return form if not formats and output_kind(output.path, form).format == form else None
 
 
-def fields(shards: Shards, task: int) -> dict[str, Any]:
-    """Return the schema of the records of a shard, and why only Parquet can represent them, if that is so.
-
-    Of inputs whose values can all be written, other than JSON lines, only the first shard has a schema.
-    """
-    shard = shards.shards[task]
-    path, form = shards.inputs[shard.source], shards.kinds[shard.source].format
-    source = display(path)
-    checked = form == "parquet" and has_limits(reader(form).columns_in(path))
-    pieces = shards.pieces(shard, whole=True, markup=True)
-    schemas: list[pa.Schema] = []
-    misfit: str | None = None
-    if form != "jsonl" and not checked:
-        pieces = islice(pieces, shards.of(shard.source)[0] == shard)
-    for piece in pieces:
-        schemas.append(piece.schema)
-        if not checked:
-            continue
-        try:
-            check_values(source, piece.rows())
-        except DataError as error:
-            misfit = error.rule
-            break
-    schema = united((source, one) for one in schemas)
-    check_levels(source, schema)  # Arrow cannot read a schema with more
-    return {"schema": b64encode(schema.serialize()).decode(), "misfit": misfit}
-
-
-def writes_texts(shards: Shards, output: Output) -> bool:
-    """Return whether pages of archives or folders are written as texts, in another format."""
-    pages = any(shards.kinds[source].format in PAGE_FORMATS for source in output.sources)
-    return pages and own_format(shards, output) is None
-
-
-def schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema:
-    """Return the schema of an output of converted records, from what ``fields`` has recorded for its shards.
-
-    Raises ``DataError`` for records that it cannot represent, and ``StorageDamaged`` for a damaged record of a shard.
-    """
-    names = [display(path) for path in shards.inputs]
-    numbers = sorted(shards.numbers(output.sources))
-    owners = [names[shards.shards[number].source] for number in numbers]
-    records, form = journal.records("fields-", numbers), output_kind(output.path, "jsonl").format
-    read: list[pa.Schema] = []
-    for number, record in zip(numbers, records, strict=True):
-        try:
-            read.append(pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))))
-        except (ValueError, OSError, pa.ArrowException) as error:  # Arrow has OSError for some of its own
-            raise StorageDamaged(str(journal.path("done", f"fields--{number}.json")), OTHER) from error
-    why = TOGETHER if len(output.sources) > 1 else ONLY_LINES
-    schema = united(zip(owners, read, strict=True), why)
-    check_representable(", ".join(names[source] for source in output.sources), schema, form)
-    for owner, record in zip(owners, records, strict=True):
-        if form != "parquet" and (misfit := record.get("misfit")) is not None:
-            raise DataError(owner, misfit, "unrepresentable")
-    return schema
-
-
 def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
     """Return the files of all outputs; a part ends before the document that begins after its bytes of text."""
     found: list[Part] = []
@@ -276,7 +197,7 @@ def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
             found.append(Part(output, output.path, 0, number))
             continue
         signed = result.documents.signed
-        places = np.flatnonzero(_chosen(output, np.asarray(result.representatives)))
+        places = np.flatnonzero(chosen(output, np.asarray(result.representatives)))
         lengths = signed.column("length", np.int64)[signed.first :][places]
         starts = np.unique(np.searchsorted(np.cumsum(lengths) - lengths, np.arange(0, lengths.sum(), output.part)))
         edges = [0, *places[starts[(starts > 0) & (starts < len(places))]].tolist(), number]
@@ -339,121 +260,11 @@ def _joined(folder: str, name: str) -> str:
     return f"{folder.rstrip('/')}/{name}" if is_url(folder) else str(Path(folder, name))
 
 
-def _chosen(output: Output, representatives: Positions) -> Flags:
+def chosen(output: Output, representatives: Positions) -> Flags:
+    """Return which documents an output has, by their representatives."""
     if output.target == "mark":
         return np.ones(len(representatives), np.bool_)
     return representatives < 0 if output.target == "out" else representatives >= 0
-
-
-def together(result: StoredResult, parts: Sequence[Part]) -> list[list[Part]]:
-    """Return the parts that each task writes: those of an output that begin in the same shard, which is read once."""
-    signed = result.documents.signed
-    edges = signed.edges - signed.first
-
-    def place(part: Part) -> tuple[Output, int]:
-        return part.output, int(np.searchsorted(edges, part.begin, "right"))
-
-    return [[*group] for _, group in groupby(parts, place)]
-
-
-def write(
-    job: Job, result: StoredResult, groups: Sequence[Sequence[Part]], task: int, *, reading_ahead: bool = False
-) -> dict[str, Any]:
-    """Write some files of an output, one *reading ahead* in another thread; return their sizes, if they are files."""
-    group = groups[task]
-    output, alone = group[0].output, len(group) == 1
-    form = own_format(job.shards, output)
-    schema = schema_of(job.shards, output, job.journal) if form is None else None
-    found = _records(job, result, group, copied=form is not None)
-    found = ahead(found, _AHEAD) if reading_ahead and alone else found
-    files: dict[str, int] = {}
-    for part, own in [(group[0], found)] if alone else groupby(found, itemgetter(0)):
-        if form is not None:
-            writer = reader(form).writer(part.path)
-        else:
-            writer = converter(part.path, output_kind(part.path, "jsonl"), schema)
-        _make_folder(part.path)
-        with writer as append:
-            for _, *each in own:
-                append(*each)
-            record_place(job, part.path)
-        files |= _written(part.path)["files"]
-    return {"files": files}
-
-
-def _records(
-    job: Job, result: StoredResult, group: Sequence[Part], *, copied: bool
-) -> Iterator[tuple[Part, InputPiece, Flags, pa.Table | None]]:
-    """Yield what is appended to each part of a group, one part after another."""
-    output, begin, end = group[0].output, group[0].begin, group[-1].end
-    for piece, first in _pieces(job, result, output.sources, begin, end, copied=copied):
-        representatives = np.asarray(result.representatives[first : first + len(piece)])
-        own = np.arange(first, first + len(piece))
-        wanted = _chosen(output, representatives)
-        for part in group:
-            if not _belongs(piece, first, part):
-                continue
-            inside = (own >= part.begin) & (own < part.end)
-            marks: pa.Table | None = None
-            if output.target == "mark":
-                kept = representatives < 0
-                marks = marks_of(np.where(kept, own, representatives), kept, result.documents.ids)
-            if output.revisits:
-                marks = result.documents.originals(np.where(inside, representatives, -1))
-            if copied and len(group) == 1:  # a piece is prepared for one file only
-                piece.choose(wanted & inside, marks)
-            yield part, piece, wanted & inside, marks
-
-
-def _belongs(piece: InputPiece, first: int, part: Part) -> bool:
-    """Return whether a part may have records of a piece; a file without documents has the columns of all."""
-    if not part.output.part or part.begin == part.end:
-        return True
-    return part.begin < first + len(piece) and first < part.end
-
-
-def write_decisions(job: Job, result: StoredResult, path: str) -> dict[str, Any]:
-    """Write the table of decisions, some rows at a time."""
-    number = len(result.documents)
-    edges = [*range(0, number, _ROWS), number] if number else [0, 0]
-
-    def tables() -> Iterator[pa.Table]:
-        for begin, end in pairwise(edges):
-            yield result.rows(begin, end)
-        record_place(job, path)  # just before the report gets its name
-
-    reading = reading_terms(job.shards.request, job.shards.extraction)
-    terms: dict[str, Any] = {"scheme": job.scheme, "policy": job.policy, "reading": reading}
-    write_report(path, tables(), result.documents, np.asarray(result.representatives), **terms, force=True)
-    return _written(path)
-
-
-def _written(path: str) -> dict[str, Any]:
-    """Return what is recorded of an output: it is written again if it has another size."""
-    real = Path(os.path.realpath(path))
-    return {"files": {str(real): real.stat().st_size} if real.is_file() else {}}
-
-
-def _pieces(  # noqa: PLR0913 - a part of an output, and how to read it
-    job: Job, result: StoredResult, sources: list[int], begin: int, end: int, *, copied: bool
-) -> Iterator[tuple[InputPiece, int]]:
-    """Yield the pieces of some inputs with documents from *begin* to *end*, and the position of their first document.
-
-    Shards without documents are read, too: an output without documents has their columns.
-    """
-    signed, request = result.documents.signed, job.shards.request
-    markup = copied or request.html is not None  # neither copies nor fields need texts
-    shards = job.shards.with_request(replace(request, whole_texts=not copied))
-    numbers, edges = job.shards.numbers(sources), signed.edges - signed.first
-    firsts, lasts = edges[:-1][numbers.start : numbers.stop], edges[1:][numbers.start : numbers.stop]
-    for place in np.flatnonzero((firsts == lasts) | ((firsts < end) & (lasts > begin))).tolist():
-        first, last = int(firsts[place]), int(lasts[place])
-        documents = last - first if copied else None  # copies need no ids, and no further check
-        for piece in shards.pieces(shards.shards[numbers[place]], whole=True, markup=markup, documents=documents):
-            yield piece, first
-            first += len(piece)
-            if end <= first < last:  # the rest of the shard is in other parts
-                break
 
 
 def _endings(path: str) -> str:

@@ -57,7 +57,7 @@ class Stages:
         elsewhere: Callable[[str], Map | None] = lambda _: None,
     ) -> None:
         """Do tasks by the engine, except those of stages for which *elsewhere* returns another way to map."""
-        self.journal, self._engine, self.progress, self._elsewhere = journal, engine, progress, elsewhere
+        self.journal, self.engine, self.progress, self._elsewhere = journal, engine, progress, elsewhere
 
     def each(
         self,
@@ -73,7 +73,7 @@ class Stages:
         def report(_: str, done: int, whole: int) -> None:
             self.progress(words or stage.partition("-")[0], done, whole)
 
-        map_ = self._elsewhere(stage) or self._engine.map
+        map_ = self._elsewhere(stage) or self.engine.map
         return self.journal.run(stage, len(sizes), function, map=map_, sizes=sizes, only=only, progress=report)
 
     def are_done(self, stage: str, tasks: int) -> bool:
@@ -114,13 +114,8 @@ def listed(job: Job, stages: Stages, share: float | None) -> Job:
     return replace(job, scheme=job.scheme.with_common(common_shingles.list_of(job.journal)))
 
 
-def decided(  # noqa: PLR0913, PLR0917 - a run, and where it runs
-    job: Job,
-    stages: Stages,
-    engine: LocalEngine,
-    progress: Progress,
-    announce: Callable[[Forecast], None] = lambda _: None,
-    memory: int = 0,
+def decided(
+    job: Job, stages: Stages, announce: Callable[[Forecast], None] = lambda _: None, memory: int = 0
 ) -> StoredResult:
     """Decide all documents of the inputs; the stages that are recorded are not repeated.
 
@@ -128,7 +123,7 @@ def decided(  # noqa: PLR0913, PLR0917 - a run, and where it runs
     when its first shards were read. Raises ``DataError`` if no document is left, and if no record has a field that was
     requested; and ``StorageFailed`` if the disk has no room for a stage.
     """
-    sizes = [shard.size for shard in job.shards.shards]
+    engine, sizes = stages.engine, [shard.size for shard in job.shards.shards]
     some = sample_of(job.shards)
     first = stages.each(job.stage("sign"), partial(sign, job), sizes, "read", only=some)
     found = forecast(job, some, first, engine.threads, memory)
@@ -149,7 +144,7 @@ def decided(  # noqa: PLR0913, PLR0917 - a run, and where it runs
     if job.policy.verify == "exact" and not job.scheme.columns:
         proposed = _paired(job, signed, stages)
     else:
-        proposal = partial(propose, job, signed, engine, progress)
+        proposal = partial(propose, job, signed, engine, stages.progress)
         proposed = stages.placed(job.stage("propose"), _with_room_to_compare(job, proposal))
     blocks = int(proposed["blocks"])
     settled: list[Record] = []

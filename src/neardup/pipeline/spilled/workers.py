@@ -22,7 +22,8 @@ from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
 from neardup.pipeline.spilled.earlier_documents import Earlier
 from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import OTHER, Job
-from neardup.pipeline.spilled.outputs import Output, Part, parts_of, together, write, writing
+from neardup.pipeline.spilled.output_records import together, write
+from neardup.pipeline.spilled.outputs import Output, Part, parts_of, writing
 from neardup.pipeline.spilled.pairs import bucket, pair
 from neardup.pipeline.spilled.records import KINDS
 from neardup.pipeline.spilled.run import records_of, result_of
@@ -88,7 +89,7 @@ def tasks_of(folder: str, token: str, scheme: Scheme, stage: str) -> Iterator[Ca
     try:
         here = header.terms["changeable"]["folder"]
         with chdir(here) if os.path.isdir(here) else nullcontext():  # noqa: PTH112 - a string
-            tasks = _Tasks(run, scheme)
+            tasks = _Tasks(run, scheme.with_common(list_of(run)))
             yield partial(run.attempt, stage, function=tasks.function(stage))
     finally:
         run.claims.leave()

@@ -1,0 +1,303 @@
+"""Writing: the inputs are read a last time, and the kept records are copied; reports come from the stored decisions."""
+
+import os
+from base64 import b64decode, b64encode
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import groupby, islice, pairwise
+from operator import itemgetter
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from neardup.engines.journal import WorkFolder
+from neardup.engines.local import ahead
+from neardup.model.arrays import Flags
+from neardup.model.errors import DataError, StorageDamaged
+from neardup.pipeline.corpus.report import reading_terms, write_report
+from neardup.pipeline.corpus.result import marks_of
+from neardup.pipeline.run_settings import RunSettings
+from neardup.pipeline.spilled.forecast import require_room
+from neardup.pipeline.spilled.job import OTHER, Job
+from neardup.pipeline.spilled.outputs import (
+    Output,
+    Part,
+    chosen,
+    make_folder,
+    own_format,
+    parts_of,
+    record_place,
+    remove_other_parts,
+    reporting,
+    require_own,
+    writing,
+)
+from neardup.pipeline.spilled.run import Stages
+from neardup.pipeline.spilled.stored_documents import StoredResult
+from neardup.sources.collection import InputPiece, converter
+from neardup.sources.formats import PAGE_FORMATS, Kind, display, is_url, kind
+from neardup.sources.output import PAGES, is_page, is_special, output_kind, write_file
+from neardup.sources.pages import extracting
+from neardup.sources.plain_columns import check_values, has_limits
+from neardup.sources.read import reader
+from neardup.sources.shards import Shards
+from neardup.sources.tables import ONLY_LINES, TOGETHER, check_levels, check_representable, united
+
+_ROWS: Final = 1 << 16  # decisions that are written together
+_AHEAD: Final = 4  # pieces: a group of rows of Parquet has many, and is written at once
+_SURE: Final = 0.7  # of the size of an output: records differ in length, and compress differently
+_DECISION: Final = 150  # bytes of a decision in JSON lines, without ids
+
+
+def require_representable(job: Job, outputs: Sequence[Output], stages: Stages) -> None:
+    """Raise ``DataError`` for records that an output in another format than that of its inputs cannot represent.
+
+    The records of all these inputs are read, to find the types of all fields.
+    """
+    converted = [output for output in outputs if own_format(job.shards, output) is None]
+    if converted:
+        numbers = {number for output in converted for number in job.shards.numbers(output.sources)}
+        sizes = [shard.size if number in numbers else 0 for number, shard in enumerate(job.shards.shards)]
+        stages.each("fields-", partial(_fields, job.shards), sizes, only=sorted(numbers))
+        for output in converted:
+            _schema_of(job.shards, output, stages.journal)
+
+
+def write_outputs(
+    job: Job, result: StoredResult, outputs: Sequence[Output], stages: Stages, settings: RunSettings
+) -> None:
+    """Write the report and the outputs, and remove the parts of outputs that others have left there.
+
+    Raises ``OutputRefused`` for a file that others have made since the outputs were checked, and ``StorageFailed`` if a
+    disk has no room for the outputs.
+    """
+    report, processes = settings.outputs.get("report"), settings.request.processes
+    require_own(job, outputs, report, force=settings.force)
+    _require_room(job.shards, outputs, result, report)
+    if processes is not None and any(_writes_texts(job.shards, output) for output in outputs):
+        processes.turn_to(extracting(settings.request.extraction, whole=True))
+    if report is not None:
+        stage = f"report-{reporting(job, outputs, report)}"
+        stages.one(stage, partial(_write_report, job, result, report, settings.page))
+    parts = parts_of(result, outputs)
+    groups = together(result, parts)
+    special = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
+    stage = f"{'print' if special else 'write'}-{writing(job, outputs)}"
+    function = partial(write, job, result, groups, reading_ahead=len(groups) < stages.engine.threads)
+    sizes = _sizes(job.shards, groups)
+    marks = [task for task, group in enumerate(groups) if group[0].output.target == "mark"]
+    stages.each(stage, function, sizes, "write", only=marks)  # first: they fail if a record has a field of theirs
+    stages.each(stage, function, sizes, "write")
+    remove_other_parts(outputs, parts)
+
+
+def _fields(shards: Shards, task: int) -> dict[str, Any]:
+    """Return the schema of the records of a shard, and why only Parquet can represent them, if that is so.
+
+    Of inputs whose values can all be written, other than JSON lines, only the first shard has a schema.
+    """
+    shard = shards.shards[task]
+    path, form = shards.inputs[shard.source], shards.kinds[shard.source].format
+    source = display(path)
+    checked = form == "parquet" and has_limits(reader(form).columns_in(path))
+    pieces = shards.pieces(shard, whole=True, markup=True)
+    schemas: list[pa.Schema] = []
+    misfit: str | None = None
+    if form != "jsonl" and not checked:
+        pieces = islice(pieces, shards.of(shard.source)[0] == shard)
+    for piece in pieces:
+        schemas.append(piece.schema)
+        if not checked:
+            continue
+        try:
+            check_values(source, piece.rows())
+        except DataError as error:
+            misfit = error.rule
+            break
+    schema = united((source, one) for one in schemas)
+    check_levels(source, schema)  # Arrow cannot read a schema with more
+    return {"schema": b64encode(schema.serialize()).decode(), "misfit": misfit}
+
+
+def _schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema:
+    """Return the schema of an output of converted records, from what ``_fields`` has recorded for its shards.
+
+    Raises ``DataError`` for records that it cannot represent, and ``StorageDamaged`` for a damaged record of a shard.
+    """
+    names = [display(path) for path in shards.inputs]
+    numbers = sorted(shards.numbers(output.sources))
+    owners = [names[shards.shards[number].source] for number in numbers]
+    records, form = journal.records("fields-", numbers), output_kind(output.path, "jsonl").format
+    read: list[pa.Schema] = []
+    for number, record in zip(numbers, records, strict=True):
+        try:
+            read.append(pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))))
+        except (ValueError, OSError, pa.ArrowException) as error:  # Arrow has OSError for some of its own
+            raise StorageDamaged(str(journal.path("done", f"fields--{number}.json")), OTHER) from error
+    why = TOGETHER if len(output.sources) > 1 else ONLY_LINES
+    schema = united(zip(owners, read, strict=True), why)
+    check_representable(", ".join(names[source] for source in output.sources), schema, form)
+    for owner, record in zip(owners, records, strict=True):
+        if form != "parquet" and (misfit := record.get("misfit")) is not None:
+            raise DataError(owner, misfit, "unrepresentable")
+    return schema
+
+
+def _writes_texts(shards: Shards, output: Output) -> bool:
+    """Return whether pages of archives or folders are written as texts, in another format."""
+    pages = any(shards.kinds[source].format in PAGE_FORMATS for source in output.sources)
+    return pages and own_format(shards, output) is None
+
+
+def together(result: StoredResult, parts: Sequence[Part]) -> list[list[Part]]:
+    """Return the parts that each task writes: those of an output that begin in the same shard, which is read once."""
+    signed = result.documents.signed
+    edges = signed.edges - signed.first
+
+    def place(part: Part) -> tuple[Output, int]:
+        return part.output, int(np.searchsorted(edges, part.begin, "right"))
+
+    return [[*group] for _, group in groupby(parts, place)]
+
+
+def write(
+    job: Job, result: StoredResult, groups: Sequence[Sequence[Part]], task: int, *, reading_ahead: bool = False
+) -> dict[str, Any]:
+    """Write some files of an output, one *reading ahead* in another thread; return their sizes, if they are files."""
+    group = groups[task]
+    output, alone = group[0].output, len(group) == 1
+    form = own_format(job.shards, output)
+    schema = _schema_of(job.shards, output, job.journal) if form is None else None
+    found = _records(job, result, group, copied=form is not None)
+    found = ahead(found, _AHEAD) if reading_ahead and alone else found
+    files: dict[str, int] = {}
+    for part, own in [(group[0], found)] if alone else groupby(found, itemgetter(0)):
+        if form is not None:
+            writer = reader(form).writer(part.path)
+        else:
+            writer = converter(part.path, output_kind(part.path, "jsonl"), schema)
+        make_folder(part.path)
+        with writer as append:
+            for _, *each in own:
+                append(*each)
+            record_place(job, part.path)
+        files |= _size_of(part.path)
+    return {"files": files}
+
+
+def _records(
+    job: Job, result: StoredResult, group: Sequence[Part], *, copied: bool
+) -> Iterator[tuple[Part, InputPiece, Flags, pa.Table | None]]:
+    """Yield what is appended to each part of a group, one part after another."""
+    output = group[0].output
+    for piece, first in _pieces(job, result, group, copied=copied):
+        representatives = np.asarray(result.representatives[first : first + len(piece)])
+        own = np.arange(first, first + len(piece))
+        wanted = chosen(output, representatives)
+        for part in group:
+            if not _belongs(piece, first, part):
+                continue
+            inside = (own >= part.begin) & (own < part.end)
+            marks: pa.Table | None = None
+            if output.target == "mark":
+                kept = representatives < 0
+                marks = marks_of(np.where(kept, own, representatives), kept, result.documents.ids)
+            if output.revisits:
+                marks = result.documents.originals(np.where(inside, representatives, -1))
+            if copied and len(group) == 1:  # a piece is prepared for one file only
+                piece.choose(wanted & inside, marks)
+            yield part, piece, wanted & inside, marks
+
+
+def _belongs(piece: InputPiece, first: int, part: Part) -> bool:
+    """Return whether a part may have records of a piece; a file without documents has the columns of all."""
+    if not part.output.part or part.begin == part.end:
+        return True
+    return part.begin < first + len(piece) and first < part.end
+
+
+def _pieces(job: Job, result: StoredResult, group: Sequence[Part], *, copied: bool) -> Iterator[tuple[InputPiece, int]]:
+    """Yield the pieces of the inputs with documents of a group of parts, and the position of their first document.
+
+    Shards without documents are read, too: an output without documents has their columns.
+    """
+    begin, end, sources = group[0].begin, group[-1].end, group[0].output.sources
+    signed, request = result.documents.signed, job.shards.request
+    markup = copied or request.html is not None  # neither copies nor fields need texts
+    shards = job.shards.with_request(replace(request, whole_texts=not copied))
+    numbers, edges = job.shards.numbers(sources), signed.edges - signed.first
+    firsts, lasts = edges[:-1][numbers.start : numbers.stop], edges[1:][numbers.start : numbers.stop]
+    for place in np.flatnonzero((firsts == lasts) | ((firsts < end) & (lasts > begin))).tolist():
+        first, last = int(firsts[place]), int(lasts[place])
+        documents = last - first if copied else None  # copies need no ids, and no further check
+        for piece in shards.pieces(shards.shards[numbers[place]], whole=True, markup=markup, documents=documents):
+            yield piece, first
+            first += len(piece)
+            if end <= first < last:  # the rest of the shard is in other parts
+                break
+
+
+def _write_report(
+    job: Job, result: StoredResult, path: str, page: Callable[[StoredResult], bytes] | None
+) -> dict[str, Any]:
+    """Write the report: a page if *page* can render it, otherwise the table of decisions, some rows at a time."""
+    if page is not None and is_page(path):
+        rendered = page(result)
+        record_place(job, path)
+        write_file(path, rendered, PAGES, force=True)
+        return {}
+    number = len(result.documents)
+    edges = [*range(0, number, _ROWS), number] if number else [0, 0]
+
+    def tables() -> Iterator[pa.Table]:
+        for begin, end in pairwise(edges):
+            yield result.rows(begin, end)
+        record_place(job, path)  # just before the report gets its name
+
+    reading = reading_terms(job.shards.request, job.shards.extraction)
+    terms: dict[str, Any] = {"scheme": job.scheme, "policy": job.policy, "reading": reading}
+    write_report(path, tables(), result.documents, np.asarray(result.representatives), **terms, force=True)
+    return {"files": _size_of(path)}
+
+
+def _size_of(path: str) -> dict[str, int]:
+    """Return the size of an output for the record of a task, if it is a file; one of another size is written again."""
+    real = Path(os.path.realpath(path))
+    return {str(real): real.stat().st_size} if real.is_file() else {}
+
+
+def _sizes(shards: Shards, groups: Sequence[Sequence[Part]]) -> list[int]:
+    """Return the bytes of the inputs of each task that writes, if all parts of an output are alike."""
+    number = Counter(part.output.path for group in groups for part in group)
+    outputs = [group[0].output for group in groups]
+    sources = {output.path: output.sources for output in outputs}
+    sizes = {path: shards.bytes_of(own) / number[path] for path, own in sources.items()}
+    return [round(sizes[output.path] * len(group)) for output, group in zip(outputs, groups, strict=True)]
+
+
+def _require_room(shards: Shards, outputs: Sequence[Output], result: StoredResult, report: str | None) -> None:
+    """Refuse to write outputs that are larger than what the disk has free, by their share of the documents.
+
+    Outputs in another format or compression than their inputs may have any size, and so may reports but JSON lines.
+    """
+    kept = float(result.mask.mean()) if len(result.mask) else 1.0
+    needed: Counter[Path] = Counter()
+    for output in outputs:
+        size = shards.bytes_of(output.sources)
+        same = all(kind(output.path) == shards.kinds[source] for source in output.sources)
+        if same and not _is_there(output.path):
+            share = {"out": kept, "dropped": 1 - kept}.get(output.target, 1.0)
+            needed[Path(os.path.realpath(output.path)).parent] += round(_SURE * share * size)
+    if report is not None and kind(report) == Kind("jsonl") and not _is_there(report):
+        needed[Path(os.path.realpath(report)).parent] += _DECISION * len(result.documents)
+    for folder, size in needed.items():
+        require_room(folder, size, "write the outputs")
+
+
+def _is_there(path: str) -> bool:
+    """Return whether an output needs no room on the local disk, or has it."""
+    return is_url(path) or is_special(path) or Path(path).exists()
