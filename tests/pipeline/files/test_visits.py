@@ -45,7 +45,7 @@ def answers(folder, inputs, index=None, **options):
 
 def test_answers_do_not_depend_on_the_size_of_pieces(tmp_path, archive, monkeypatch):
     whole, found, number = answers(tmp_path / "whole", [archive])
-    assert (len(whole), number, found.faults.skipped, found.rejected) == (60, 60, {"status 500": 1}, [])
+    assert (len(whole), number, found.faults.skipped, found.faults.rejected) == (60, 60, {"status 500": 1}, [])
     monkeypatch.setattr("neardup.sources.archives.BATCH", 1 << 10)
     monkeypatch.setattr(visits, "TOGETHER", 1 << 10)
     with Index.create(tmp_path / "pieces") as made:
@@ -117,7 +117,7 @@ def test_invalid_records_are_rejected_or_stop_it(tmp_path):
         (4, False),
         (5, True),
     ]
-    assert ([one.position for one in reading.rejected], number) == ([1, 2, 3, 5], 1)
+    assert ([one.position for one in reading.faults.rejected], number) == ([1, 2, 3, 5], 1)
     with pytest.raises(DataError):
         answers(tmp_path / "strict", [path], {"fields": {"rank": int}}, strict=True)
 

@@ -81,19 +81,20 @@ def _of_files(arguments: argparse.Namespace, index: "Index", answering: "FileAns
     """Answer the pages of files, and print a summary on standard error."""
     with progress_bars() as progress:
         counts = _written(answering.answer(arguments.inputs, progress=progress), index)
+    rejected = answering.faults.rejected
     if sys.stderr is not None:
-        documents = counts.total() - len(answering.rejected)
+        documents = counts.total() - len(rejected)
         rows: list[Row] = [
             (documents, plural(documents, "document"), True),
             *((count, name) for name, count in counts.most_common() if name != _INVALID),
-            *reading_rows(answering.faults, answering.rejected),
+            *reading_rows(answering.faults, rejected),
         ]
         with redirect_stdout(sys.stderr):
             show_counts(rows)
-            show_rejected(answering.rejected, listed="the answers list all")
+            show_rejected(rejected, listed="the answers list all")
         note_quoted_lines(answering.faults.quoted_lines)
         _note_unused_rules(arguments, answering)
-    return 1 if answering.rejected else 0
+    return 1 if rejected else 0
 
 
 def _of_lines(arguments: argparse.Namespace, index: "Index", answering: "FileAnswers") -> int:

@@ -18,7 +18,7 @@ from neardup.pipeline.index.fields import ARROW, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import is_id
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
-from neardup.pipeline.index.records import RecordReader, address_fields
+from neardup.pipeline.index.records import NamedRecords, RecordReader, address_fields
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -55,8 +55,8 @@ class FileAnswers:
     acknowledged. *changed_at_least* is as in ``Index.visit``. *reading* are the options of ``neardup.sources.read``.
     Pages are read as those of the index by default (*extraction*).
 
-    ``rejected`` are the records of files that are not documents, or have no text or no valid id; ``addressed`` counts
-    records with a URL, and ``faults`` are those of reading the files.
+    ``faults`` are those of the records of files: also those without a text, a valid id or valid fields are rejected.
+    ``addressed`` counts records with a URL.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -83,7 +83,6 @@ class FileAnswers:
         self._request = Request(**reading, url=url, columns=columns, full_names=True, extraction=extraction or AUTO)
         require_other_fields(self._request.text, url=url, id=self._request.id)
         require_url_rules(index, self._addresses.rules)
-        self.rejected: list[Rejected] = []
         self.faults = RecordFaults()
         self.addressed = 0
 
@@ -104,9 +103,8 @@ class FileAnswers:
                 if len(piece) and not begun:
                     begun = True
                     self._require_fields(piece)
+                answers = self._answered(piece)
                 self.faults.add(piece)
-                answers, rejected = self._answered(piece)
-                self.rejected += rejected
                 yield [{"source": source, "position": number} | answer for (source, number), answer in answers]
 
     def answer_lines(self, batches: Iterable[tuple[int, Sequence[bytes | None]]]) -> Iterator[list[dict[str, Any]]]:
@@ -131,7 +129,7 @@ class FileAnswers:
         piece.rejected += [Rejected(piece.source, number, _TOO_LONG, "too long") for number in too_long]
         if self._request.html is not None:
             extract([piece], self._request)
-        answers = [{"line": number} | answer for (_, number), answer in self._answered(piece, alone=True)[0]]
+        answers = [{"line": number} | answer for (_, number), answer in self._answered(piece, alone=True)]
         for answer in answers:
             answer["id"] = ids.get(answer["line"], answer["id"])
         return answers
@@ -152,52 +150,55 @@ class FileAnswers:
             if name != default and (fields := piece.lacking(name)) is not None:
                 raise missing_field(piece.source, name, fields)
 
-    def _answered(
-        self, piece: InputPiece, *, alone: bool = False
-    ) -> tuple[list[tuple[tuple[str, int], dict[str, Any]]], list[Rejected]]:
-        """Return the places and answers of a piece, in the order of its records, and those that are rejected.
+    def _answered(self, piece: InputPiece, *, alone: bool = False) -> list[tuple[tuple[str, int], dict[str, Any]]]:
+        """Return the places and answers of a piece, in the order of its records.
 
-        With *alone*, a field of one record means nothing for the others.
+        The records that cannot be documents of the index are added to those that the piece has rejected. With *alone*,
+        a field of one record means nothing for the others.
         """
         if piece.has_pages:
             require_extraction(self._index, self._request.extraction)
         if not self._admit:
             self._index.refresh()
-        names, signed = piece.ids.to_pylist(), self._index.scheme.columns
+        names = piece.ids.to_pylist()
         without = f"its {self._request.text!r} is missing or null"
         refused = dict.fromkeys(np.flatnonzero(piece.texts.is_null().to_numpy()).tolist(), without)
         found = self._reader.read(piece, ids=names, refused=refused)
-        ids, urls, rejected = found.ids, found.urls, found.rejected
-        self.addressed += 0 if urls is None else sum(map(bool, urls))
-        known: list[str | None] = [None] * len(piece.rejected)
-        for one, row in zip(rejected, (row for row, own in enumerate(ids) if own is None), strict=True):
-            url = "" if urls is None else urls[row] or ""
-            own = self._addresses.id_of(url) if url.strip() else names[row]
-            known.append(own if one.code == "value" else None)
-        rejected = [*piece.rejected, *rejected]
-        errors = [
-            ((one.source, one.position), {"id": own, "error": one.reason})
-            for one, own in zip(rejected, known, strict=True)
+        self.addressed += 0 if found.urls is None else sum(map(bool, found.urls))
+        errors: list[tuple[Rejected, str | None]] = [(one, None) for one in piece.rejected]
+        errors += zip(found.rejected, self._known_ids(found, names), strict=True)
+        piece.rejected = sorted([*piece.rejected, *found.rejected], key=attrgetter("source", "position"))
+        self._request.check(piece.rejected)
+        rows = found.named
+        given = replace(found, fields=self._fields(found, alone=alone)).at(self._index.fields, rows)
+        verdicts = self._index.visit(*given, remember=self._admit, changed_at_least=self._least)
+        if self._admit and self._catch_up:
+            self._catch_up()
+        answers = [((one.source, one.position), {"id": own, "error": one.reason}) for one, own in errors]
+        answers += [
+            (piece.place(row), {"id": own} | as_record(verdict) | {"representative": verdict.representative})
+            for row, own, verdict in zip(rows.tolist(), given[0], verdicts, strict=True)
         ]
-        rejected.sort(key=attrgetter("source", "position"))
-        self._request.check(rejected)
+        return sorted(answers, key=itemgetter(0)) if errors else answers
+
+    def _known_ids(self, found: NamedRecords, names: Sequence[str]) -> Iterator[str | None]:
+        """Yield the ids of the rejected records of a piece with these *names*; ``None`` where the id is invalid."""
+        places = (place for place, own in enumerate(found.ids) if own is None)
+        for one, place in zip(found.rejected, places, strict=True):
+            url = "" if found.urls is None else found.urls[place] or ""
+            own = self._addresses.id_of(url) if url.strip() else names[place]
+            yield own if one.code == "value" else None
+
+    def _fields(self, found: NamedRecords, *, alone: bool) -> pa.Table:
+        """Return the fields of records, with those that are made of their addresses or, if *alone*, of their texts."""
         columns: dict[str, Any] = dict(zip(found.fields.column_names, found.fields.columns, strict=True))
-        made = pa.table({BODY: piece.texts} if alone and BODY in columns else {})
-        made = made if urls is None else address_fields(self._index.fields, urls, made)
+        made = pa.table({BODY: found.piece.texts} if alone and BODY in columns else {})
+        made = made if found.urls is None else address_fields(self._index.fields, found.urls, made)
         for name in made.column_names:
             if name not in columns:
                 columns[name] = made[name]
             elif alone:
                 columns[name] = pc.coalesce(columns[name], made[name])
-        nothing = pa.nulls(len(piece), ARROW[STRING])
+        nothing, signed = pa.nulls(len(found.piece), ARROW[STRING]), self._index.scheme.columns
         columns |= {name: nothing for name in found.missing if name in signed and name not in {BODY, *columns}}
-        rows = found.named
-        given = replace(found, fields=pa.table(columns)).at(self._index.fields, rows)
-        verdicts = self._index.visit(*given, remember=self._admit, changed_at_least=self._least)
-        if self._admit and self._catch_up:
-            self._catch_up()
-        answers = [
-            (piece.place(row), {"id": own} | as_record(verdict) | {"representative": verdict.representative})
-            for row, own, verdict in zip(rows.tolist(), given[0], verdicts, strict=True)
-        ]
-        return sorted(errors + answers, key=itemgetter(0)) if errors else answers, rejected
+        return pa.table(columns)
