@@ -50,7 +50,7 @@ def test_partners_are_all_with_that_cosine(monkeypatch, least):
         for right in range(len(asked))
         if cosine(few[left], many[right + 3]) >= least
     }
-    assert dict(zip(zip(found.left.tolist(), found.right.tolist()), found.cosines.tolist())) == want  # noqa: B905
+    assert dict(zip(zip(found.left.tolist(), found.right.tolist()), found.values.tolist())) == want  # noqa: B905
     assert len(found.left) == len(want) > 10
     monkeypatch.setattr(shared, "_ROOM", 1)
     again = partners.among(weighted(many), asked)

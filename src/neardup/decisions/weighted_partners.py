@@ -13,15 +13,15 @@ from neardup.model.arrays import Positions, Words, ragged
 from neardup.model.engine import IN_TURN, Engine
 
 
-class FoundCosines(NamedTuple):
-    """Pairs of one of a few documents, *left*, and another one, *right*, by their numbers, with their *cosines*.
+class MeasuredPairs(NamedTuple):
+    """Pairs of one of a few documents, *left*, and another one, *right*, by their numbers.
 
-    *smaller* are the numbers of features of the smaller documents.
+    *values* are their measures, such as cosines, and *smaller* the numbers of features of the smaller documents.
     """
 
     left: Positions
     right: Positions
-    cosines: Shares
+    values: Shares
     smaller: Positions
 
 
@@ -49,7 +49,7 @@ class WeightedPartners:
         self._lists = begins, owners[listed], weights[listed], rest_begins, numbers[rest], weights[rest]
         self._table = table_of(distinct)
 
-    def among(self, sets: WeightedSets, documents: Positions) -> FoundCosines:
+    def among(self, sets: WeightedSets, documents: Positions) -> MeasuredPairs:
         """Return the partners among some *documents* of weighted sets; right are the numbers of these.
 
         Threads may call it in parallel, of the same sets only if these are distinct already.
@@ -61,7 +61,7 @@ class WeightedPartners:
             return weighted_partners(*own, first, self._table, self._lists, *rule, *arrays)
 
         left, right, values = collected(find, len(documents), len(self._norms), np.float64)
-        return FoundCosines(left, right, values, np.minimum(self._sizes[left], sets.sizes[documents[right]]))
+        return MeasuredPairs(left, right, values, np.minimum(self._sizes[left], sets.sizes[documents[right]]))
 
 
 class CosineJoin:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from math import ceil
-from typing import Any, Final, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from neardup.decisions.evidence import COSINE, WeightedSets, exact_measure, shared_by
 from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
-from neardup.decisions.weighted_partners import FoundCosines, WeightedPartners
+from neardup.decisions.weighted_partners import MeasuredPairs, WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
@@ -47,7 +47,7 @@ _FIELDS: Final = "compares fields: equal fields are always found, so there is no
 _EQUAL: Final = "same text", "same features"
 _OF_ANY_SCHEME: Final = *_EQUAL, "estimate", "shared key", "component"
 
-Among = Callable[[Features], tuple[Positions, Positions, Values, Positions]]  # see ``_Sample._partners``
+Among = Callable[[Features], MeasuredPairs]  # finds the documents among some that sampled ones may match
 Pieces = Callable[[], Iterator[tuple[pa.ChunkedArray, Words]]]  # texts in the order of the input, and their sites
 
 
@@ -83,39 +83,38 @@ class Audited:
         self.name, self.pieces, self.ids, self.scheme = name, pieces, ids, scheme
         self.ranks: Positions = np.empty(len(order), np.int64)
         self.ranks[order] = np.arange(len(order))
-        try:
-            representatives = decisions["representative_position"].cast(pa.int64()).fill_null(-1).to_numpy()
-        except pa.ArrowInvalid:
-            representatives = np.array([len(order)])
-        if (representatives >= len(order)).any():
-            rule = f"names a representative that is not among its {len(order):,} documents; repeat the run"
-            raise DataError(name, rule)
-        self.representatives: Positions = representatives
-        dropped = np.flatnonzero(representatives >= 0)
-        worse = dropped[self.ranks[representatives[dropped]] > self.ranks[dropped]]
-        if len(worse):
-            worst = ids[int(worse[0])].as_py()
-            rule = f"is not that of the run: {worst!r} was dropped for a document of a worse rank"
-            raise ParameterError("keep", None, rule)
+        self.representatives = self._representatives(decisions)
         rules = decisions["rule"].combine_chunks()
-        known = {scheme.rule, *_OF_ANY_SCHEME}
-        others = [rule for rule in pc.unique(rules).drop_null().to_pylist() if rule not in known]
-        if Checksum.rule in others:
-            raise ParameterError("scheme", scheme.name, f"is not that of the run, whose scheme {_FIELDS}")
-        if others:
-            raise ParameterError("measure", scheme.rule, f"is not that of the run, which compared by {others[0]}")
+        _require_rules(rules, scheme)
         self.exact = _in(rules, *_EQUAL)
-        self.verified, estimated = _in(rules, scheme.rule), _in(rules, "estimate")
+        self.verified = _in(rules, scheme.rule)
         self.measured: Values = np.where(self.verified, _measured(decisions, scheme.rule), np.nan)
         self.thresholds = _column(decisions, THRESHOLD)
         self.several = THRESHOLD in decisions.column_names
-        self.by_estimate, self.estimated = estimated, bool(estimated.any())
-        self.estimates: Values = np.where(estimated, _column(decisions, "resemblance"), np.nan)
+        self.by_estimate = _in(rules, "estimate")
+        self.estimated = bool(self.by_estimate.any())
+        self.estimates: Values = np.where(self.by_estimate, _column(decisions, "resemblance"), np.nan)
         self.keyed = _in(rules, "shared key")
         self.recorded = recorded
-        self.known: Flags = (representatives < 0) & rules.is_valid().to_numpy(False)
+        self.known: Flags = (self.representatives < 0) & rules.is_valid().to_numpy(False)
         for first in np.flatnonzero(self.measured < scheme.threshold - _AGREES)[:1].tolist():
             raise self.below(first, float(self.measured[first]), scheme.threshold)
+
+    def _representatives(self, decisions: pa.Table) -> Positions:
+        number = len(self.ranks)
+        try:
+            found: Positions = decisions["representative_position"].cast(pa.int64()).fill_null(-1).to_numpy()
+        except pa.ArrowInvalid:  # some are not positions
+            found = np.array([number])
+        if (found >= number).any():
+            rule = f"names a representative that is not among its {number:,} documents; repeat the run"
+            raise DataError(self.name, rule)
+        dropped = np.flatnonzero(found >= 0)
+        for worse in dropped[self.ranks[found[dropped]] > self.ranks[dropped]][:1].tolist():
+            dropped_id = self.ids[worse].as_py()
+            rule = f"is not that of the run: {dropped_id!r} was dropped for a document of a worse rank"
+            raise ParameterError("keep", None, rule)
+        return found
 
     @property
     def others(self) -> Positions:
@@ -223,6 +222,16 @@ def _as_in(result: RunResult, given: Any) -> Any:
     return scheme
 
 
+def _require_rules(rules: pa.Array, scheme: Scheme) -> None:
+    """Raise ``ParameterError`` for decisions by a rule that is not one of the scheme."""
+    known = {scheme.rule, *_OF_ANY_SCHEME}
+    others = [rule for rule in pc.unique(rules).drop_null().to_pylist() if rule not in known]
+    if Checksum.rule in others:
+        raise ParameterError("scheme", scheme.name, f"is not that of the run, whose scheme {_FIELDS}")
+    if others:
+        raise ParameterError("measure", scheme.rule, f"is not that of the run, which compared by {others[0]}")
+
+
 def _in(rules: pa.Array, *names: str) -> Flags:
     found: Flags = pc.is_in(rules, pa.array(names, rules.type)).to_numpy(False)
     return found
@@ -279,6 +288,28 @@ def require_texts(scheme: Scheme) -> None:
     require(not scheme.columns, "scheme", scheme.name, _FIELDS)
 
 
+class _KeptPartners(NamedTuple):
+    """Pairs of a sampled document, *left*, its number in the sample, and a better-ranked kept one, *right*.
+
+    *right* are positions, *values* the measures of the pairs, and *least* what these must reach. *kept_at* returns the
+    text of the document at one of the positions, and its site.
+    """
+
+    left: Positions
+    right: Positions
+    values: Values
+    least: Values
+    kept_at: Callable[[int], tuple[bytes, int]]
+
+
+class _ClosestPartner(NamedTuple):
+    """The closest kept document that a missed one matches: their measure, its *position*, and the two documents."""
+
+    value: float
+    position: int
+    pair: MissedPair
+
+
 class _Sample:
     """One sample of the documents of a run."""
 
@@ -299,8 +330,8 @@ class _Sample:
         closest = np.where(run.exact[positions], 1.0, np.nan)
         allowed, near = run.exact[positions].copy(), np.zeros(len(positions), np.bool_)
         matching: list[tuple[Positions, Values]] = []
-        missed: dict[int, tuple[float, int, MissedPair]] = {}
-        for left, right, values, least, kept in self._scan(partners, sites):
+        missed: dict[int, _ClosestPartner] = {}  # by the number in the sample
+        for left, right, values, least, kept_at in self._scan(partners, sites):
             match = values >= least
             lawful = match | run.estimated  # an estimate may reach the threshold if the measure does not
             matching.append((left[lawful], values[lawful]))
@@ -308,31 +339,34 @@ class _Sample:
             np.logical_or.at(allowed, left, match)
             np.logical_or.at(near, left, values >= _a_step_below(least))
             for place in np.flatnonzero(match & ~dropped[left]).tolist():
-                one, value = int(left[place]), float(values[place])
-                if one not in missed or value > missed[one][0]:
-                    text, site = kept(int(right[place]))
+                one, other, value = int(left[place]), int(right[place]), float(values[place])
+                if one not in missed or value > missed[one].value:
+                    text, site = kept_at(other)
                     own = int(sites[one]) if len(sites) else 0
-                    pair = MissedPair((text_bytes(texts, one), text), (own, site), int(run.ranks[int(right[place])]))
-                    missed[one] = value, int(right[place]), pair
-        ordered = sorted(missed.items(), key=lambda each: (-each[1][0], each[0]))
-        why = reasons([each[2] for _, each in ordered], scheme, self._ranked(), estimated=run.estimated)
-        listed = [
-            Missed(
-                id=run.ids[int(positions[one])].as_py(),
-                partner=run.ids[other].as_py(),
-                position=int(positions[one]),
-                partner_position=other,
-                value=value,
-                reason=reason,
-                text=pair.texts[0].decode("utf-8", "replace")[:_READ],
-                partner_text=pair.texts[1].decode("utf-8", "replace")[:_READ],
-            )
-            for (one, (value, other, pair)), reason in zip(ordered[:SHOWN], why, strict=False)
-        ]
+                    pair = MissedPair((text_bytes(texts, one), text), (own, site), int(run.ranks[other]))
+                    missed[one] = _ClosestPartner(value, other, pair)
+        ordered = sorted(missed.items(), key=lambda each: (-each[1].value, each[0]))
+        why = reasons([closest.pair for _, closest in ordered], scheme, self._ranked(), estimated=run.estimated)
+        listed = [self._missed(*each, reason) for each, reason in zip(ordered[:SHOWN], why, strict=False)]
         outcome = Outcome(dropped, closest, allowed, near, self._lawful(matching))
         about: dict[str, Any] = {"scheme": scheme.name, "measure": self._measure, "known": int(run.known.sum())}
         about |= {"short": scheme.short, "short_threshold": scheme.short_threshold}
         return audit_of(outcome, len(run.others), float(scheme.threshold), why, **about, missed=tuple(listed))
+
+    def _missed(self, number: int, closest: _ClosestPartner, reason: str) -> Missed:
+        """Return a missed document, by its number in the sample, with its text and that of its partner."""
+        run, position = self._run, int(self._positions[number])
+        text, partner_text = (text.decode("utf-8", "replace")[:_READ] for text in closest.pair.texts)
+        return Missed(
+            id=run.ids[position].as_py(),
+            partner=run.ids[closest.position].as_py(),
+            position=position,
+            partner_position=closest.position,
+            value=closest.value,
+            reason=reason,
+            text=text,
+            partner_text=partner_text,
+        )
 
     def _lawful(self, matching: list[tuple[Positions, Values]]) -> Values:
         """Return the probability, by the law, that each sampled document was compared with one that it matches.
@@ -379,35 +413,30 @@ class _Sample:
         return pa.chunked_array(chosen, pa.large_binary()), numbers
 
     def _partners(self, features: Features) -> Among:
-        """Return what finds those among documents that sampled ones may match.
+        """Return what finds the partners of the sampled documents, which have these features.
 
-        It returns the numbers of the sampled documents and those of the others, their measures, and the numbers of
-        features of the smaller ones. Threads may call it in parallel.
+        Threads may call it in parallel.
         """
         least, measure = max(0.0, float(_a_step_below(self._scheme.threshold))), self._measure
         if measure == COSINE:
             sample = cast("WeightedSets", feature_sets(self._scheme, features, np.arange(len(features))))
             weighted = WeightedPartners(sample, np.arange(len(features)), least)
 
-            def with_cosines(features: Features) -> FoundCosines:
+            def with_cosines(features: Features) -> MeasuredPairs:
                 every = np.arange(len(features))
                 return weighted.among(cast("WeightedSets", feature_sets(self._scheme, features, every)), every)
 
             return with_cosines
         partners = Partners(features, least, measure=measure)
 
-        def with_shared(features: Features) -> tuple[Positions, Positions, Values, Positions]:
+        def with_shared(features: Features) -> MeasuredPairs:
             found = partners.among(features)
-            return found.left, found.right, found.common.measured(measure), found.common.smaller
+            return MeasuredPairs(found.left, found.right, found.common.measured(measure), found.common.smaller)
 
         return with_shared
 
-    def _scan(self, partners: Among, sites: Words) -> Iterator[tuple[Any, ...]]:
-        """Yield the better-ranked kept partners of sampled documents, batch by batch.
-
-        These are the number in the sample, the position of the partner, their measure, what they must reach, and a
-        function that returns the text of a partner, and its site.
-        """
+    def _scan(self, partners: Among, sites: Words) -> Iterator[_KeptPartners]:
+        """Yield the better-ranked kept partners of sampled documents, batch by batch."""
         run, first = self._run, 0
         total = len(run.ranks)
         for texts, given in run.pieces():
@@ -438,7 +467,7 @@ class _Sample:
                     return text_bytes(t, at - f), int(own[at - f]) if len(own) else 0
 
                 if len(left):
-                    yield left, right, values, least, kept_at
+                    yield _KeptPartners(left, right, values, least, kept_at)
                 begin = start + size
                 self._progress("audit", first + int(kept[begin - 1]) + 1 if begin else first, total)
             first += len(texts)
