@@ -1,6 +1,6 @@
 """Deduplication of a collection in memory: documents in, decisions out."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from secrets import token_bytes
@@ -171,6 +171,16 @@ class _Shingled:
     blank: Flags  # only white space
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Dropped:
+    """The dropped documents, by position, and their representatives: whether both texts are equal, and the evidence."""
+
+    positions: Positions
+    representatives: Positions
+    exact: Flags
+    evidence: dict[str, Any]
+
+
 class _Run:
     """One pass over one collection: shingle, group equals, sign, compare, measure evidence."""
 
@@ -200,7 +210,11 @@ class _Run:
         if not needs_rows(self._scheme, self._policy):  # they would take much of the memory
             signatures = replace(signatures, rows=np.empty((len(signatures), 0), np.uint8))
             comparison = LeaderComparison(self._scheme, self._policy, signatures, self._engine, thresholds)
-        return self._report(shingled, order, leaders, comparison, signatures, sets, decided)
+        duplicate_ids = self._engine.begin(self._documents.duplicate_ids)
+        dropped = self._dropped(comparison, shingled.features, order, leaders, sets, decided)
+        signed = np.zeros(len(order), np.bool_)
+        signed[order] = signatures.present[leaders.of]
+        return self._result(dropped, decided, signed, shingled.blank, duplicate_ids)
 
     def _shingle(self) -> _Shingled:
         texts = self._documents.texts
@@ -304,17 +318,16 @@ class _Run:
             return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
         return exact_matcher(scheme, self._policy, sets, thresholds, self._engine)
 
-    def _report(  # noqa: PLR0913, PLR0917 - everything the run knows
+    def _dropped(  # noqa: PLR0913, PLR0917 - the documents, and what was decided on their leaders
         self,
-        shingled: _Shingled,
+        comparison: LeaderComparison,
+        features: Features,
         order: Positions,
         leaders: Leaders,
-        comparison: LeaderComparison,
-        signatures: Signatures,
         sets: FeatureSets,
         decided: Decided,
-    ) -> Result:
-        duplicate_ids = self._engine.begin(self._documents.duplicate_ids)
+    ) -> _Dropped:
+        """Spread the decisions on leaders to all documents, and measure what dropped ones share."""
         matched = spread(decided.matched, leaders.ranks, leaders.of)
         dropped = np.flatnonzero(matched >= 0)
         left, right = order[dropped], order[matched[dropped]]
@@ -328,32 +341,32 @@ class _Run:
         else:  # documents of one leader have the same fields, but not always the same text
             equal = exact = self._documents.same_text(left, right, self._engine)
             unknown = np.full(len(dropped), UNKNOWN)
-            common = self._shared(FeatureSets(shingled.features, order), dropped, matched[dropped], unknown)
-        evidence = comparison.evidence(common, own, kept_for, equal, exact)
+            common = self._shared(FeatureSets(features, order), dropped, matched[dropped], unknown)
+        return _Dropped(left, right, exact, comparison.evidence(common, own, kept_for, equal, exact))
 
-        number = len(order)
-        representative = np.full(number, -1, np.int64)
-        representative[left] = right
+    def _result(
+        self, dropped: _Dropped, decided: Decided, signed: Flags, blank: Flags, duplicate_ids: Callable[[], int]
+    ) -> Result:
+        """Return the decisions and the numbers; *signed* and *blank* documents are by position."""
+        ids, number, drops = self._documents.ids, len(blank), len(dropped.positions)
+        representatives, exact = np.full(number, -1, np.int64), np.zeros(number, np.bool_)
+        representatives[dropped.positions], exact[dropped.positions] = dropped.representatives, dropped.exact
         hints: dict[str, int] = {}
         if CANONICAL in self._policy.written_fields:
             canonicals = self._documents.columns([CANONICAL])[CANONICAL]
-            hints = hint_counts(self._documents.addresses, canonicals, representative)
-        same = np.zeros(number, np.bool_)
-        same[left] = exact
-        what = self._documents.ids, self._documents.raw_texts, representative, same, self._scheme
+            hints = hint_counts(self._documents.addresses, canonicals, representatives)
+        what = ids, self._documents.raw_texts, representatives, exact, self._scheme
         shared = self._engine.begin(partial(what_is_shared, *what))
-        decisions = decisions_table(self._documents.ids, representative, left, evidence, exact)
-        signed = np.zeros(number, np.bool_)
-        signed[order] = signatures.present[leaders.of]
+        decisions = decisions_table(ids, representatives, dropped.positions, dropped.evidence, dropped.exact)
         summary = Summary.of(
             self._scheme,
             self._policy,
             documents=number,
-            kept=number - len(dropped),
+            kept=number - drops,
             exact=int(exact.sum()),
-            near=len(dropped) - int(exact.sum()),
-            empty=int((~signed & shingled.blank).sum()),
-            too_short=int((~signed & ~shingled.blank).sum()),
+            near=drops - int(exact.sum()),
+            empty=int((~signed & blank).sum()),
+            too_short=int((~signed & ~blank).sum()),
             duplicate_ids=duplicate_ids(),
             candidates=decided.candidates,
             compared=decided.compared,
@@ -362,7 +375,7 @@ class _Run:
             **shared(),
         )
         secret = is_keyed(self._scheme.key_identity)
-        return Result(decisions, representative, summary, scheme=None if secret else self._scheme)
+        return Result(decisions, representatives, summary, scheme=None if secret else self._scheme)
 
     def _shared(self, sets: FeatureSets, left: Positions, right: Positions, shared: Positions) -> Shared:
         """Measure the pairs whose common features were not counted yet, in parallel.
