@@ -30,15 +30,8 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     ranks_of_leaders = np.flatnonzero(leaders[of] == order)
     if len(ranks_of_leaders) != len(leaders):
         raise job.damaged(LEADER_POSITIONS)
-    settled = settled_of(job, blocks, number if job.scheme.columns else len(leaders))
-    if job.policy.verify == "exact" and not job.scheme.columns:
-        matched = np.full(len(leaders), -1, np.int64)
-        settled = np.concatenate([job.earlier.settled(), settled], axis=1)
-        matched[settled[0]] = settled[1]
-    else:
-        matched = np.asarray(job.places(MATCHED, np.int64, len(leaders), len(leaders), least=-1))
-    matched = spread(matched, ranks_of_leaders, of)
-    first = signed.first
+    of_leaders, settled = _decided_leaders(job, blocks, len(leaders), number)
+    matched, first = spread(of_leaders, ranks_of_leaders, of), signed.first
     dropped = np.flatnonzero((matched >= 0) & (order >= first))
     dropped = dropped[np.argsort(order[dropped])]  # in the order of positions
     representatives = np.full(len(order), -1, np.int64)
@@ -68,6 +61,17 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
         "rules": rules.tolist(),
         "files": files,
     }
+
+
+def _decided_leaders(job: Job, blocks: int, leaders: int, number: int) -> tuple[Positions, Positions]:
+    """Return the kept leader that each leader is dropped for, or -1, and what was settled; see ``settled_name``."""
+    settled = settled_of(job, blocks, number if job.scheme.columns else leaders)
+    if job.policy.verify != "exact" or job.scheme.columns:
+        return np.asarray(job.places(MATCHED, np.int64, leaders, leaders, least=-1)), settled
+    settled = np.concatenate([job.earlier.settled(), settled], axis=1)
+    matched = np.full(leaders, -1, np.int64)
+    matched[settled[0]] = settled[1]
+    return matched, settled
 
 
 def settled_of(job: Job, blocks: int, units: int) -> Positions:
