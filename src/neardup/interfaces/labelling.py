@@ -27,7 +27,7 @@ def place_of(labelling: "Labelling") -> str:
 
 
 def end_of(labelling: "Labelling") -> str:
-    """Say why there is no current pair."""
+    """Return why there is no current pair."""
     wanted = labelling.wanted
     if wanted is None or len(labelling.answers) < wanted:
         return "No more pairs to label"

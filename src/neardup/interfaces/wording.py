@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _NAME = 60  # shown characters of an id
 _LARGE = 10  # documents of a cluster that is described
-_SAID = {
+_RULES = {
     "same text": "same text: equal byte by byte",
     "same features": "same features: they differ in nothing that counts, such as case, spaces or punctuation",
     "shared key": "shared key: NOT VERIFIED",
@@ -146,8 +146,8 @@ def evidence_of(row: dict[str, Any]) -> str:
     """
     rule, known = row["rule"], row["resemblance"]
     if rule in {"same text", "same features"}:
-        return _SAID[rule]
-    parts = [_SAID[rule]] if rule in _SAID else []
+        return _RULES[rule]
+    parts = [_RULES[rule]] if rule in _RULES else []
     if known is not None:
         name = "estimated resemblance" if rule == "estimate" else "resemblance"
         parts.append(f"{name} {decimals(known)}")
@@ -274,8 +274,9 @@ def _reasons(counts: Mapping[str, int]) -> str:
 
 def quoted_rows(found: "QuotedLines | None") -> list[tuple[int, str]]:
     """Return the number of records with line ends inside quotes, with its description, if there are any."""
-    number = found.records if found else 0
-    return [(number, f"{plural(number, 'record')} with line ends inside quotation marks")] if number else []
+    if found is None:
+        return []
+    return [(found.records, f"{plural(found.records, 'record')} with line ends inside quotation marks")]
 
 
 def without_text(found: "WithoutText | None", outcome: str = "") -> list[tuple[int, str]]:

@@ -97,24 +97,21 @@ def _run(parsed: argparse.Namespace) -> int:
     return int(_verb(parsed.verb).run(parsed))
 
 
-def _machine_code(error: Exception) -> Path | None:
-    """Return the folder of the machine code if an error is about that."""
-    from neardup.pipeline.kernel_cache import folder_that_failed
-
-    return folder_that_failed(error)
-
-
 def _failure(error: Exception) -> NeardupError | None:
     """Return an error of the machine code, of threads or of the system in words; ``None`` for other errors.
 
     Reading and writing documents raises own errors. So what the system refuses is about a named file, about temporary
     files, or about standard output.
     """
-    if _KERNELS in sys.modules and (folder := _machine_code(error)) is not None:
-        rule = f"has damaged files; delete it, and start the command again: rm -r {shlex.quote(str(folder))}"
-        if isinstance(error, OSError):
-            rule = f"cannot be used: {reason(error)}; make room, or name another one: NUMBA_CACHE_DIR=DIR neardup ..."
-        return StorageFailed(f"the folder of the machine code, {folder},", rule)
+    if _KERNELS in sys.modules:
+        from neardup.pipeline.kernel_cache import folder_that_failed
+
+        if (folder := folder_that_failed(error)) is not None:
+            rule = f"has damaged files; delete it, and start the command again: rm -r {shlex.quote(str(folder))}"
+            if isinstance(error, OSError):
+                way_out = "make room, or name another one: NUMBA_CACHE_DIR=DIR neardup ..."
+                rule = f"cannot be used: {reason(error)}; {way_out}"
+            return StorageFailed(f"the folder of the machine code, {folder},", rule)
     if isinstance(error, RuntimeError) and str(error) == "can't start new thread":
         from neardup.engines.local import NO_THREADS
 

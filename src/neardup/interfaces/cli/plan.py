@@ -3,7 +3,6 @@
 import argparse
 import json
 import shutil
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
 from neardup.interfaces.cli import chart
@@ -86,8 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
 
         drawing = curve_svg(made.curves, title=_title(made), threshold=made.threshold)
         write_file(path, drawing.encode(), DRAWINGS, force=arguments.force)
-    if sys.stdout is not None:
-        _show(made, as_json=arguments.json)
+    _show(made, as_json=arguments.json)
     return 0
 
 
@@ -113,8 +111,7 @@ def _plan_tables(given: dict[str, Any]) -> int:
     options = {name: given[name] for name in ("distance", "memory") if name in given}
     costs = neardup.hamming.measured_costs() if given["measure"] else None
     made = neardup.hamming.plan_tables(given["fingerprints"], costs=costs, **options)
-    if sys.stdout is not None:
-        print(json.dumps(made.as_dict(), allow_nan=False) if given["json"] else made)
+    print(json.dumps(made.as_dict(), allow_nan=False) if given["json"] else made)
     return 0
 
 

@@ -24,7 +24,7 @@ folder DIR: the folder that dedup --state DIR names
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do it, and print what the state is made of."""
+    """Compact the state or forget documents, as requested, and describe it."""
     from neardup.pipeline.spilled.state import State
     from neardup.sources.lines import listed
 

@@ -45,7 +45,7 @@ inputs [INPUT ...]: learn, relearn: archives, folders of pages, or .jsonl .csv .
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Do it; return 1 if records were rejected, or a host has no template."""
+    """Learn or show templates; return 1 if records were rejected."""
     given = vars(arguments)
     for name in dict.fromkeys(name for names in _OPTIONS.values() for name in names):
         if name not in _OPTIONS[arguments.action]:

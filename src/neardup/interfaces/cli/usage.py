@@ -66,7 +66,7 @@ def add_usage(
             how |= {"nargs": nargs} if (nargs := _positions(written)) else {}
             how |= {"default": []} if nargs == "*" else {}  # or errors would name it among the required ones
         elif value:
-            how["default"] = default if "=" in value else argparse.SUPPRESS  # keeps "(default: None)" out of the help
+            how["default"] = default if "=" in value else argparse.SUPPRESS  # so that verbs know what was given
             how["action"] = "append" if " ..." in written else _Once
             how |= {"required": True} if written.endswith("!") else {}
         group.add_argument(name, **how)

@@ -46,6 +46,8 @@ OPERATIONS: Final = (
     Operation("GET", "/readyz", health.readyz, scope=None, probe=True, problems=_READING),
     Operation("GET", "/metrics", health.metrics, probe=True, media=MEDIA),
 )
+_FREE: Final = frozenset(one.path for one in OPERATIONS if one.scope is None)
+_PROBES: Final = frozenset(one.path for one in OPERATIONS if one.probe)
 
 
 class IdConvertor(PathConvertor):
@@ -93,13 +95,13 @@ def create_app(  # noqa: PLR0913 - every one a keyword with a default
             *_description(prefix, secured=tokens is not None),
             *pages.routes(service),
         ],
-        middleware=[Middleware(AuthenticationMiddleware, backend=TokenBackend(tokens), on_error=challenge)],
+        middleware=[Middleware(AuthenticationMiddleware, backend=TokenBackend(tokens, _FREE), on_error=challenge)],
         exception_handlers=dict.fromkeys((HTTPException, NeardupError, ClientDisconnect, Exception), _handle),
         lifespan=lifespan,
     )
     app.state.service = service
     app.router.redirect_slashes = False
-    return Guard(app, service, hosts or Hosts("127.0.0.1"), log, counts=counts, prefix=prefix)
+    return Guard(app, service, hosts or Hosts("127.0.0.1"), log, probes=_PROBES, counts=counts, prefix=prefix)
 
 
 async def _handle(request: Request, error: Exception) -> Response:

@@ -5,11 +5,13 @@ from types import SimpleNamespace
 from typing import Final, NamedTuple
 from urllib.parse import quote, urlencode, urlsplit
 
+from neardup.interfaces.http.limits import Limits
+
 START: Final = "/"
 COMPARE: Final = "/compare"
 DOCUMENT: Final = "/documents"
 OPENSEARCH: Final = "/opensearch.xml"
-MOST: Final = 4 << 10  # bytes of an address that the service takes
+MOST: Final = Limits().url  # bytes
 
 _AROUND: Final = 2  # numbers on either side of the page that is shown
 _WRITTEN: Final = "!#$%&'()*+,/:;=?@[]~"  # characters that need no escape, besides letters and digits

@@ -1,6 +1,7 @@
 """Middleware: hosts, tokens, security headers and metrics of every request."""
 
 import asyncio
+from collections.abc import Collection
 from time import perf_counter
 from typing import Final
 
@@ -30,8 +31,6 @@ HEADERS: Final = {
     b"cross-origin-resource-policy": b"same-origin",
     b"cross-origin-opener-policy": b"same-origin",
 }
-OPEN: Final = frozenset({"/healthz", "/readyz"})  # paths that need no token
-PROBES: Final = OPEN | {"/metrics"}  # paths that are answered however busy the service is
 _NO_HOST: Final = (
     "The Host header is missing. Send one, also with HTTP/1.0; health checks of some proxies have none by default."
 )
@@ -43,6 +42,7 @@ class Guard:
     """Rejects unknown hosts and long URLs, adds the security headers, and counts and logs requests.
 
     Each answer has the id of its request in ``X-Request-Id``, as the access log has. A *prefix* of the path is removed.
+    The paths of *probes* are answered however busy the service is.
     """
 
     def __init__(  # noqa: PLR0913 - the parts of an application
@@ -52,10 +52,11 @@ class Guard:
         hosts: Hosts,
         log: AccessLog | None = None,
         *,
+        probes: Collection[str] = (),
         counts: bool = True,
         prefix: str = "",
     ) -> None:
-        self._prefix = prefix
+        self._probes, self._prefix = probes, prefix
         self._app, self._service, self._hosts, self._log, self._counts = app, service, hosts, log, counts
         self._requests = 0  # from head to answer
 
@@ -107,7 +108,7 @@ class Guard:
             there = any(name == b"host" for name, _ in scope["headers"])
             return Refusal(problems.HOST, "" if there else _NO_HOST)
         limits, most = self._service.limits, self._requests > self._service.limits.requests
-        if scope["path"] not in PROBES and (most or self._service.is_full):
+        if scope["path"] not in self._probes and (most or self._service.is_full):
             if not most:
                 await asyncio.sleep(limits.pause_seconds)
             return self._service.rejected()
@@ -121,16 +122,16 @@ def secure(message: Message, *more: tuple[bytes, bytes]) -> None:
 
 
 class TokenBackend(AuthenticationBackend):
-    """Authenticates requests by tokens; without *tokens*, every request may do everything."""
+    """Authenticates requests by tokens; without *tokens*, every request may do everything. *free* paths need none."""
 
-    def __init__(self, tokens: Tokens | None) -> None:
-        self._tokens = tokens
+    def __init__(self, tokens: Tokens | None, free: Collection[str] = ()) -> None:
+        self._tokens, self._free = tokens, free
 
     async def authenticate(self, conn: HTTPConnection) -> tuple[AuthCredentials, BaseUser]:
         """Return what a request may do; a token in a form that browsers send (Basic) only reads."""
         if self._tokens is None:
             return AuthCredentials(SCOPES), UnauthenticatedUser()
-        if conn.scope["path"] in OPEN:
+        if conn.scope["path"] in self._free:
             return AuthCredentials(), UnauthenticatedUser()
         safe = conn.scope["method"] in {"GET", "HEAD"}
         way = conn.headers.get("authorization", "").strip()

@@ -18,9 +18,8 @@ from neardup.interfaces.http.requests import Id, Input, Page, converted, query_o
 from neardup.interfaces.http.search import search_table
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.templates import PAGE_POLICY, TEMPLATES, render, static_file
-from neardup.interfaces.http.views.comparison import MOST, Shown, comparison_view
-from neardup.interfaces.http.views.documents import SIZE as MEMBERS
-from neardup.interfaces.http.views.documents import document_view
+from neardup.interfaces.http.views.comparison import Shown, comparison_view
+from neardup.interfaces.http.views.documents import MEMBERS, MOST, document_view
 from neardup.interfaces.http.views.results import SIZE, PageQuery, members_view, results_view
 from neardup.model.errors import QueryTimeout
 from neardup.model.seen import Document

@@ -77,7 +77,7 @@ def _histogram(seen: Overview, scheme: Scheme, *, thresholded: bool) -> str | No
 
 
 def _parameters(scheme: Any) -> Iterable[tuple[str, str]]:
-    """Give the parameters of a scheme by name. A secret key is not shown, and the seed not where a key is used."""
+    """Yield the parameters of a scheme by name, without a secret key and without the seed that a key replaces."""
     keyed = getattr(scheme, "key", None) is not None
     for parameter in fields(scheme) if is_dataclass(scheme) else ():
         if parameter.name == "seed" and keyed:

@@ -1,6 +1,6 @@
 from datetime import UTC, datetime
 
-from neardup.interfaces.http.views.documents import MOST, SIZE, document_view
+from neardup.interfaces.http.views.documents import MEMBERS, MOST, document_view
 from neardup.interfaces.http.views.results import PageQuery
 from neardup.model.seen import Document
 
@@ -20,11 +20,11 @@ def test_one_that_stands_for_nobody():
 
 
 def test_one_that_stands_for_others_lists_them_by_pages():
-    members = [(document(f"m{place:03}", title=f"Title {place}"), 0.876) for place in range(SIZE + 3)]
-    first = document_view(document(), len(members), members[:SIZE], 1, measure="resemblance")
-    second = document_view(document(), len(members), members[SIZE:], 2)
-    assert [one.entry.name for one in (*first.others, *second.others)] == [f"Title {n}" for n in range(SIZE + 3)]
-    assert first.number == str(SIZE + 3)
+    members = [(document(f"m{place:03}", title=f"Title {place}"), 0.876) for place in range(MEMBERS + 3)]
+    first = document_view(document(), len(members), members[:MEMBERS], 1, measure="resemblance")
+    second = document_view(document(), len(members), members[MEMBERS:], 2)
+    assert [one.entry.name for one in (*first.others, *second.others)] == [f"Title {n}" for n in range(MEMBERS + 3)]
+    assert first.number == str(MEMBERS + 3)
     assert first.pages.following == "/documents?id=a&page=2"
     assert second.pages.previous == "/documents?id=a"
     assert first.others[0].compare == "/compare?a=a&b=m000"

@@ -6,7 +6,7 @@ from typing import Final, Literal
 from neardup.evaluation.comparison import Explanation
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.http.links import COMPARE, LinkChoice, linked
-from neardup.interfaces.http.views.documents import entry_of
+from neardup.interfaces.http.views.documents import MOST, entry_of
 from neardup.interfaces.http.views.results import PageQuery
 from neardup.interfaces.match_decisions import estimate_of, excerpts, passages_of, value_of
 from neardup.interfaces.pieces import Excerpt
@@ -15,7 +15,6 @@ from neardup.model.seen import Document
 
 Shown = Literal["auto", "whole", "differences"]
 
-MOST: Final = 200_000  # characters of a text that are compared and shown
 PIECES: Final = 4_000  # of a text that are shown
 CONTEXT: Final = 2_000  # characters of a shared passage that are shown at each end
 

@@ -12,8 +12,8 @@ from neardup.interfaces.wording import decimals
 from neardup.model.errors import counted
 from neardup.model.seen import Document
 
-MOST: Final = 200_000  # characters of a text that are shown
-SIZE: Final = 20  # represented documents on a page
+MOST: Final = 200_000  # characters of a text that are shown, and compared
+MEMBERS: Final = 20  # represented documents on a page
 
 _NAME: Final = 120  # characters
 _VALUE: Final = 1_000
@@ -69,7 +69,7 @@ def document_view(  # noqa: PLR0913 - all that is shown
         number=f"{number:,}",
         others=tuple(repeat(*member) for member in members),
         pages=paging(
-            page, -(-number // SIZE), lambda other: linked(DOCUMENT, back, id=own, page=other if other > 1 else None)
+            page, -(-number // MEMBERS), lambda other: linked(DOCUMENT, back, id=own, page=other if other > 1 else None)
         ),
         search=asked,
     )
