@@ -37,7 +37,6 @@ USAGE = f"""
 def run(arguments: argparse.Namespace) -> int:
     """Search and summarise; return 1 if records were rejected."""
     resolve_outputs(arguments, "items", "documents")
-    from neardup.sources.formats import expand
     from neardup.sources.output import check_separate, check_table, write_table
 
     given = vars(arguments)
@@ -47,12 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     check_separate(outputs)
     for name, path in outputs.items():
         check_table(path, [*arguments.inputs, *arguments.against], force=arguments.force, name=name)
-    tests = {os.path.realpath(path) for path in expand(arguments.against)}
-    both = [path for path in expand(arguments.inputs) if os.path.realpath(path) in tests]
-    if both and not arguments.json:
-        more = f" and {counted(len(both) - 1, 'more file')} are inputs"
-        named, whose = (f"{both[0]}{more}", "all their") if both[1:] else (f"{both[0]} is an input", "all its")
-        complain(f"{named} and in --against, so {whose} items are reported as contaminated")
+    if not arguments.json:
+        _note_common_files(arguments)
     say_if_cold()
     from neardup.pipeline.partners.contamination import contamination_in_files
 
@@ -90,3 +85,15 @@ def run(arguments: argparse.Namespace) -> int:
         (len(found.documents), f"training {plural(len(found.documents), 'document')} with these items", True),
     ]
     return summarise(arguments, {**record, "to_drop": len(found.documents)}, rows, rejected=found.rejected)
+
+
+def _note_common_files(arguments: argparse.Namespace) -> None:
+    """Print which files are both training documents and tests."""
+    from neardup.sources.formats import expand
+
+    tests = {os.path.realpath(path) for path in expand(arguments.against)}
+    both = [path for path in expand(arguments.inputs) if os.path.realpath(path) in tests]
+    if both:
+        more = f" and {counted(len(both) - 1, 'more file')} are inputs"
+        named, whose = (f"{both[0]}{more}", "all their") if both[1:] else (f"{both[0]} is an input", "all its")
+        complain(f"{named} and in --against, so {whose} items are reported as contaminated")

@@ -1,10 +1,11 @@
 """Show, merge or forget the documents that dedup --state has kept."""
 
 import argparse
+from datetime import datetime
 
 import msgspec
 
-from neardup.interfaces.cli.options import refuse
+from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import Row, shown_ids, summarise
 from neardup.interfaces.wording import extraction_line
 from neardup.model.errors import ParameterError, counted, plural
@@ -26,19 +27,8 @@ folder DIR: the folder that dedup --state DIR names
 def run(arguments: argparse.Namespace) -> int:
     """Compact the state or forget documents, as requested, and describe it."""
     from neardup.pipeline.spilled.state import State
-    from neardup.sources.lines import listed
 
-    given = vars(arguments)
-    chosen: dict[str, str] = {name: given[name] for name in ("ids", "before") if name in given}
-    if arguments.action != "forget":
-        refuse(chosen, chosen, "can only be used with forget")
-    elif not chosen:
-        raise ParameterError("ids", None, "or --before TIME is needed: what to forget")
-    elif len(chosen) > 1:
-        rule = "cannot be used with --before; forget first by one, then by the other"
-        raise ParameterError("ids", chosen["ids"], rule)
-    ids = listed(chosen["ids"]) if "ids" in chosen else []
-    before = moment_in(chosen["before"], recorded=True) if "before" in chosen else None
+    ids, before = _to_forget(arguments)
     removed, unknown = 0, list[str]()
     with State.open(arguments.folder, write=arguments.action != "info", make=False) as state:
         header, bytes_before = state.header, state.bytes()
@@ -77,6 +67,22 @@ def run(arguments: argparse.Namespace) -> int:
     if header.extraction is not None:
         lines.append(extraction_line(header.extraction, arguments.folder))
     return summarise(arguments, record, rows, lines=lines)
+
+
+def _to_forget(arguments: argparse.Namespace) -> tuple[list[str], datetime | None]:
+    """Return the ids and the time that choose what is forgotten; refuse them for other actions, and both together."""
+    from neardup.sources.lines import listed
+
+    chosen = options.chosen(arguments, "ids before")
+    if arguments.action != "forget":
+        options.refuse(chosen, chosen, "can only be used with forget")
+    elif not chosen:
+        raise ParameterError("ids", None, "or --before TIME is needed: what to forget")
+    elif len(chosen) > 1:
+        rule = "cannot be used with --before; forget first by one, then by the other"
+        raise ParameterError("ids", chosen["ids"], rule)
+    before = moment_in(chosen["before"], recorded=True) if "before" in chosen else None
+    return listed(chosen["ids"]) if "ids" in chosen else [], before
 
 
 def _names(inputs: tuple[str, ...]) -> str:
