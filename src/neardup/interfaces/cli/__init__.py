@@ -24,7 +24,7 @@ from typing import Any, NoReturn
 from neardup import __version__
 from neardup.interfaces.cli.advice import advice, advice_on_memory, advice_on_warning
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
-from neardup.interfaces.cli.options import SCHEME, add_scheme_options, settings_of
+from neardup.interfaces.cli.scheme_options import SCHEME, add_scheme_options, settings_of
 from neardup.interfaces.cli.terminal import STDOUT, complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.escaping import printable

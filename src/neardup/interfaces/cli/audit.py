@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
-from neardup.interfaces.cli import options
+from neardup.interfaces.cli import options, scheme_options
 from neardup.interfaces.cli.terminal import complain, note_quoted_lines, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import require
@@ -28,7 +28,7 @@ USAGE = f"""
 --json: print the audit as JSON, without texts
 {options.READING}
 {options.PLAIN}
-{options.SCHEME}
+{scheme_options.SCHEME}
 """
 
 EXAMPLE = (
@@ -58,8 +58,8 @@ def run(arguments: argparse.Namespace) -> int:
         options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found
     if "of" not in given and "config" in given:
         _note_unused(given["config"])
-    recorded = "of" in given and records_scheme(given["of"]) and not options.describes_scheme(arguments)
-    chosen = {"key": options.key_of(arguments)} if recorded else {"scheme": options.scheme_of(arguments)}
+    recorded = "of" in given and records_scheme(given["of"]) and not scheme_options.describes_scheme(arguments)
+    chosen = {"key": options.key_of(arguments)} if recorded else {"scheme": scheme_options.scheme_of(arguments)}
     with progress_bars() as bars:
         found = audit_files(
             arguments.inputs,

@@ -3,7 +3,8 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from neardup.interfaces.cli.options import SCHEME, VIEW, describes_scheme, raw_argument, scheme_of
+from neardup.interfaces.cli.options import VIEW, raw_argument
+from neardup.interfaces.cli.scheme_options import SCHEME, describes_scheme, scheme_of
 from neardup.interfaces.cli.terminal import complain, console, print_json, resolve_outputs, show_side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
@@ -44,25 +45,14 @@ def run(arguments: argparse.Namespace) -> int:
     given = vars(arguments)
     context = given.get("context")
     require(context is None or context >= 0, "context", context, "must be at least 0")
-    view = given.get("text_view", "auto")
-    require(not arguments.strings or "text_view" not in given, "text_view", view, "cannot be used with --strings")
-    texts = [arguments.a, arguments.b]
-    files = [] if arguments.strings else texts
     resolve_outputs(arguments, "html")
-    from neardup.sources.document import named_text, read_document
     from neardup.sources.output import PAGES, check_file, write_file
-    from neardup.text.extraction import Extraction
 
     html = given.get("html")
     require(html is not None or not arguments.force, "force", None, "requires --html")
     if html is not None:
-        check_file(html, PAGES, files, force=arguments.force)
-    if arguments.strings:
-        one, other = (named_text(name, raw_argument(text)) for name, text in zip("AB", texts, strict=True))
-    else:
-        if files == [STDIN, STDIN]:
-            raise InputRefused(STDIN, "only one of the two texts can be read from standard input")
-        one, other = (read_document(name, _MOST, Extraction(view=view)) for name in files)
+        check_file(html, PAGES, [] if arguments.strings else [arguments.a, arguments.b], force=arguments.force)
+    one, other = _texts(arguments)
     from neardup.evaluation.comparison import compare, default_schemes
     from neardup.evaluation.passages import is_compiled
 
@@ -86,6 +76,21 @@ def run(arguments: argparse.Namespace) -> int:
         if source.replaced:
             complain(f"{source.name}: it is not valid UTF-8 in {counted(source.replaced, 'place')}, read as �")
     return 1 if one.replaced or other.replaced else 0
+
+
+def _texts(arguments: argparse.Namespace) -> "tuple[NamedText, NamedText]":
+    """Return the texts that the arguments are or, without ``--strings``, name."""
+    from neardup.sources.document import named_text, read_document
+    from neardup.text.extraction import Extraction
+
+    a, b, view = arguments.a, arguments.b, vars(arguments).get("text_view")
+    if arguments.strings:
+        require(view is None, "text_view", view, "cannot be used with --strings")
+        return named_text("A", raw_argument(a)), named_text("B", raw_argument(b))
+    if a == b == STDIN:
+        raise InputRefused(STDIN, "only one of the two texts can be read from standard input")
+    extraction = Extraction(view=view or "auto")
+    return read_document(a, _MOST, extraction), read_document(b, _MOST, extraction)
 
 
 def _about(source: "NamedText") -> dict[str, str | int]:

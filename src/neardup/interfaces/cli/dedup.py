@@ -8,7 +8,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli import options, terminal
+from neardup.interfaces.cli import options, scheme_options, terminal
 from neardup.interfaces.cli.advice import IN_PIECES, runs_in_pieces
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import cluster_lines, pairs_not_compared, rule_of, totals_of
@@ -48,8 +48,8 @@ USAGE = f"""
 {options.READING}
 {options.LEARN}
 {options.PLAIN}
-{options.SCHEME}
-{options.NEW_COMMON}
+{scheme_options.SCHEME}
+{scheme_options.NEW_COMMON}
 [what is done with matches]
 {options.KEEP}
 --verify exact|estimate|none=exact: how matches are checked: on the documents, on their signatures, or not at all,
@@ -90,8 +90,8 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import ARRAYS, check_file, write_file
 
     in_pieces = _in_pieces(arguments)
-    scheme = options.scheme_of(arguments)
-    if options.writes_list(arguments):
+    scheme = scheme_options.scheme_of(arguments)
+    if scheme_options.writes_list(arguments):
         check_file(given["common"], ARRAYS, expand(arguments.inputs), force=arguments.force)
     say_if_cold()
     from neardup.pipeline.files.dedup import dedup_files
@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     seconds = time.monotonic() - started
     common = done.result.summary.common
-    if common is not None and options.writes_list(arguments):
+    if common is not None and scheme_options.writes_list(arguments):
         write_file(given["common"], common.to_bytes(), ARRAYS, force=arguments.force)
     terminal.note_quoted_lines(done.documents.quoted_lines)
     if arguments.json:

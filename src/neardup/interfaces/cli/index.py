@@ -5,7 +5,7 @@ import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli import options, terminal
+from neardup.interfaces.cli import options, scheme_options, terminal
 from neardup.interfaces.cli.advice import advice_on_copies, advice_on_lines
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import reading_rows, repeated_row, without_text
@@ -31,7 +31,7 @@ USAGE = f"""
 --texts: keep the texts, and verify near duplicates on them
 --field NAME:KIND ...: keep a field: string, integer, number, time or flag; can be repeated
 --search: build a search table, kept by every later run; a new index keeps texts, title and url, too
-{options.SCHEME}
+{scheme_options.SCHEME}
 [how it runs]
 --durability commit|interval|bulk=commit: what a power failure may lose: nothing that was acknowledged, the last
   second, or the whole run
@@ -55,8 +55,8 @@ def run(arguments: argparse.Namespace) -> int:
     ways: dict[str, Any] = options.chosen(arguments, "url texts search durability")
     options.require_memory(given, LEAST_OF_INDEX)
     ways |= {"fields": _fields(given.get("field", [])), "memory": arguments.memory}
-    if options.describes_scheme(arguments):
-        ways["scheme"] = options.scheme_of(arguments)
+    if scheme_options.describes_scheme(arguments):
+        ways["scheme"] = scheme_options.scheme_of(arguments)
     else:
         ways["key"] = options.key_of(arguments)
     rule = "cannot be used with --url, which makes the ids: the normal form of each URL; leave out one of them"

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli import options, terminal
+from neardup.interfaces.cli import options, scheme_options, terminal
 from neardup.interfaces.cli.interruption import without_waiting
 from neardup.interfaces.cli.keys import END, key_reader
 from neardup.interfaces.cli.serve import loaded
@@ -46,7 +46,7 @@ USAGE = f"""
 {options.THREADS}
 {options.READING}
 {options.PLAIN}
-{options.SCHEME}
+{scheme_options.SCHEME}
 """
 EXAMPLE = (
     "Example: neardup label pages.jsonl --out labels.jsonl; a second person: neardup label --like labels.jsonl"
@@ -119,7 +119,7 @@ def _compare(arguments: argparse.Namespace) -> int:
 def _refuse_drawing(arguments: argparse.Namespace, rule: str) -> None:
     """Raise ``ParameterError`` with this *rule* for an option that decides which pairs are drawn."""
     options.refuse(vars(arguments), ("sample", "draw", "threads"), rule)
-    options.refuse_scheme(arguments, rule)
+    scheme_options.refuse_scheme(arguments, rule)
 
 
 def _check_out(arguments: argparse.Namespace) -> None:
@@ -137,7 +137,7 @@ def _check_out(arguments: argparse.Namespace) -> None:
 def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
     """Return a pool of pairs of the inputs."""
     given = vars(arguments)
-    scheme = options.scheme_of(arguments)
+    scheme = scheme_options.scheme_of(arguments)
     say_if_cold()
     import pyarrow as pa
 

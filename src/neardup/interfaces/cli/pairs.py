@@ -3,7 +3,7 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli import options
+from neardup.interfaces.cli import options, scheme_options
 from neardup.interfaces.cli.terminal import Row, note_quoted_lines, progress_bars, resolve_outputs, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording import quoted_rows, without_text
@@ -28,7 +28,7 @@ right [B]: another collection, of other files: the pairs are of a document of A 
 {options.JSON}
 {options.READING}
 {options.PLAIN}
-{options.SCHEME}
+{scheme_options.SCHEME}
 [how it runs]
 {options.WORK % {"large": "collections larger than memory: keep the features", "unless": "", "runs": "in --work"}}
 {options.THREADS}
@@ -44,9 +44,9 @@ def run(arguments: argparse.Namespace) -> int:
     options.require_memory(given, LEAST_OF_RUN)
     if "work" not in given:
         options.refuse(given, ("memory", "restart"), options.NEEDS_WORK)
-    options.apply_preset(arguments)
+    scheme_options.apply_preset(arguments)
     threshold = given.pop("threshold", None)  # pairs are exact: no signature has to find it
-    scheme = options.scheme_of(arguments)
+    scheme = scheme_options.scheme_of(arguments)
     threshold = scheme.threshold if threshold is None else threshold
     say_if_cold()
     ways = options.chosen(arguments, "measure clusters threads") | {"threshold": threshold, "scheme": scheme}
