@@ -3,6 +3,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
+from programs import Process
 
 from neardup import Checksum, Field, Index
 from neardup.interfaces.http.app import create_app
@@ -116,3 +117,16 @@ def titled(tmp_path, texts):
     with Index.create(tmp_path / "titled", scheme, texts=True) as index:
         index.admit(["a", "b"], [texts.storm, texts.storm], {"title": ["Storm", "Storm"]})
     return str(tmp_path / "titled")
+
+
+@pytest.fixture
+def run(folder):
+    running = []
+
+    def begin(where=folder, *options, **given):
+        running.append(Process(where, *options, **given))
+        return running[-1]
+
+    yield begin
+    for one in running:
+        one.forget()

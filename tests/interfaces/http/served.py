@@ -7,8 +7,9 @@ import uvicorn
 
 from neardup import Index
 from neardup.interfaces.http.app import create_app
+from neardup.interfaces.http.deployment import Deployment, uvicorn_config
 from neardup.interfaces.http.limits import Limits
-from neardup.interfaces.http.server import Deployment, _config, listen
+from neardup.interfaces.http.listening import listen
 from neardup.interfaces.http.service import Service
 
 
@@ -22,7 +23,9 @@ def serving(folder, **options):
     with listen("127.0.0.1", 0) as listening:
         started = threading.Event()
         server = uvicorn.Server(
-            _config(create_app(service, started=started.set, **options), Deployment(folder=str(folder), limits=limits))
+            uvicorn_config(
+                create_app(service, started=started.set, **options), Deployment(folder=str(folder), limits=limits)
+            )
         )
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()

@@ -4,85 +4,26 @@ import asyncio
 import json
 import os
 import re
-import resource
 import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
-from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import httpx
 import pytest
 from nursery import Nursery
+from programs import JUDGE, PATIENCE, Service, by_then, get, post
 
 from neardup import Index
-from neardup.interfaces.http import server
-from neardup.interfaces.http.server import listen, metrics_folder
-from neardup.interfaces.http.tokens import add_token
-from neardup.model.errors import StorageFailed
 from neardup.pipeline.query.search import Search
-from neardup.sources.output import temporary
 
 SOAKED = float(os.environ.get("NEARDUP_SOAK_SECONDS", "1200"))  # of mixed load
-PATIENCE = 120
 JSON = {"content-type": "application/json"}
-get, post = (
-    partial(call, timeout=PATIENCE, verify=False) for call in (httpx.get, httpx.post)
-)  # it would load certificates
-
-
-class Service:
-    """A service and its address, which it has said."""
-
-    def __init__(self, said):
-        self.said = said
-        found = re.search(r"http://[^/]+:(\d+)/", said)
-        assert found, said + self.complaints()
-        self.port = int(found[1])
-        self.url = f"http://127.0.0.1:{self.port}"
-
-    def connection(self):
-        return socket.create_connection(("127.0.0.1", self.port), timeout=PATIENCE)
-
-
-class Process(Service):
-    """A program that runs ``neardup serve``."""
-
-    def __init__(self, folder, *options, prefix=()):
-        self.errors = tempfile.TemporaryFile()  # noqa: SIM115 - a pipe that nobody reads would stop it once it is full
-        self.process = subprocess.Popen(
-            [*prefix, sys.executable, "-m", "neardup", "serve", str(folder), "--port", "0", *options],
-            stdout=subprocess.PIPE,
-            stderr=self.errors,
-            encoding="utf-8",
-        )
-        super().__init__(self.process.stdout.readline())
-
-    def end(self, number=signal.SIGTERM):
-        """Send a signal; give the exit code and what was said."""
-        self.process.send_signal(number)
-        out, _ = self.process.communicate(timeout=PATIENCE)
-        return self.process.returncode, out, self.complaints()
-
-    def complaints(self):
-        self.errors.seek(0)
-        return self.errors.read().decode()
-
-    def forget(self):
-        """Let go of it, however it is."""
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.communicate()
-        self.process.stdout.close()
-        self.errors.close()
 
 
 class Forked(Service):
@@ -130,19 +71,6 @@ def fork(folder, nursery, tmp_path):
         one.forget()
 
 
-@pytest.fixture
-def run(folder):
-    running = []
-
-    def begin(where=folder, *options, **given):
-        running.append(Process(where, *options, **given))
-        return running[-1]
-
-    yield begin
-    for one in running:
-        one.forget()
-
-
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory, nursery):
     folder = tmp_path_factory.mktemp("shared") / "seen"
@@ -152,40 +80,6 @@ def shared(tmp_path_factory, nursery):
     yield process
     assert process.end(signal.SIGHUP) == (0, "Ended.\n", "")
     process.forget()
-
-
-def test_a_socket_that_workers_share_never_blocks():
-    with listen("127.0.0.1", 0) as listening, socket.socket(fileno=os.dup(listening.fileno())) as received:
-        assert not os.get_blocking(received.fileno())
-
-
-@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.soak)])
-def test_tokens_and_log_are_reloaded_by_a_signal(run, folder, tmp_path, workers):
-    tokens, log = tmp_path / "tokens", tmp_path / "access"
-    first = add_token("read", str(tokens))
-    options = ["--token-file", str(tokens), "--access-log", str(log), "--trust-proxy", "127.0.0.1"]
-    process = run(folder, *options, "--workers", str(workers))
-
-    def status(token):
-        head = {"Authorization": f"Bearer {token}", "X-Forwarded-For": "192.0.2.7"}
-        return get(f"{process.url}/v1/index", headers=head).status_code
-
-    assert status(first) == 200
-    by_then(lambda: log.read_text().endswith("\n"))
-    assert json.loads(log.read_text().splitlines()[0])["client"] == "192.0.2.7"
-    tokens.unlink()
-    second = add_token("read", str(tokens))
-    log.rename(tmp_path / "older")
-    process.process.send_signal(signal.SIGHUP)
-    by_then(lambda: [status(second) for _ in range(10)] == [200] * 10)
-    by_then(lambda: [status(first) for _ in range(10)] == [401] * 10)
-    assert log.exists()
-    tokens.write_text("nonsense\n")
-    process.process.send_signal(signal.SIGHUP)
-    by_then(lambda: "not reloaded: " in process.complaints())
-    assert status(second) == 200
-    assert process.complaints().count("not reloaded: ") == 1
-    assert process.end()[0] == 0
 
 
 def raw(process, sent, *, wait=PATIENCE):
@@ -198,14 +92,6 @@ def raw(process, sent, *, wait=PATIENCE):
             while part := connection.recv(65536):
                 received += part
         return received
-
-
-def by_then(holds):
-    """Wait until something holds."""
-    until = time.monotonic() + PATIENCE
-    while not holds():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 def status_of(answer):
@@ -272,228 +158,6 @@ def test_it_reads_what_another_process_writes_and_a_kill_loses_nothing_acknowled
         assert None not in index.get([f"k{number}" for number in range(20)])
 
 
-def workers_of(process):
-    """Give the numbers of the processes of the workers."""
-    pid = process.process.pid
-    workers = []
-    for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-            if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
-                workers.append(int(child))
-    return workers
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_workers_only_read_are_replaced_and_end_together(run, folder, tmp_path):
-    """The metrics are those of all workers; gauges are of those that live."""
-    process = run(folder, "--workers", "2", "--read-only")
-    with httpx.Client(base_url=process.url, timeout=PATIENCE) as client:
-        assert "neardup_documents 3.0\n" in client.get("/metrics").text
-        mapped = Path(f"/proc/{process.process.pid}/maps").read_text()
-        assert "/sem." not in mapped  # some containers have no shared memory for semaphores
-        os.kill(workers_of(process)[0], signal.SIGKILL)
-        by_then(lambda: "ended unexpectedly" in process.complaints())
-        for _ in range(20):
-            assert client.get("/v1/documents/a").status_code == 200
-        assert client.delete("/v1/documents/a").status_code == 409
-        assert 'neardup_requests_total{route="document",status="200"} 20.0' in client.get("/metrics").text
-        with Index.open(folder, "w") as index:
-            index.remove(["c"])
-        by_then(lambda: "neardup_documents 2.0\n" in client.get("/metrics").text)
-    require_waiting_is_reported_once(process, folder, tmp_path / "away")
-    require_asked_workers_end(process)
-    code, out, complaints = process.end(0)
-    assert (code, out) == (0, "Ended.\n")
-    assert complaints.count("ended unexpectedly") == 3
-    assert not any(words in complaints for words in ("parent process [", "Terminated child", "Waiting for child"))
-    assert "Traceback" not in complaints
-
-
-def require_waiting_is_reported_once(process, folder, away):
-    """Replaced workers wait for an index that is away."""
-    by_then(lambda: len(workers_of(process)) == 2)
-    killed = workers_of(process)
-    Path(folder).rename(away)
-    for worker in killed:
-        os.kill(worker, signal.SIGKILL)
-
-    def told(what):
-        """Give the new workers that have reported something: one that was killed may have, if it was still starting."""
-        found = [int(worker) for worker in re.findall(rf"worker (\d+) {what}", process.complaints())]
-        assert len(found) == len({*found})
-        return {*found} - {*killed}
-
-    by_then(lambda: len(told("cannot start, and will try again: ")) == 2)
-    time.sleep(0.5)  # in which they try again
-    away.rename(folder)
-    assert get(f"{process.url}/v1/documents/a").status_code == 200
-    by_then(lambda: len(told("has started")) == 2)
-    assert len(told("cannot start, and will try again: ")) == 2
-
-
-def require_asked_workers_end(process):
-    """Workers that do not answer while the service ends are not killed."""
-    stopped = workers_of(process)
-    for worker in stopped:
-        os.kill(worker, signal.SIGSTOP)
-    time.sleep(1)  # in which they are asked
-    process.process.send_signal(signal.SIGTERM)
-    time.sleep(0.2)
-    for worker in stopped:
-        os.kill(worker, signal.SIGCONT)
-
-
-def writer_of(process, folder):
-    """Give the number of the process that has the index open to write."""
-    for worker in workers_of(process):
-        with suppress(OSError):
-            for file in Path(f"/proc/{worker}/fd").iterdir():
-                if file.readlink() == Path(folder, "writer.lock"):
-                    return worker
-    return None
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_one_process_writes_and_the_others_read(run, folder):
-    process = run(folder, "--workers", "2")
-    assert "reads and writes" in process.said
-    with httpx.Client(base_url=process.url, timeout=PATIENCE) as client:
-
-        def admits(name):
-            document = {"id": name, "text": f"a text about {name} that nobody has written before"}
-            answer = client.post("/v1/admit", json={"documents": [document]})
-            assert (answer.status_code, answer.json()["verdicts"][0]["verdict"]) == (200, "new"), answer.text
-            assert len(answer.headers.get_list("x-request-id")) == 1
-            by_then(lambda: {get(f"{process.url}/v1/documents/{name}").status_code for _ in range(10)} == {200})
-
-        admits("herons")
-        lines = client.get("/metrics").text.splitlines()
-        assert 'neardup_requests_total{route="admit",status="200"} 1.0' in lines
-        assert 'neardup_verdicts_total{route="admit",verdict="new"} 1.0' in lines
-        assert "neardup_writes 1.0" in lines
-        assert client.get("/readyz?writes=true").status_code == 200
-        os.kill(writer_of(process, folder), signal.SIGKILL)
-        by_then(lambda: "The process that writes the index ended unexpectedly" in process.complaints())
-        admits("storms")
-        assert client.delete("/v1/documents/herons").json()["removed"] == 1
-        assert client.post("/v1/admit", json={"documents": [{"id": "x"}]}).status_code == 422
-    code, out, complaints = process.end(signal.SIGINT)
-    assert (code, out) == (0, "Ended.\n")
-    assert "Traceback" not in complaints
-    with Index.open(folder, "w") as index:
-        assert index.get(["storms", "herons"])[1] is None
-
-
-def test_several_processes_report_that_another_one_writes(run, folder):
-    with Index.open(folder, "w"):
-        process = run(folder, "--workers", "2")
-        assert "reads only" in process.said
-        by_then(lambda: {get(f"{process.url}/readyz").json()["writes"] for _ in range(10)} == {"no"})
-    by_then(lambda: {get(f"{process.url}/readyz").json()["writes"] for _ in range(10)} == {"yes"})
-    assert process.end()[0] == 0
-
-
-def test_a_process_that_dies_while_it_is_asked_is_not_waited_for():
-    class Asked:
-        process = property(lambda self: self)
-        alive, asked = 3, 0
-
-        def is_alive(self):
-            return self.asked < self.alive
-
-        def ping(self, seconds):
-            self.asked += 1
-            return seconds > 1 or self.alive > 3
-
-    dying, busy, ended = Asked(), Asked(), threading.Event()
-    assert (server._answers(dying, ended), dying.asked) == (False, 3)
-    busy.alive = 4
-    assert (server._answers(busy, ended), busy.asked) == (True, 1)
-    ended.set()
-    assert (server._answers(busy, ended), busy.asked) == (True, 1)
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_workers_that_are_starting_end_at_once(folder, number):
-    """A terminal sends its signals to all processes."""
-    with subprocess.Popen(
-        [sys.executable, "-m", "neardup", "serve", str(folder), "--port", "0", "--workers", "2"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    ) as process:
-        by_then(lambda: len(workers_of(SimpleNamespace(process=process))) == 3)
-        os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
-        _, errors = process.communicate(timeout=30)  # the supervisor of uvicorn waits 60 seconds
-    assert (process.returncode, "Traceback" in errors.decode()) == (0, False), errors.decode()
-
-
-def test_workers_that_answer_a_last_request_let_nobody_else_wait(run, folder):
-    process = run(folder, "--workers", "2", "--read-only")
-    with process.connection() as last:
-        last.sendall(JUDGE % b"100" + b"{")
-        time.sleep(0.2)
-        process.process.send_signal(signal.SIGTERM)
-        time.sleep(1.5)
-        with pytest.raises(ConnectionRefusedError):
-            process.connection()
-        last.sendall(b" " * 99)
-        assert last.recv(100).startswith(b"HTTP/1.1 400 ")
-    assert process.end(0)[0] == 0
-
-
-def test_workers_do_not_outlive_the_process_that_started_them(run, folder):
-    process = run(folder, "--workers", "2", "--read-only")
-    process.end(signal.SIGKILL)  # which waits for all who could write to its output
-    with pytest.raises(httpx.ConnectError):
-        get(f"{process.url}/readyz")
-
-
-@pytest.mark.parametrize("kind", ["memory", "temporary"])
-def test_the_folder_of_metrics_is_removed_also_after_a_kill_but_not_while_it_is_used(tmp_path, monkeypatch, kind):
-    """It is in memory if possible: the folder for temporary files may become full, which ends processes that use it."""
-    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path if kind == "temporary" else tmp_path / "missing"))
-    monkeypatch.setattr(server, "_MEMORY", str(tmp_path if kind == "memory" else tmp_path / "missing"))
-    killed = temporary(tmp_path / "metrics")
-    killed.mkdir()
-    (killed / "counter_1.db").touch()
-    with metrics_folder() as first, metrics_folder() as second:
-        assert {*tmp_path.iterdir()} == {first, second}
-    assert [*tmp_path.iterdir()] == []
-
-
-@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_connections_beyond_the_limit_of_open_files_wait_and_are_reported_once(run, folder):
-    process = run(folder)
-    pid = process.process.pid
-    assert get(f"{process.url}/readyz").status_code == 200
-    there = len([*Path(f"/proc/{pid}/fd").iterdir()])
-    resource.prlimit(pid, resource.RLIMIT_NOFILE, (2 * there + 6, 2 * there + 6))  # a half is for the service
-    connections = [process.connection() for _ in range(12)]
-    by_then(lambda: "new connections wait: Too many open files; raise the limit" in process.complaints())
-    time.sleep(2.5)  # in which connections are accepted again twice
-    assert len([*Path(f"/proc/{pid}/fd").iterdir()]) <= there + 4
-    for connection in connections:
-        connection.close()
-    by_then(lambda: get(f"{process.url}/readyz").status_code == 200)
-    code, _, complaints = process.end()
-    assert (code, len(complaints.splitlines())) == (0, 1), complaints[:1000]
-
-
-def test_a_folder_whose_path_is_too_long_for_a_socket_is_reported(folder, tmp_path, monkeypatch):
-    long = tmp_path / ("long" * 25)
-    long.mkdir()
-    monkeypatch.setattr(server, "_MEMORY", str(long))
-    deployment = server.Deployment(folder=str(folder), port=0, workers=2)
-    with pytest.raises(
-        StorageFailed, match=r"cannot hold a socket: .*too long; if its path is too long, name a shorter one: TMPDIR"
-    ):
-        server.run(deployment, started=print, report=print)
-    assert [*long.iterdir()] == []
-
-
-JUDGE = b"POST /v1/judge HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %s\r\n\r\n"
 BROKEN = [
     (b"GARBAGE\r\n\r\n", 400),
     (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n", 400),

@@ -9,8 +9,8 @@ import uvicorn
 
 from neardup import Index
 from neardup.interfaces.http.app import create_app
+from neardup.interfaces.http.deployment import Deployment, uvicorn_config
 from neardup.interfaces.http.limits import Limits
-from neardup.interfaces.http.server import Deployment, _config
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.http.writer import writes_of
@@ -29,7 +29,7 @@ def writer(folder, tmp_path):
         listening.setblocking(False)
         started = threading.Event()
         app = create_app(service, tokens=Tokens.parsed([line]), started=started.set)
-        server = uvicorn.Server(_config(app, Deployment(folder=folder, limits=limits)))
+        server = uvicorn.Server(uvicorn_config(app, Deployment(folder=folder, limits=limits)))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
         try:
