@@ -9,37 +9,22 @@ from neardup.model.policy import Representative
 
 
 class Terms(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
-    """The terms of an index.
+    """The terms of an index. The last two are missing in the manifest while they have their defaults."""
 
-    ``scheme``    the serialised scheme, without its key, tables of weights and list of common shingles
-    ``name``, ``recipe``  those of the scheme
-    ``key``       what distinguishes its key from others, without revealing it
-    ``common``    the identity of its list of common shingles; the file ``ATTACHED`` has the list
-    ``layout``    the parameters of the layout of its keys; ``None`` if the scheme has no layout
-    ``chosen``    whether the layout was chosen, instead of the scheme's own
-    ``row``       the type and the number of values in a row of signatures
-    ``fields``    the names and kinds of the fields
-    ``texts``     whether texts are stored
-    ``representative``  which kept document represents another
-    ``extraction``  how web pages became texts, as ``Extraction.identity`` returns it; ``None`` without pages
-    ``url_rules``  the identity of the rules of hosts that ids of pages follow
-    ``digests``   the salt of the digests of contents and equals, if it is not the mark of the index
-    """
-
-    scheme: dict[str, Any]
-    name: str
-    recipe: str
-    key: str
-    common: str | None
-    layout: dict[str, Any] | None
-    chosen: bool
-    row: tuple[str, int]
-    fields: tuple[tuple[str, str], ...]
-    texts: bool
+    scheme: dict[str, Any]  # serialised, without its key, tables of weights and list of common shingles
+    name: str  # of the scheme
+    recipe: str  # of the scheme
+    key: str  # what distinguishes the key of the scheme, without revealing it
+    common: str | None  # the identity of the list of common shingles, which is in a file of its own
+    layout: dict[str, Any] | None  # the parameters of the layout of keys, if the scheme has layouts
+    chosen: bool  # whether the layout was chosen, instead of the scheme's own
+    row: tuple[str, int]  # the type and the number of values in a row of signatures
+    fields: tuple[tuple[str, str], ...]  # names and kinds
+    texts: bool  # whether they are stored
     representative: Representative
-    extraction: dict[str, str | None] | None
-    url_rules: str | None = None
-    digests: str | None = None
+    extraction: dict[str, str | None] | None  # ``Extraction.identity``, if there were pages
+    url_rules: str | None = None  # the identity of the rules that the ids of pages follow
+    digests: str | None = None  # the salt of the digests of contents and equals, if it is not the mark of the index
 
     @property
     def columns(self) -> Columns:

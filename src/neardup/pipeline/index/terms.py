@@ -137,7 +137,9 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
         agrees = columns(made, terms.fields, texts=terms.texts) == terms.columns
         expect(agrees, "its columns are not those of its scheme")
     if scheme is None:
-        _require_whole(where, terms)
+        if not schemes.is_whole(terms.scheme):
+            rule = f"has a scheme {terms.name!r} with a table of weights, which is not stored; open it with that scheme"
+            raise StorageRefused(where, rule, "scheme needed")
         own = made.with_key(key)
         recorded.require_key(where, own)
         with understood(folder / MANIFEST):
@@ -155,13 +157,6 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
     if lacks is not None:
         raise StorageRefused(where, lacks, "too few keys")
     return own
-
-
-def _require_whole(where: str, terms: Terms) -> None:
-    """Raise ``StorageRefused`` if the scheme has a table of weights, which is not stored."""
-    if not schemes.is_whole(terms.scheme):
-        rule = f"has a scheme {terms.name!r} with a table of weights, which is not stored; open it with that scheme"
-        raise StorageRefused(where, rule, "scheme needed")
 
 
 def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | None:
