@@ -9,7 +9,7 @@ from neardup.index.disk.postings import (
     LateChains,
     Query,
     SortedLists,
-    behind,
+    beyond_room,
     divided,
     document_bits,
     write_finer,
@@ -122,7 +122,7 @@ def divided_file(path, keys, bits):
         part
         for own, entries in enumerate(lists)
         for part in divided(
-            behind(entries, bits), bits, [keys[:, (own + level) % keys.shape[1]] & ~low for level in (1, 2)]
+            beyond_room(entries, bits), bits, [keys[:, (own + level) % keys.shape[1]] & ~low for level in (1, 2)]
         )
     ]
     with ArraysWriter(Disk(), path, "lists") as writer:

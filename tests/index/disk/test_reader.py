@@ -22,9 +22,9 @@ def test_places_lead_to_documents_in_every_part(index):
 
 def test_documents_behind_another_come_in_order(index):
     store = index._store
-    found = store.take("ordinal", store.behind(7, 15))
+    found = store.take("ordinal", store.admitted_after(7, 15))
     assert found.tolist() == [*range(8, 23)]
-    assert not len(store.behind(29, 5))
+    assert not len(store.admitted_after(29, 5))
 
 
 def test_a_place_that_was_removed_leads_nowhere(index):

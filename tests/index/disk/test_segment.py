@@ -137,7 +137,7 @@ def test_some_documents_behind_another_cost_no_more_than_there_are_wanted(tmp_pa
         arange = np.arange
         monkeypatch.setattr(np, "arange", lambda *given, **more: made.append(given) or arange(*given, **more))
         for after, number in [(-1, 5), (4, 7), (4, 120), (590, 20), (599, 3), (1190, 20), (1199, 1)]:
-            places = store.behind(after, number)
+            places = store.admitted_after(after, number)
             assert store.take("ordinal", places).tolist() == there[there > after][:number].tolist()
         assert all(len(range(*given)) <= 120 for given in made)
 

@@ -11,16 +11,16 @@ import numpy as np
 from neardup.index.disk.arrays import StoredArrays, expect, understood
 from neardup.index.disk.columns import strings_of
 from neardup.index.disk.files import Disk, Progress
-from neardup.index.disk.folder import ATTACHED
+from neardup.index.disk.folder import COMMON
 from neardup.index.disk.log import LogReader
 from neardup.index.disk.manifest import MANIFEST, SECOND, TRIES, Manifest
-from neardup.index.disk.merger import KINDS, UPDATES
+from neardup.index.disk.merger import PREFIXES, UPDATES
 from neardup.index.disk.rescue import manifest_of
 from neardup.index.disk.segment import SEGMENT
 from neardup.model.errors import PERMISSION, StorageDamaged, StorageError, StorageFailed
 from neardup.model.folders import TEMPLATES
 
-_OWN: Final = (*KINDS, MANIFEST, SECOND, ATTACHED, TEMPLATES)
+_OWN: Final = (*PREFIXES, MANIFEST, SECOND, COMMON, TEMPLATES)
 
 LEFT_OUT: Final = "were never acknowledged, or not on the disk yet at a power failure: they are left out"
 

@@ -11,15 +11,15 @@ import numpy as np
 from neardup.index import fulltext
 from neardup.index.disk.arrays import Stored, StoredArrays
 from neardup.index.disk.files import LOCK, Disk, Progress
-from neardup.index.disk.folder import ATTACHED
+from neardup.index.disk.folder import COMMON
 from neardup.index.disk.log import LogReader
 from neardup.index.disk.manifest import MANIFEST, SESSIONS, UNFINISHED, Manifest, Session, with_session
-from neardup.index.disk.merger import KINDS, UPDATES
+from neardup.index.disk.merger import PREFIXES, UPDATES
 from neardup.index.disk.segment import SEGMENT
 from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
 from neardup.model.folders import TEMPLATES
 
-_OWN: Final = (*KINDS, ATTACHED, TEMPLATES, fulltext.NAME)
+_OWN: Final = (*PREFIXES, COMMON, TEMPLATES, fulltext.NAME)
 _NONE: Final = np.empty(0, np.int64)
 
 
@@ -114,7 +114,7 @@ class _Copying(NamedTuple):
         if not is_first:  # an older table catches up, a newer one may lack documents of the earlier copy
             fulltext.replace(self.to)
         for name in set(self.target.names(self.to)).difference(manifest.files):
-            if name.startswith(KINDS):
+            if name.startswith(PREFIXES):
                 self.target.remove(self.to / name)
         return Copied(done + len(log), written + len(log))
 
@@ -167,6 +167,6 @@ class _History(NamedTuple):
 def _attached(manifest: Manifest) -> Iterator[str]:
     """Yield the names of the files that the terms name."""
     if manifest.terms.common is not None:
-        yield ATTACHED
+        yield COMMON
     if manifest.terms.templates is not None:
         yield TEMPLATES

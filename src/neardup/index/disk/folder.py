@@ -10,28 +10,28 @@ from neardup.index.disk.columns import Structure
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
 from neardup.index.disk.manifest import FIRST_LOG, MANIFEST, UNFINISHED, Manifest
-from neardup.index.disk.store import Store, Ways
+from neardup.index.disk.store import Store, Usage
 from neardup.index.disk.terms import Terms
 from neardup.model.errors import StorageFailed, StorageRefused
 
-ATTACHED: Final = "common.npz"  # a file that the terms of an index name; it never changes
-_UNFINISHED: Final = frozenset({LOCK, FIRST_LOG, ATTACHED, UNFINISHED})  # left if creating it is interrupted
+COMMON: Final = "common.npz"  # the list of common shingles, if the scheme has one; it never changes
+_REMAINS: Final = frozenset({LOCK, FIRST_LOG, COMMON, UNFINISHED})  # of an interrupted creation
 
 
 def create(  # noqa: PLR0913 - what an index is made of
     folder: Path,
     structure: Structure,
     terms: Terms,
-    ways: Ways,
+    usage: Usage,
     *,
-    attached: bytes | None = None,
+    common: bytes | None = None,
     mark: bytes | None = None,
 ) -> Store:
     """Make an index in a folder that does not exist or is empty.
 
-    *attached* is the content of the file ``ATTACHED``, *mark* that of an index whose digests it will have.
+    *common* is the content of the file ``COMMON``, *mark* that of an index whose digests it will have.
     """
-    disk = ways.disk
+    disk = usage.disk
     disk.make_folder(folder)
     _require_empty(folder, disk)  # a folder of other files is left unchanged, without a lock
     try:
@@ -39,32 +39,32 @@ def create(  # noqa: PLR0913 - what an index is made of
     except StorageFailed as error:
         if not isinstance(error.__cause__, PermissionError):  # its parent cannot be read
             raise
-    with _lock(folder, disk, wanted=True) as lock:
+    with _lock_for_store(folder, disk, wanted=True) as lock:
         _require_empty(folder, disk)
-        for name in sorted(_UNFINISHED - {LOCK}):
+        for name in sorted(_REMAINS - {LOCK}):
             disk.remove(folder / name)
         mark = mark or secrets.token_bytes(MARK_BYTES)
         log = LogWriter.create(disk, folder / FIRST_LOG, mark, 1)
         log.close()
-        if attached is not None:
-            disk.write(folder / ATTACHED, attached)
+        if common is not None:
+            disk.write(folder / COMMON, common)
         manifest = Manifest(mark=mark.hex(), log=FIRST_LOG, sealed=log.tail.end, terms=terms, next_file=2)
-        return Store(folder, manifest.commit(disk, folder), structure, ways, lock)
+        return Store(folder, manifest.commit(disk, folder), structure, usage, lock)
 
 
-def open_(folder: Path, structure_of: Callable[[Manifest], Structure], ways: Ways, *, writes: bool) -> Store:
+def open_(folder: Path, structure_of: Callable[[Manifest], Structure], usage: Usage, *, writes: bool) -> Store:
     """Open an index; *structure_of* may refuse what its manifest states."""
-    structure_of(Manifest.read(ways.disk, folder))  # without an index, or with a wrong key, no lock is taken
-    with _lock(folder, ways.disk, wanted=writes) as lock:
+    structure_of(Manifest.read(usage.disk, folder))  # without an index, or with a wrong key, no lock is taken
+    with _lock_for_store(folder, usage.disk, wanted=writes) as lock:
 
         def opened(manifest: Manifest) -> Store:
-            return Store(folder, manifest, structure_of(manifest), ways, lock)
+            return Store(folder, manifest, structure_of(manifest), usage, lock)
 
-        return Manifest.use(ways.disk, folder, opened, again=not writes)
+        return Manifest.use(usage.disk, folder, opened, again=not writes)
 
 
 @contextmanager
-def _lock(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
+def _lock_for_store(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
     """Lock the folder for the writer; released only if opening fails, as the store keeps it."""
     lock = disk.lock(folder) if wanted else -1
     try:
@@ -79,7 +79,7 @@ def _require_empty(folder: Path, disk: Disk) -> None:
     names = set(disk.names(folder))
     if MANIFEST in names:
         raise StorageRefused(str(folder), "is an index already; open it with Index.open", "not empty")
-    if names - _UNFINISHED:
+    if names - _REMAINS:
         raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own", "not empty")
     if FIRST_LOG in names and disk.size(folder / FIRST_LOG) > HEADER_BYTES:  # it has records: more than a creation
         rule = f"has {FIRST_LOG} with documents, but no manifest.json; restore that from a copy, or use another folder"

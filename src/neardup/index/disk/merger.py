@@ -21,7 +21,7 @@ from neardup.model.arrays import Positions
 
 FAN: Final = 4  # segments of similar size that are merged into one
 UPDATES: Final = "updates of an index"
-KINDS: Final = ("segment-", "log-", "updates-")
+PREFIXES: Final = ("segment-", "log-", "updates-")
 
 _BYTES_WHILE_MERGING: Final = 32  # the most bytes of a list entry
 
@@ -119,7 +119,7 @@ def discard(disk: Disk, folder: Path, number: int) -> None:
     with suppress(OSError):  # the next writer removes what is left
         if Manifest.read(disk, folder).next_file <= number:
             for name in disk.names(folder):
-                if any(name.startswith(kind) and name >= f"{kind}{number:08}" for kind in KINDS):
+                if any(name.startswith(prefix) and name >= f"{prefix}{number:08}" for prefix in PREFIXES):
                     disk.remove(folder / name)
             disk.remove(folder / UNFINISHED)
 

@@ -112,7 +112,7 @@ def write_finer(writer: ArraysWriter, name: str, parts: Iterable[Words]) -> list
     return cuts
 
 
-def behind(entries: Words, bits: int) -> Words:
+def beyond_room(entries: Words, bits: int) -> Words:
     """Return the entries of a sorted list without the first ``ROOM`` of each key."""
     later = entries[ROOM:]
     return np.asarray(later[(later ^ entries[: len(later)]) >> np.uint64(bits) == 0])

@@ -72,7 +72,7 @@ class Reader:
         self.busy = threading.RLock()
         self.oversized_buckets = 0
         self.segments: list[Segment] = []
-        self.removed = LatestChanges(0)  # documents that were removed since the log began
+        self.latest_removals = LatestChanges(0)  # documents that were removed since the log began
         self.manifest = manifest
         self._mark, self._place = bytes.fromhex(manifest.mark), disk.identity(self.folder)
         self.salt = np.frombuffer(self._mark, "<u8").astype(np.uint64)  # of the keys of ids
@@ -228,7 +228,7 @@ class Reader:
                 found[row] = string
         return found
 
-    def behind(self, ordinal: int, number: int) -> Places:
+    def admitted_after(self, ordinal: int, number: int) -> Places:
         """Return the places of the first documents, at most this many, that were admitted after one."""
         self.require_open()
         found, missing = [np.empty(0, np.int64)], number
@@ -270,7 +270,7 @@ class Reader:
         there = places[places >= 0]
         self.removals.add(self.decoded("id", there), self.next_ordinal if clock is None else clock)
         if len(there):
-            self.removed.add(self.take("ordinal", there))
+            self.latest_removals.add(self.take("ordinal", there))
         for part, _, positions in self._by_part(places):
             part.remove(positions)
 
@@ -376,7 +376,7 @@ class Reader:
         self.recent = self._new_recent()
         self.next_ordinal, self.removals = manifest.next_ordinal, removals
         self.field_changes = LatestChanges(manifest.field_changes)
-        self.removed = LatestChanges(self.removed.number + 1)  # removals before this are unknown
+        self.latest_removals = LatestChanges(self.latest_removals.number + 1)  # removals before this are unknown
         self.records, self.sessions = manifest.records, list(manifest.sessions)
         self._replay()
 

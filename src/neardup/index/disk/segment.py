@@ -19,7 +19,7 @@ from neardup.index.disk.postings import (
     LateChains,
     Query,
     SortedLists,
-    behind,
+    beyond_room,
     divided,
     document_bits,
     in_order,
@@ -371,7 +371,7 @@ class _Lists:
 
     def _made(self, number: int) -> Words:
         entries = in_order(np.concatenate(list(self._packed(number))))
-        if number not in self._behind and len(found := behind(entries, self._bits)):
+        if number not in self._behind and len(found := beyond_room(entries, self._bits)):
             self._behind[number] = found if len(found) <= self._room else None
             self._room -= len(found) if len(found) <= self._room else 0
         return entries
@@ -391,7 +391,7 @@ class _Lists:
             known = by_document
             by_document = {at: known[at] if at in known else self._keys(at, documents) for at in further}
             held = self._behind[own]
-            members = behind(self._made(own), self._bits) if held is None else held
+            members = beyond_room(self._made(own), self._bits) if held is None else held
             yield from divided(members, self._bits, (by_document[column] for column in further))
 
     def _keys(self, number: int, documents: int) -> Words:

@@ -43,7 +43,7 @@ REPLAYED_RECORDS: Final = 1 << 12  # records, likewise: one of a single document
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
 
-class Ways(NamedTuple):
+class Usage(NamedTuple):
     """How an index is used, chosen on each opening."""
 
     durability: Durability
@@ -61,8 +61,8 @@ class Store(Reader):
     ``discarded_bytes`` counts the bytes after the last record of the log, which the writer discarded on opening.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, structure: Structure, ways: Ways, lock: int = -1) -> None:
-        self._memory, self._durability, self._lock = ways.memory, ways.durability, lock
+    def __init__(self, folder: Path, manifest: Manifest, structure: Structure, usage: Usage, lock: int = -1) -> None:
+        self._memory, self._durability, self._lock = usage.memory, usage.durability, lock
         self.failure: str | None = None
         self._owed = False  # whether acknowledged changes may not be on the disk since a failure
         self._moved = False  # whether a call has raised that the folder was moved
@@ -70,7 +70,7 @@ class Store(Reader):
         self._synced = threading.Event()
         self.discarded_bytes = 0
         self._number = randbelow(MOST_SESSION) + 1  # of the session
-        super().__init__(folder, manifest, *structure, ways.disk)
+        super().__init__(folder, manifest, *structure, usage.disk)
         _stores.add(self)
         if lock >= 0:
             try:
@@ -78,7 +78,7 @@ class Store(Reader):
             except BaseException:
                 self._lock = -1  # the caller that opened it releases the lock
                 raise
-            if ways.durability == "interval":
+            if usage.durability == "interval":
                 threading.Thread(target=_sync_now_and_then, args=(weakref.ref(self), self._synced), daemon=True).start()
 
     @property
@@ -336,7 +336,7 @@ class Store(Reader):
         self._guarded(lambda: self._disk.sync_folder(self.folder))  # the last writer may have ended before that
         named = {*self.manifest.files, MANIFEST, SECOND, LOCK}
         for name in self._disk.names(self.folder):
-            if name not in named and name.startswith(merger.KINDS):
+            if name not in named and name.startswith(merger.PREFIXES):
                 self._disk.remove(self.folder / name)
         if not new_log:
             self.discarded_bytes = self._reader.tail.torn
@@ -420,7 +420,7 @@ class Store(Reader):
             self._log_identity, _ = self._guarded(lambda: self._disk.placed(self.folder / self.manifest.log))
             self.recent = self._new_recent()
             self.field_changes = LatestChanges(self.manifest.field_changes)
-            self.removed = LatestChanges(self.removed.number)
+            self.latest_removals = LatestChanges(self.latest_removals.number)
             if old is not None:
                 self._guarded(old.close)
         for name in sorted(set(before.files) - set(self.manifest.files)):

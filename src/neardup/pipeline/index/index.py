@@ -18,7 +18,7 @@ from neardup.index.disk.folder import create, open_
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.memory_files import FOLDER, MemoryDisk
 from neardup.index.disk.reader import Places, each
-from neardup.index.disk.store import Durability, Store, Ways
+from neardup.index.disk.store import Durability, Store, Usage
 from neardup.model.arrays import Signatures
 from neardup.model.errors import (
     DataError,
@@ -131,8 +131,8 @@ class Index(AbstractContextManager["Index"]):
         require_representative(representative)
         terms = own_terms.terms_of(chosen, layout, columns, representative)
         common = common_of(chosen)
-        attached = None if common is None else common.to_bytes()
-        store = create(folder, structure, terms, _ways(durability, memory, disk), attached=attached)
+        listed = None if common is None else common.to_bytes()
+        store = create(folder, structure, terms, _usage(durability, memory, disk), common=listed)
         index = cls(store, chosen, disk)
         if extraction is not None:
             require_extraction(index, extraction)
@@ -172,7 +172,7 @@ class Index(AbstractContextManager["Index"]):
             chosen[:] = [own_terms.scheme_of(folder, manifest, scheme, key, disk)]
             return structure
 
-        store = open_(folder, structure_of, _ways(durability, memory, disk), writes=mode == "w")
+        store = open_(folder, structure_of, _usage(durability, memory, disk), writes=mode == "w")
         if store.discarded_bytes:
             text = f"{folder}: {store.discarded_bytes:,} bytes behind its last record {checking.LEFT_OUT}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
@@ -380,7 +380,7 @@ class Index(AbstractContextManager["Index"]):
         last = -1
         while True:
             with self._store.busy:
-                places = self._store.behind(last, TOGETHER)
+                places = self._store.admitted_after(last, TOGETHER)
                 if not len(places):
                     return
                 names = self._store.decoded("id", places)
@@ -590,10 +590,10 @@ class Index(AbstractContextManager["Index"]):
         return own_terms.stats_of(self._store)
 
 
-def _ways(durability: Durability, memory: int, disk: Disk) -> Ways:
+def _usage(durability: Durability, memory: int, disk: Disk) -> Usage:
     require_kind("disk", disk, Disk)
     require_choice("durability", durability, get_args(Durability), "must be commit, interval or bulk")
-    return Ways(durability, require_whole("memory", memory, LEAST_OF_INDEX, unit="bytes"), disk)
+    return Usage(durability, require_whole("memory", memory, LEAST_OF_INDEX, unit="bytes"), disk)
 
 
 def _least(changed_at_least: float | None) -> float | None:

@@ -17,7 +17,7 @@ from neardup.index.disk.files import Disk, Progress
 from neardup.index.disk.folder import create
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.rescue import Loss, Salvage, manifest_of
-from neardup.index.disk.store import Store, Ways
+from neardup.index.disk.store import Store, Usage
 from neardup.model.arrays import Signatures, TextBatch
 from neardup.model.errors import StorageDamaged, StorageRefused
 from neardup.model.folders import TEMPLATES
@@ -90,8 +90,8 @@ def rescue(
             made / target.name,
             structure,
             manifest.terms,
-            Ways("bulk", OF_INDEX, disk),
-            attached=None if common is None else common.to_bytes(),
+            Usage("bulk", OF_INDEX, disk),
+            common=None if common is None else common.to_bytes(),
             mark=bytes.fromhex(manifest.mark),
         )
         with closing(store):

@@ -90,7 +90,7 @@ class Revision:
         store, place = self._store, int(step.places[0])
         if store.manifest.terms.representative == "closest" or (step.old[0], step.new[0]) != (removed, step.own[0]):
             return None
-        between = store.behind(removed, BETWEEN)
+        between = store.admitted_after(removed, BETWEEN)
         ordinals, representatives = store.take_all(("ordinal", "representative"), between[between < place])
         if (ordinals == representatives).any() or (len(between) == BETWEEN and between[-1] < place):
             return None

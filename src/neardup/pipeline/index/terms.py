@@ -11,9 +11,9 @@ import pyarrow as pa
 from neardup.index.disk.arrays import expect, understood
 from neardup.index.disk.columns import Columns, Lookup, Structure
 from neardup.index.disk.files import Disk
-from neardup.index.disk.folder import ATTACHED, open_
+from neardup.index.disk.folder import COMMON, open_
 from neardup.index.disk.manifest import MANIFEST, Manifest
-from neardup.index.disk.store import Store, Ways
+from neardup.index.disk.store import Store, Usage
 from neardup.index.disk.terms import Terms
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
@@ -75,7 +75,7 @@ def structure_of(folder: Path, manifest: Manifest) -> Structure:
 
 def opened(folder: Path) -> Store:
     """Open an index to read what needs no key; its candidates are those of its own keys."""
-    return open_(folder, partial(structure_of, folder), Ways("commit", LEAST_OF_INDEX, Disk()), writes=False)
+    return open_(folder, partial(structure_of, folder), Usage("commit", LEAST_OF_INDEX, Disk()), writes=False)
 
 
 def stats_of(store: Store) -> Stats:
@@ -167,7 +167,7 @@ def common_in(folder: Path, manifest: Manifest, disk: Disk) -> CommonShingles | 
     identity = manifest.terms.common
     if identity is None:
         return None
-    path = folder / ATTACHED
+    path = folder / COMMON
     try:
         common = CommonShingles.from_bytes(disk.read(path), str(path))
     except FileNotFoundError:

@@ -103,7 +103,7 @@ class Search(AbstractContextManager["Search"]):
         self._index, self._store, self._table = index, index.store, table
         self._catching = RLock()
         self.judged = JudgedSets()
-        self._removals = -1  # of the index, in the table; -1 if they are unknown
+        self._removals_seen = -1  # of the index, in the table; -1 if they are unknown
 
     @classmethod
     def open(cls, index: Index, *, make: bool = False, progress: Progress | None = None) -> Self:
@@ -260,18 +260,19 @@ class Search(AbstractContextManager["Search"]):
             following = self._store.next_ordinal
             if self._is_level(state):
                 return 0
-            if self._store.behind(state.following - 1, 1).size:  # another thread admitted documents, and will catch up
+            if len(self._store.admitted_after(state.following - 1, 1)):  # by another thread, which will catch up
                 return 0
             documents = len(self._store)
             latest: Positions | None = np.empty(0, np.int64)
             if state.documents != documents:
-                latest, self._removals = self._store.removed.since(self._removals), self._store.removed.number
+                removals = self._store.latest_removals
+                latest, self._removals_seen = removals.since(self._removals_seen), removals.number
             removed = self._removed() if latest is None else latest
         done = self._table.update(following, removed=removed.tolist())
         if done.documents < documents or (latest is None and done.documents > documents):
             return self._built_again()  # for example, the index was replaced by an old copy, before a removal
         if done.documents > documents:  # it also has documents that were removed before
-            self._removals = -1
+            self._removals_seen = -1
             return state.documents - done.documents + self._leave_out(done)
         return state.documents - done.documents
 
@@ -546,7 +547,7 @@ def _batches(store: Store, last: int, total: int, progress: Progress | None) -> 
     done = 0
     while True:
         with store.busy:
-            places = store.behind(last, _STEP)
+            places = store.admitted_after(last, _STEP)
             if not len(places):
                 return
             ids, bodies = store.decoded("id", places), search_words(store.strings("text", places), MOST_BODY)
