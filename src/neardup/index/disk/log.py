@@ -2,8 +2,8 @@
 
 The header has a magic string, the format, the index's *mark* and the number of the first record. Then come the frames:
 the record's number, its size, the number of the first record that was not known to be on the disk yet, a checksum, and
-the record. The checksum covers the numbers, the record and the header, so that frames of other
-logs or places are not accepted.
+the record. The checksum covers the numbers, the record and the header, so that frames of other logs or places are not
+accepted.
 
 A record is a kind and named arrays: the size of a JSON directory, the directory, the arrays' bytes.
 """

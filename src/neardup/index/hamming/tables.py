@@ -104,8 +104,7 @@ class HammingTables:
         *design* defines the tables; ``"auto"`` means ``TableDesign.choose`` for this number. *compressed* stores each
         fingerprint as its difference from the previous one in its table: 20 million random ones take a tenth to a sixth
         less memory, similar ones still less, and a lookup takes 3 times as long, or 11 times with four tables, whose
-        buckets are large. A join reads all entries first, into as much memory as they take
-        uncompressed.
+        buckets are large. A join reads all entries first, into as much memory as they take uncompressed.
 
         *shards* divides the array, which may then be mapped from a file, into this many parts of at most 2**30
         fingerprints each. They are indexed when they are read or saved, one after another; see ``ShardedTables``.

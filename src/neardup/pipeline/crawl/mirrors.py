@@ -45,8 +45,8 @@ class Mirror:
     which is not a mirror: other contents at common paths, such as a translation that has at least 5 contents in common
     with the original. ``share`` is ``same / common``, ``at_least`` its lower bound at 95 %, ``coverage`` the share of
     the host's pages, or of the folder's, whose path is common, and ``missing`` the share of them whose content the
-    other host does not have at any path. ``examples`` are up to three of the URLs of the host, as they were first
-    given, whose content is the same but for ``same paths``.
+    other host does not have at any path. ``examples`` are up to three URLs of the host, as they were first given, whose
+    content is the same; for ``same paths``, whose path is common.
     """
 
     host: str
@@ -98,13 +98,13 @@ def find_mirrors(urls: Sequence[str], contents: Sequence[int] | AnyPositions) ->
     """Return the mirrors among the hosts of these URLs.
 
     *contents* are numbers, the same for pages of the same content: in a ``Result`` of ``dedup``, its ``clusters``.
-    Pairs of hosts with at least 5 common contents are compared path by path. A mirror has at least 5 paths of the same
-    content, in all a fifth of the pages of the smaller host, and a share of its common paths whose lower bound is .5.
-    It is a mirror of a main host that it matches itself: that with more pages, with https, or with the shorter name;
-    if possible, one that is not a mirror itself. http and https are the same address; a path of a host with different
-    contents has a content of its own. The order of the pages, and which numbers the contents have, make no difference.
-    Contents on more than 50 hosts are not among the 5 that make two hosts compared. Values that are not URLs of the web
-    are ignored. Raises ``DataError`` unless *contents* has one integer per URL.
+    Pairs of hosts with at least 5 common contents, without those on more than 50 hosts, are compared path by path. Two
+    hosts are mirrors if at least 5 of their common paths have the same content, which are at least a fifth of the pages
+    of the smaller host, and if the share of these among the common paths has a lower bound of at least 0.5. A mirror
+    matches its main host itself: that with more pages, with https, or with the shorter name; if possible, one that is
+    not a mirror. http and https are the same address; a path of a host with different contents has a content of its
+    own. The order of the pages, and which numbers the contents have, make no difference. Values that are not URLs of
+    the web are ignored. Raises ``DataError`` unless *contents* has one integer per URL.
     """
     return _Crawl(*addressed(urls, contents)).mirrors()
 

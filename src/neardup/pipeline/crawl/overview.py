@@ -24,12 +24,12 @@ class HostRepeats:
 
     @property
     def repeats(self) -> int:
-        """How many pages would go if one page of each content was kept."""
+        """How many pages would be dropped if one page of each content were kept."""
         return self.pages - self.contents
 
     @property
     def share(self) -> float:
-        """The share of the pages that would go."""
+        """The share of the pages that would be dropped."""
         return self.repeats / self.pages
 
 
@@ -46,8 +46,8 @@ class RepeatedContent:
 class CrawlOverview:
     """The ``MOST`` hosts with the most repeats, and the ``MOST`` contents with the most pages of one host.
 
-    The hosts are in the order of their share of repeats. The number decides which are listed, or small hosts would
-    displace large ones.
+    The hosts are in the order of their share of repeats. Their number of repeats decides which are listed; otherwise,
+    small hosts would displace large ones.
 
     ``pages`` and ``hosts`` are the numbers of all; values that are not URLs with a host are ignored.
     """

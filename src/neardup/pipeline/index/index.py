@@ -73,7 +73,7 @@ class Index(AbstractContextManager["Index"]):
         self._judge, self._policy = Judge(store, scheme), repr(scheme)
         self._admissions = Admissions(store, scheme, self._judge)
         self._groups = GroupPages(store)
-        self._templates: tuple[str | None, HostTemplates | None] = None, None  # the identity that was stated, and they
+        self._templates: tuple[str | None, HostTemplates | None] = None, None  # those read last, after their identity
 
     # Creating and opening.
 
@@ -522,7 +522,7 @@ class Index(AbstractContextManager["Index"]):
         with self._store.busy:
             self._store.require_writer()
             places = self._store.with_ids(as_strings(ids))
-            return self._removed(np.unique(places[places >= 0]))
+            return self._remove(np.unique(places[places >= 0]))
 
     def expire(self, before: datetime | float, by: str = "last_seen") -> Removal:
         """Remove the documents that were last seen before a moment.
@@ -537,9 +537,9 @@ class Index(AbstractContextManager["Index"]):
         with self._store.busy:
             self._store.require_writer()
             moment = microseconds(before, "before")
-            return self._removed(self._store.earlier(moment, *columns_of_time(self._kinds, by, moment)))
+            return self._remove(self._store.earlier(moment, *columns_of_time(self._kinds, by, moment)))
 
-    def _removed(self, places: Places) -> Removal:
+    def _remove(self, places: Places) -> Removal:
         return Removal(len(places), self._judge.remove(places) if len(places) else [])
 
     # Maintenance.

@@ -64,7 +64,7 @@ def at_threshold(scheme: Any, threshold: float, *, by_texts: bool = True) -> Any
 
     That is the threshold itself for ``MinHash`` and ``Sentences``. For signatures of ``SimHash`` it is the largest
     distance whose estimated cosine reaches the threshold, and for ``Trials`` the fewest agreeing trials whose estimated
-    resemblance reaches it. *by_texts*, their texts need the threshold; their signatures need what the scheme
+    resemblance reaches it. With *by_texts*, their texts need the threshold; their signatures need what the scheme
     requires, less below its own threshold, and more above its least estimate.
 
     >>> from neardup import MinHash, SimHash, Trials
