@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from neardup.errors import ParameterError
-from neardup.evaluation.tuning import GRID, Goal, Labels, chosen, groups_of, held_out, tuned
+from neardup.evaluation import tuning
+from neardup.evaluation.tuning import GRID, Goal, Labels, ScoredRule, chosen, groups_of, held_out
 
 
 def labels_of(same, weights=None, groups=None):
@@ -15,6 +16,12 @@ def labels_of(same, weights=None, groups=None):
 
 def settings(choice):
     return {"scheme": "minhash", "threshold": 0.6 if choice is None else choice.threshold}
+
+
+def tuned(rules, scores, labels, goal, **ways):
+    number = len(labels.same)
+    made = [ScoredRule.of(*rule, own, number) for rule, own in zip(rules, scores, strict=True)]
+    return tuning.tuned(made, labels, goal, **ways)
 
 
 def threshold_of(scores, labels, goal):

@@ -11,7 +11,7 @@ from neardup.model.errors import ParameterError, counted, is_number, plain_value
 from neardup.model.tables import MOST_DISTANCE, Costs, TableDesign
 
 MOST: Final = 1 << POSITION_BITS  # fingerprints of an index
-_MOST: Final = 1 << 48
+_LARGEST: Final = 1 << 48  # fingerprints of a plan
 _COLUMNS: Final = (
     *("kind", "pieces", "tables", "leading bits", "probes", "candidates per probe", "candidates"),
     *("bytes each", "memory", "machines", "microseconds", ""),
@@ -112,7 +112,7 @@ def plan_tables(
     >>> [(one.tables, one.leading_bits, one.candidates_a_probe) for one in plan.designs if one.tables in (4, 16, 20)]
     [(16, (28, 28), (64.0, 64.0)), (20, (31, 33), (2.0, 8.0)), (4, (16, 16), (262144.0, 262144.0))]
     """
-    fingerprints = require_whole("fingerprints", fingerprints, 1, _MOST)
+    fingerprints = require_whole("fingerprints", fingerprints, 1, _LARGEST)
     distance = require_whole("distance", distance, 0, MOST_DISTANCE)
     if memory is not None:
         require(is_number(memory) and memory > 0, "memory", memory, "must be more than 0 bytes")
@@ -123,7 +123,8 @@ def plan_tables(
     divided = {design: _divided(design, fingerprints, memory) for design in designs}
     plans = [_planned(design, fingerprints, *parts, costs) for design, parts in divided.items() if all(parts)]
     if not plans:
-        least = min(design.bytes_each(fitted) * fitted for design in designs for fitted in [_together(fingerprints)])
+        together = _together(fingerprints)
+        least = together * min(design.bytes_each(together) for design in designs)
         raise ParameterError("memory", memory, f"must be at least {least:,.0f} bytes, for the smallest design")
     best = min(plans, key=lambda one: one.microseconds * one.bytes)
     return TablePlan(

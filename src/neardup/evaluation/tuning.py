@@ -1,6 +1,6 @@
 """The rule and the threshold that fit labelled pairs best, and how sure that is."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, sqrt
 from typing import Any, Final, Literal, NamedTuple
@@ -234,6 +234,38 @@ class Choice(NamedTuple):
         return np.asarray(scores[self.variant] >= self.threshold - _ROUNDING)
 
 
+class ScoredRule(NamedTuple):
+    """A rule to choose from, and how it scores pairs: *scores* and *random* have a row for each of its variants.
+
+    They are those of the labelled pairs, and of random pairs of documents, at least one. *settings* returns those of
+    the rule with a ``Choice`` or, with ``None``, with its default threshold.
+    """
+
+    name: str
+    settings: Callable[[Choice | None], dict[str, Any]]
+    scores: Values
+    random: Values
+
+    @classmethod
+    def of(cls, name: str, settings: Callable[..., dict[str, Any]], scores: Values, labelled: int) -> "ScoredRule":
+        """Return a rule by the scores of the *labelled* pairs, and then of random ones; without any, none matches."""
+        random = scores[:, labelled:] if scores.shape[1] > labelled else np.zeros((len(scores), 1))
+        return cls(name, settings, scores[:, :labelled], random)
+
+    def matching(self) -> Values:
+        """Return the share of random pairs that match at each threshold, for each variant."""
+        below = [np.searchsorted(row, GRID - _ROUNDING) for row in np.sort(self.random, axis=1)]
+        return np.asarray(1 - np.stack(below) / self.random.shape[1])
+
+
+class JudgedRule(NamedTuple):
+    """What labels choose of a rule, the share of decisions in which each pair matches by it, and how good that is."""
+
+    choice: Choice
+    matched: Values
+    tuned: TunedRule
+
+
 def chosen(scores: Values, labels: Labels, goal: Goal, usable: Flags | None = None) -> Choice:
     """Return the variant, a row of *scores*, and the threshold that are best for the goal.
 
@@ -298,13 +330,6 @@ def _indiscriminate(unlabelled: Any, expected_same: float) -> Flags:
     return np.asarray(unlabelled > max(_RANDOM, 2 * expected_same))
 
 
-def _matching(random: Values) -> Values:
-    """Return the share of random pairs that match at each threshold, for each variant."""
-    ascending = np.sort(random, axis=1)
-    below = [np.searchsorted(row, GRID - _ROUNDING) for row in ascending]
-    return np.asarray(1 - np.stack(below) / random.shape[1])
-
-
 def _is_clear(matched: Values, other: Values, labels: Labels) -> bool:
     """Return whether fewer pairs are wrong than by the *other* decisions: by more than one standard error, over groups.
 
@@ -315,61 +340,35 @@ def _is_clear(matched: Values, other: Values, labels: Labels) -> bool:
     return bool(gained.sum() > (1 + _ROUNDING) * sqrt((gained**2).sum()))
 
 
-def tuned(  # noqa: PLR0913 - what is chosen from, by what
-    rules: Sequence[tuple[str, Any]],
-    scores: Sequence[Values],
-    labels: Labels,
-    goal: str,
-    *,
-    unsure: int,
-    seed: int,
-) -> Tuning:
-    """Choose the best of *rules*, the default one first, by the *scores* of pairs under each of them.
+def tuned(rules: Sequence[ScoredRule], labels: Labels, goal: str, *, unsure: int, seed: int) -> Tuning:
+    """Choose the best of *rules*, the default one first.
 
-    A rule is its name and a function from a ``Choice``, or ``None`` for the default, to settings; its scores have a row
-    for each of its variants: those of the labelled pairs, then those of random pairs of documents, if any. The best
-    rule reaches the goal best by cross-validation; of equally good ones it is the first, and one with variants must be
-    clearly better. Labels show little about random pairs, so rules and thresholds by which many more of them match than
-    are the same by the labels are only chosen if there are no others. The default rule with its default threshold stays
-    unless the best rule is expected to be better on other labels. Both kinds of labels, and two groups of pairs, are
-    needed. Raises ``DataError`` if the best rule matches none of the pairs that are the same.
+    The best rule reaches the goal best by cross-validation; of equally good ones it is the first, and one with variants
+    must be clearly better. Labels show little about random pairs, so rules and thresholds by which many more of them
+    match than are the same by the labels are only chosen if there are no others. The default rule with its default
+    threshold stays unless the best rule is expected to be better on other labels. Both kinds of labels, and two groups
+    of pairs, are needed. Raises ``DataError`` if the best rule matches none of the pairs that are the same.
     """
     wanted = Goal.of(goal)
     samples, expected_same = _samples(labels, seed), float(np.average(labels.same, weights=labels.weights))
-    number = len(labels.same)
-    random = [own[:, number:] if own.shape[1] > number else np.zeros((len(own), 1)) for own in scores]
-    scores = [own[:, :number] for own in scores]
-    usable = [~_indiscriminate(_matching(own), expected_same) for own in random]
-    matched = np.stack(
-        [held_out(own, labels, wanted, seed, allowed) for own, allowed in zip(scores, usable, strict=True)]
-    )
-    choices = [chosen(own, labels, wanted, allowed) for own, allowed in zip(scores, usable, strict=True)]
-    matching = [float(choice.decides(own).mean()) for choice, own in zip(choices, random, strict=True)]
-    found = [
-        TunedRule(
-            name=name,
-            settings=settings(choice),
-            threshold=choice.threshold,
-            shares=_shares(decided, labels, samples),
-            unlabelled=unlabelled,
-        )
-        for (name, settings), choice, decided, unlabelled in zip(rules, choices, matched, matching, strict=True)
-    ]
-    varied = [len(own) > 1 for own in scores]
-    barred = _indiscriminate(np.array(matching), expected_same)
+    judged = [_judged(rule, labels, wanted, seed, samples, expected_same) for rule in rules]
+    matched = np.stack([one.matched for one in judged])
+    varied = [len(rule.scores) > 1 for rule in rules]
+    barred = _indiscriminate(np.array([one.tuned.unlabelled for one in judged]), expected_same)
     order = _best(matched, varied, barred, labels, wanted)
-    if not (choices[order[0]].decides(scores[order[0]]) & labels.same).any():
+    choice, scores = judged[order[0]].choice, rules[order[0]].scores
+    if not (choice.decides(scores) & labels.same).any():
         rule = (
             f"no rule for the goal {goal} finds any of the pairs labelled 'same'; check whether their texts are similar"
         )
         raise DataError("the labels", rule, "nothing found")
     best = [_best(matched, varied, barred, labels.times(sample), wanted)[0] for sample in samples]
     expected = _shares(matched[best], labels, samples)
-    table, shown = [found[number] for number in order], scores[order[0]][choices[order[0]].variant]
-    default = _default(rules[0], scores[0], random[0], labels, samples)
+    table, shown = [judged[number].tuned for number in order], scores[choice.variant]
+    default = _default(rules[0], labels, samples)
     is_usable = barred[order[0]] or not _indiscriminate(default.unlabelled, expected_same)
     if is_usable and default.shares.recall.value and wanted.score_of(default.shares) >= wanted.score_of(expected):
-        table, expected, shown = [default, *table], default.shares, scores[0][0]
+        table, expected, shown = [default, *table], default.shares, rules[0].scores[0]
     about: Estimated = getattr(expected, wanted.part)
     curve = labels.counts(shown, GRID)
     return Tuning(
@@ -391,17 +390,28 @@ def tuned(  # noqa: PLR0913 - what is chosen from, by what
     )
 
 
-def _default(rule: tuple[str, Any], scores: Values, random: Values, labels: Labels, samples: Values) -> TunedRule:
+def _judged(  # noqa: PLR0913, PLR0917 - what is judged, by what
+    rule: ScoredRule, labels: Labels, goal: Goal, seed: int, samples: Values, expected_same: float
+) -> JudgedRule:
+    """Return what all labels choose of a rule, and how good it is on labels that do not choose."""
+    usable = ~_indiscriminate(rule.matching(), expected_same)
+    matched = held_out(rule.scores, labels, goal, seed, usable)
+    choice = chosen(rule.scores, labels, goal, usable)
+    return JudgedRule(choice, matched, _tuned(rule, rule.settings(choice), choice, _shares(matched, labels, samples)))
+
+
+def _default(rule: ScoredRule, labels: Labels, samples: Values) -> TunedRule:
     """Return a rule with its default threshold, which no label has chosen: all of them judge it."""
-    name, settings = rule
-    usual = settings(None)
-    choice = Choice(0, usual["threshold"])
+    settings = rule.settings(None)
+    choice = Choice(0, settings["threshold"])
+    matched = choice.decides(rule.scores).astype(np.float64)
+    return _tuned(rule, settings, choice, _shares(matched, labels, samples))
+
+
+def _tuned(rule: ScoredRule, settings: dict[str, Any], choice: Choice, shares: Shares) -> TunedRule:
+    unlabelled = float(choice.decides(rule.random).mean())
     return TunedRule(
-        name=name,
-        settings=usual,
-        threshold=choice.threshold,
-        shares=_shares(choice.decides(scores).astype(np.float64), labels, samples),
-        unlabelled=float(choice.decides(random).mean()),
+        name=rule.name, settings=settings, threshold=choice.threshold, shares=shares, unlabelled=unlabelled
     )
 
 

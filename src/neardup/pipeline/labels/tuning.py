@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from neardup.engines.local import LocalEngine
-from neardup.evaluation.tuning import Choice, Goal, Labels, Tuning, groups_of, tuned
+from neardup.evaluation.tuning import Choice, Goal, Labels, ScoredRule, Tuning, groups_of, tuned
+from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, kind_of, require, require_whole
 from neardup.model.labels import LabelledPair, by_pair
 from neardup.pipeline.config import scheme_from
@@ -70,26 +71,28 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     one, other = np.random.default_rng(seed).integers(0, len(pairs), (2, _RANDOM_PAIRS))
     apart = groups[one] != groups[other]
     sides = np.append(left, left[one[apart]]), np.append(right, right[other[apart]])
-    listed = [*places]
-    rules = match_rules()
-    named: list[tuple[str, Any]] = []
-    scores, stricter = [], []
     with followed(progress) as follow, LocalEngine(threads) as engine:
-        measured = engine.map(lambda tried: tried.measured(listed, *sides), rules)
-        for done, (tried, (own, smaller)) in enumerate(zip(rules, measured, strict=True)):
-            named.append((tried.name, partial(_settings, tried)))
-            scores.append(own[None, :])
-            if tried.by_length:
-                ways = ways_to_be_stricter(smaller[: len(pairs)])
-                varied = f"{tried.name}, stricter for short documents", partial(_stricter, tried, ways)
-                stricter.append((varied, [way.scores(own, smaller) for way in ways]))
-            follow("compare", done + 1, len(rules))
-    for varied, rows in stricter:
-        if len(rows) > 1:
-            named.append(varied)
-            scores.append(np.stack(rows))
+        rules = _scored([*places], sides, len(pairs), engine, follow)
     weights = np.array([pair.weight for pair in pairs], np.float64)
-    return tuned(named, scores, Labels(same, weights, groups), goal, unsure=len(known) - len(pairs), seed=seed)
+    return tuned(rules, Labels(same, weights, groups), goal, unsure=len(known) - len(pairs), seed=seed)
+
+
+def _scored(
+    texts: Sequence[str], sides: tuple[Positions, Positions], labelled: int, engine: LocalEngine, progress: Progress
+) -> list[ScoredRule]:
+    """Return all rules, those with variants last, with the scores of pairs; the first of these are *labelled*."""
+    rules = match_rules()
+    plain, varied = list[ScoredRule](), list[ScoredRule]()
+    measured = engine.map(lambda tried: tried.measured(texts, *sides), rules)
+    for done, (tried, (scores, smaller)) in enumerate(zip(rules, measured, strict=True)):
+        plain.append(ScoredRule.of(tried.name, partial(_settings, tried), scores[None, :], labelled))
+        ways = ways_to_be_stricter(smaller[:labelled]) if tried.by_length else ()
+        if len(ways) > 1:
+            rows = np.stack([way.scores(scores, smaller) for way in ways])
+            name = f"{tried.name}, stricter for short documents"
+            varied.append(ScoredRule.of(name, partial(_stricter, tried, ways), rows, labelled))
+        progress("compare", done + 1, len(rules))
+    return [*plain, *varied]
 
 
 def _settings(rule: MatchRule, choice: Choice | None) -> dict[str, Any]:
