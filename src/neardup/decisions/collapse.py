@@ -99,7 +99,7 @@ def collapse(
             equal[rule] = STAYS if own is None else own
     kernel, rows, terms = ranked or _NO_RULE
     if present is None:
-        present = _nobody(number)
+        present = _none_present(number)
     elif not (rows.flags.c_contiguous and present.flags.carray):  # kernels are compiled for contiguous arrays
         rows, present = np.array(rows, order="C"), np.array(present, order="C")
         rows.flags.writeable = False  # as those of signatures
@@ -113,7 +113,7 @@ def _as_array(*keeps: int) -> Positions:
 
 
 @lru_cache(maxsize=8)
-def _nobody(number: int) -> Flags:
+def _none_present(number: int) -> Flags:
     return np.zeros(number, np.bool_)
 
 

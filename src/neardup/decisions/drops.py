@@ -60,11 +60,10 @@ class GivenMatches:
 class ExactResemblance:
     """Pairs of feature sets whose exact measure is at least what their *thresholds* require.
 
-    The *measure* is one of ``SET_MEASURES``: the resemblance, the overlap,
-    or the containment of the worse document in the better one. Only pairs that can still decide something are
-    compared: the better document has not been dropped, nor has the worse one. *sets* is by rank. The match of a dropped
-    document is the best-ranked kept document, or the *closest*. ``common`` is the number of features that a decided
-    document shares with its match, or ``UNKNOWN``.
+    The *measure* is one of ``SET_MEASURES``: the resemblance, the overlap, or the containment of the worse document in
+    the better one. Only pairs that can still decide something are compared: the better document has not been dropped,
+    nor has the worse one. *sets* is by rank. The match of a dropped document is the best-ranked kept document, or the
+    *closest*. ``common`` is the number of features that a decided document shares with its match, or ``UNKNOWN``.
     """
 
     def __init__(

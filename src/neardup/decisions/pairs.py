@@ -35,9 +35,9 @@ class JoinedPairs:
 
 
 class Join:
-    """Documents whose pairs are found: those that share at least *threshold* by the *measure*.
+    """Documents whose pairs are found: those whose *measure* is at least *threshold*.
 
-    It is the ``resemblance`` or the ``overlap``.
+    The measure is ``"resemblance"`` or ``"overlap"``.
 
     A pair shares one of the rarest features of both, or of the smaller one: if *s* of the *n* features of a document
     must be shared, those are the first ``n - s + 1`` by any order that is the same for all documents (Chaudhuri,
@@ -58,39 +58,40 @@ class Join:
         engine: Engine = IN_TURN,
     ) -> None:
         self._threshold, self._measure = threshold, SET_MEASURES[measure]
-        everything = np.arange(len(sets.sizes))
-        sets.make_all_distinct(everything, engine)
+        sets.make_all_distinct(np.arange(len(sets.sizes)), engine)
         self._order: Positions = np.argsort(sets.sizes, kind="stable")
         self.sizes, self._sizes = sets.sizes, sets.sizes[self._order]
         self._sets = sets.values, sets.starts[self._order], self._sizes
         self._sides = np.empty(0, np.uint64) if sides is None else sides[self._order]
-        total = int(self._sizes.sum())
-        bits = min(_PLACES, max(10, total.bit_length()))
+        self._probes = self._sizes if self._measure == OVERLAP else _first(self._sizes, threshold)
+        self._alone = np.empty_like(self._sizes)
+        self._parities = np.empty((len(self), _PARITIES // 64), np.uint64)
+        self._arrange(engine)
+        self._index()
+
+    def _arrange(self, engine: Engine) -> None:
+        """Put the rarest features of each document first, by how often features with their highest bits occur."""
+        bits = min(_PLACES, max(10, int(self._sizes.sum()).bit_length()))
         shift = np.uint64(64 - bits)
+        everything, turns = np.arange(len(self)), len(engine.parts(len(self)))
+        tables = len(engine.parts(2))  # two at most, because they are large
 
         def count(turn: int) -> Bytes:
             values, starts, sizes = self._sets
             found = np.zeros(1 << bits, np.uint8)
-            occurrences((values, starts[turn::counters].copy(), sizes[turn::counters].copy()), shift, found)
+            occurrences((values, starts[turn::tables].copy(), sizes[turn::tables].copy()), shift, found)
             return found
 
-        counters = len(engine.parts(2))  # two at most, because they are large
-        counts, *more = engine.map(count, range(counters))
+        counts, *more = engine.map(count, range(tables))
         for one in more:
             add_occurrences(one, counts)
-        self._probes = self._sizes if self._measure == OVERLAP else _first(self._sizes, threshold)
-
-        turns = engine.parts(len(everything))
 
         def arrange(turn: int) -> None:
-            chosen = everything[turn :: len(turns)]  # as many long ones as the other threads
+            chosen = everything[turn::turns]  # as many long ones as the other threads
             rarest_first(self._sets, shift, counts, chosen, self._probes, self._alone)
             parities(self._sets, chosen, self._parities)
 
-        self._alone = np.empty_like(self._sizes)
-        self._parities = np.empty((len(everything), _PARITIES // 64), np.uint64)
-        list(engine.map(arrange, range(len(turns))))
-        self._index()
+        list(engine.map(arrange, range(turns)))
 
     def _index(self) -> None:
         """Note which documents have which of their rarest features."""
