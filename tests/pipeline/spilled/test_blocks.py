@@ -6,7 +6,7 @@ from test_features import gathered
 
 from neardup import dedup
 from neardup.pipeline.spilled import blocks, ranking
-from neardup.pipeline.spilled.pairs import StoredPairs
+from neardup.pipeline.spilled.candidates import StoredPairs
 from neardup.sources.read import read
 
 

@@ -1,8 +1,8 @@
 import numpy as np
-from test_pairs import proposed
+from test_candidates import proposed
 
 from neardup import MinHash
-from neardup.pipeline.spilled import features, pairs, ranking
+from neardup.pipeline.spilled import candidates, features, ranking
 from neardup.sources.read import read
 
 
@@ -16,7 +16,7 @@ def gathered(job):
 def test_the_features_of_a_block_are_those_of_its_documents(job_of, sources):
     job = job_of(sources, block=3000, size=2000)
     number = gathered(job)
-    positions, blocks = job.array(ranking.LEADER_POSITIONS, np.int64), job.array(pairs.BLOCKS, np.int32)
+    positions, blocks = job.array(ranking.LEADER_POSITIONS, np.int64), job.array(candidates.BLOCKS, np.int32)
     whole = MinHash().features(read(sources).texts)
     for block in range(number):
         found = features.places(job, block)

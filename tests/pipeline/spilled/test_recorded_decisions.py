@@ -417,7 +417,7 @@ def test_a_rank_that_is_there_twice_is_refused_before_documents_with_equal_field
     order = np.fromfile(path, np.int64)
     order[1] = order[0]
     order.tofile(path)
-    monkeypatch.setattr("neardup.pipeline.spilled.pairs.place", lambda *_: pytest.fail("ranks are missing"))
+    monkeypatch.setattr("neardup.pipeline.spilled.candidates.place", lambda *_: pytest.fail("ranks are missing"))
     with pytest.raises(StorageDamaged, match=r"order\.raw"):
         dedup_files(files, **options)
 

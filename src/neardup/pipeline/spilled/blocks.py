@@ -15,9 +15,9 @@ from neardup.kernels import sets as kernels
 from neardup.model.arrays import AnyPositions, Positions
 from neardup.model.candidates import Candidates, joined
 from neardup.pipeline.corpus.comparison import exact_matcher, feature_sets
+from neardup.pipeline.spilled.candidates import ASKING, ASKING_BOUNDS, LEADERS, StoredPairs
 from neardup.pipeline.spilled.features import Places, load, places
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.pairs import ASKING, ASKING_BOUNDS, LEADERS, StoredPairs
 from neardup.pipeline.spilled.ranking import thresholds
 
 _BYTES: Final = 8  # of a feature

@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from neardup.model.arrays import Features, Positions, Words
 from neardup.pipeline.corpus.documents import rows_in
+from neardup.pipeline.spilled.candidates import BLOCKS, UNITS
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.pairs import BLOCKS, UNITS
 from neardup.pipeline.spilled.ranking import sites_of
 from neardup.pipeline.spilled.signing import Signed
 from neardup.text.columns import batches, gathered
@@ -41,14 +41,14 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
     units = job.array(UNITS, np.int32, len(signed))
     own = task - len(job.shards.shards)
     if own < 0:
-        found = units[signed.edges[task] : signed.edges[task + 1]]
-        taken = np.flatnonzero(found >= 0)
-        chosen = np.asarray(found[taken])
+        of_rows = units[signed.edges[task] : signed.edges[task + 1]]
+        taken = np.flatnonzero(of_rows >= 0)
+        chosen = np.asarray(of_rows[taken])
         texts = signed.texts(task)
     else:
         leaders, taken = job.earlier.kept_of(own)
-        found = units[leaders]
-        taken, chosen = taken[found >= 0], np.asarray(found[found >= 0])
+        of_rows = units[leaders]
+        taken, chosen = taken[of_rows >= 0], np.asarray(of_rows[of_rows >= 0])
         texts = job.earlier.texts_of(own)
     stored = job.array(BLOCKS, np.int32)
     job.require_places(UNITS, len(stored), chosen)
@@ -65,8 +65,8 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
     parts = [parts[place] for place in order.tolist()]
     values = np.concatenate([_NONE, *parts])
     ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
-    found = np.stack([blocks[order], chosen[order], np.append(0, ends[:-1])[: len(ends)], ends])
-    files = job.save(_name(task), values) | job.save(_places(task), found)
+    spans = np.stack([blocks[order], chosen[order], np.append(0, ends[:-1])[: len(ends)], ends])
+    files = job.save(_name(task), values) | job.save(_places(task), spans)
     return {"features": len(values), "files": files}
 
 

@@ -96,7 +96,7 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
         begun = _begun(shards.with_request(settings.request), size, stages, state, settings)
         shards = Shards.from_dict(begun["shards"], settings.request)
         job = replace(job_of(journal, settings.scheme, begun, terms), shards=shards, held=HeldTexts(_HELD * size))
-        has_read = not journal.kept and _has_read(journal)
+        has_read = _has_work(journal)
         _accept(job, stages, outputs, settings)
         with abandoning(journal, but=RESTORABLE, has_read=has_read):
             job = listed(job, stages, settings.ignore_common)
@@ -287,7 +287,7 @@ def _refusing(journal: Journal) -> Iterator[None]:
     try:
         yield
     except NeardupError:
-        if journal.kept or not _has_read(journal):
+        if not _has_work(journal):
             journal.abandon()
         raise
 
@@ -308,6 +308,11 @@ def _accept(job: Job, stages: Stages, outputs: list[Output], settings: RunSettin
             listed(job, stages, settings.ignore_common) if begun else job, outputs, report, force=settings.force
         )
         require_representable(job, outputs, stages)
+
+
+def _has_work(journal: Journal) -> bool:
+    """Return whether a run would lose what it has read if it were abandoned: one that is kept stays as it was."""
+    return journal.kept is None and _has_read(journal)
 
 
 def _has_read(journal: Journal) -> bool:

@@ -18,8 +18,8 @@ from neardup.evaluation.plans import fewer_shared, smaller_buckets
 from neardup.model.arrays import Signatures
 from neardup.model.candidates import ROOM
 from neardup.model.errors import FULL, StorageFailed
+from neardup.pipeline.spilled.candidates import UNITS
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.pairs import UNITS
 from neardup.pipeline.spilled.signing import Signed
 from neardup.sources.formats import Kind
 from neardup.sources.shards import Shards

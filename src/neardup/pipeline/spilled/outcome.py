@@ -9,8 +9,8 @@ from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Positions, positions_in
 from neardup.pipeline.spilled.blocks import settled_name
+from neardup.pipeline.spilled.candidates import MATCHED
 from neardup.pipeline.spilled.job import Job
-from neardup.pipeline.spilled.pairs import MATCHED
 from neardup.pipeline.spilled.ranking import LEADER_OF, LEADER_POSITIONS, comparison_of, ranked, signatures
 from neardup.pipeline.spilled.signing import Signed
 

@@ -128,16 +128,16 @@ def _order(job: Job, signed: Signed) -> Positions:
     First are the leaders of a state and the documents of indexes, in order; then those of inputs that are only compared
     with, and then the others, each ranked by the policy.
     """
-    known, ranked = len(job.earlier), signed.ranked
+    known, ordered = len(job.earlier), signed.ordered
     policy = job.policy
     values = {field: job.shards.column(field, signed.ranking(field)) for field in policy.value_fields}
     declared = {field: signed.written(field) for field in policy.written_fields}
     every = signed.addresses() if policy.ranks_addresses else None
     lengths = signed.column("length", np.int64)
-    found = [np.arange(ranked)]
-    for begin, end in ((ranked, signed.first), (signed.first, len(signed))):
+    found = [np.arange(ordered)]
+    for begin, end in ((ordered, signed.first), (signed.first, len(signed))):
         part = slice(begin - known, end - known)
-        own = {field: column[begin - ranked : end - ranked] for field, column in values.items()}
+        own = {field: column[begin - ordered : end - ordered] for field, column in values.items()}
         of_part = {field: column[part] for field, column in declared.items()}
         addresses = None if every is None else address_ranks(policy, every[part], of_part)
         try:

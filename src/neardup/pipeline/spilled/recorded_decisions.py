@@ -37,7 +37,7 @@ from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.formats import STDIN, display, is_url
 from neardup.text.columns import batches
 
-_NOBODY: Final = -1  # represents a kept document
+_KEPT: Final = -1  # instead of the representative of a dropped document
 _LISTED: Final = 5  # paths that a message names
 _NEXT: Final = "continue it with the same command, then audit its report"
 
@@ -104,7 +104,7 @@ class StateDecisions:
     def table(self) -> pa.Table:
         """Return the decisions on all documents, as far as an audit needs them; see ``Result``."""
         earlier = self._earlier
-        representatives = np.append(earlier.representatives, _NOBODY)  # at -1: documents that can equal no other
+        representatives = np.append(earlier.representatives, _KEPT)  # at -1: documents that can equal no other
         positions = np.append(earlier.kept_positions, 0)
         dropped, _, common, *sizes = earlier.settled()
         counted = common != UNKNOWN

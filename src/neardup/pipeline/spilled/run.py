@@ -18,6 +18,7 @@ from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled import common_shingles
 from neardup.pipeline.spilled.blocks import settle
+from neardup.pipeline.spilled.candidates import arrange, bucket, groups, pair, propose, ranges, remove_buckets
 from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.forecast import (
     SHARDS,
@@ -33,7 +34,6 @@ from neardup.pipeline.spilled.forecast import (
 )
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import decide
-from neardup.pipeline.spilled.pairs import arrange, bucket, groups, pair, propose, ranges, remove_buckets
 from neardup.pipeline.spilled.ranking import gather_signatures, leader_count, rank
 from neardup.pipeline.spilled.signing import Signed, faults_in, fields_of, sign
 from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult

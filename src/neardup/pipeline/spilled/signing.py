@@ -41,7 +41,7 @@ class Signed:
     """What is known of all documents, by position; every property reads the shards' files one after the other.
 
     The earlier documents come first: the leaders that a state has, and the documents of indexes and inputs that are
-    only compared with. ``first`` is the position of the first other one. Those before the position ``ranked`` are in
+    only compared with. ``first`` is the position of the first other one. Those before the position ``ordered`` are in
     order: the leaders of a state, and the documents of indexes.
 
     ``equal`` is uint64[n, 2], a keyed digest that documents share if they have equal features, or without features the
@@ -57,7 +57,7 @@ class Signed:
         """Where each shard's documents begin, and the number of all at last."""
         own = job.shards.shards[: len(numbers)]
         self.first = int(self.edges[sum(shard.source < job.compared for shard in own)])
-        self.ranked = int(self.edges[sum(shard.source < job.shards.texts for shard in own)])
+        self.ordered = int(self.edges[sum(shard.source < job.shards.texts for shard in own)])
 
     def __len__(self) -> int:
         return int(self.edges[-1])
@@ -83,10 +83,10 @@ class Signed:
         return found
 
     def ranking(self, field: str) -> list[pa.ChunkedArray]:
-        """Return the stored values of a field that ranks, of each shard; documents before ``ranked`` need none."""
+        """Return the stored values of a field that ranks, of each shard; documents before ``ordered`` need none."""
         columns = self._of_shards(_RANKING + field)
         ends = self.edges[1:].tolist()
-        return [column if end > self.ranked else column.slice(0, 0) for column, end in zip(columns, ends, strict=True)]
+        return [column if end > self.ordered else column.slice(0, 0) for column, end in zip(columns, ends, strict=True)]
 
     def written(self, field: str) -> pa.ChunkedArray:
         """Return one of the ``written_fields`` of all documents; the leaders of a state need none."""

@@ -17,6 +17,7 @@ from neardup.model.errors import NeardupError, StorageRefused
 from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.pipeline.spilled.blocks import settle
+from neardup.pipeline.spilled.candidates import bucket, pair
 from neardup.pipeline.spilled.changes import recorded_in
 from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
 from neardup.pipeline.spilled.earlier_documents import Earlier
@@ -24,7 +25,6 @@ from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import OTHER, Job
 from neardup.pipeline.spilled.output_records import together, write
 from neardup.pipeline.spilled.outputs import Output, Part, parts_of, writing
-from neardup.pipeline.spilled.pairs import bucket, pair
 from neardup.pipeline.spilled.records import KINDS
 from neardup.pipeline.spilled.run import records_of, result_of
 from neardup.pipeline.spilled.signing import Signed, sign

@@ -9,8 +9,9 @@ from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Buckets
 from neardup.model.errors import StorageDamaged
 from neardup.pipeline.corpus.comparison import SignatureKeys
-from neardup.pipeline.spilled import pairs, ranking
-from neardup.pipeline.spilled.pairs import place
+from neardup.pipeline.spilled import candidates as stage
+from neardup.pipeline.spilled import ranking
+from neardup.pipeline.spilled.candidates import place
 from neardup.schemes.plausibility import plausible_tests
 
 # a document: its component, its size in bytes, and whether it has candidates
@@ -21,10 +22,10 @@ def proposed(job):
     _, signed = signed_of(job)
     ranking.rank(job, signed)
     ranking.gather_signatures(job, signed)
-    buckets = [pairs.bucket(job, task) for task in range(len(pairs.groups(job)))]
-    found = [pairs.pair(job, task) for task in range(len(pairs.ranges(job)))]
-    pairs.remove_buckets(job)
-    return signed, pairs.arrange(job, buckets, found)
+    buckets = [stage.bucket(job, task) for task in range(len(stage.groups(job)))]
+    found = [stage.pair(job, task) for task in range(len(stage.ranges(job)))]
+    stage.remove_buckets(job)
+    return signed, stage.arrange(job, buckets, found)
 
 
 def of(proposal):
@@ -33,16 +34,16 @@ def of(proposal):
 
 @pytest.mark.parametrize("size", [40, 1 << 16])
 def test_the_plausible_candidates_are_stored(job_of, sources, monkeypatch, size):
-    monkeypatch.setattr(pairs, "_RANGE", size)
-    monkeypatch.setattr(pairs, "_LEADERS", size)
+    monkeypatch.setattr(stage, "_RANGE", size)
+    monkeypatch.setattr(stage, "_LEADERS", size)
     job = job_of(sources)
     signed, record = proposed(job)
-    stored = pairs.StoredPairs(job).parts
+    stored = stage.StoredPairs(job).parts
     assert len(stored) == -(-len(job.array(ranking.LEADER_POSITIONS, np.int64)) // size)
     found = {pair for part in stored for pair in of(part)}
-    places = np.arange(len(pairs.StoredPairs(job).asking))[2:30:3]
-    some = pairs.StoredPairs(job).at(places)
-    assert of(some) == [pair for place in places for pair in of(pairs.StoredPairs(job).at(np.array([place])))]
+    places = np.arange(len(stage.StoredPairs(job).asking))[2:30:3]
+    some = stage.StoredPairs(job).at(places)
+    assert of(some) == [pair for place in places for pair in of(stage.StoredPairs(job).at(np.array([place])))]
     assert {*of(some)} < found
     ranking.gather_signatures(job, signed)
     scheme, known = MinHash(), ranking.signatures(job)
@@ -61,15 +62,15 @@ def test_every_pair_is_in_one_block(job_of, sources):
     job = job_of(sources, block=3000)
     _, record = proposed(job)
     assert record["blocks"] > 1
-    stored, blocks = pairs.StoredPairs(job), job.array(pairs.BLOCKS, np.int32)
+    stored, blocks = stage.StoredPairs(job), job.array(stage.BLOCKS, np.int32)
     for part in stored.parts:
         assert (blocks[part.pairs] == blocks[part.candidates]).all()
-    order, bounds = job.array(pairs.ASKING, np.int64), job.array(pairs.ASKING_BOUNDS, np.int64)
+    order, bounds = job.array(stage.ASKING, np.int64), job.array(stage.ASKING_BOUNDS, np.int64)
     for block in range(record["blocks"]):
         own = order[bounds[block] : bounds[block + 1]]
         assert (blocks[stored.asking[own]] == block).all()
         assert (np.diff(stored.asking[own]) > 0).all()
-    units, positions = job.array(pairs.UNITS, np.int32), job.array(ranking.LEADER_POSITIONS, np.int64)
+    units, positions = job.array(stage.UNITS, np.int32), job.array(ranking.LEADER_POSITIONS, np.int64)
     assert {int(positions[unit]) for unit in units[units >= 0]} == {*np.flatnonzero(units >= 0).tolist()}
 
 
@@ -79,13 +80,13 @@ def test_pairs_of_other_bounds_are_damaged(job_of, sources, place):
     _, signed = signed_of(job)
     ranking.rank(job, signed)
     ranking.gather_signatures(job, signed)
-    stored = [pairs.bucket(job, 0)], [pairs.pair(job, 0)]
-    path = job.path(pairs._pairs(0)[1])
+    stored = [stage.bucket(job, 0)], [stage.pair(job, 0)]
+    path = job.path(stage._pairs(0)[1])
     bounds = np.frombuffer(path.read_bytes(), np.int64).copy()
     bounds[place] -= 1
     path.write_bytes(bounds.tobytes())
     with pytest.raises(StorageDamaged, match=path.name):
-        pairs.arrange(job, *stored)
+        stage.arrange(job, *stored)
 
 
 def test_what_needs_no_texts_is_decided_at_once(job_of, sources):
@@ -93,9 +94,9 @@ def test_what_needs_no_texts_is_decided_at_once(job_of, sources):
     _, signed = signed_of(job)
     ranking.rank(job, signed)
     with LocalEngine(1) as engine:
-        record = pairs.propose(job, signed, engine, lambda *_: None)
+        record = stage.propose(job, signed, engine, lambda *_: None)
     assert record["blocks"] == 0
-    assert (job.array(pairs.MATCHED, np.int64) >= 0).any()
+    assert (job.array(stage.MATCHED, np.int64) >= 0).any()
 
 
 def placed(documents, limit):
