@@ -87,6 +87,24 @@ def test_a_worker_knows_the_common_shingles(tmp_path, sources, small_parts, monk
     assert repr(found.result.decisions.to_pylist()) == repr(expected.decisions.to_pylist())
 
 
+class InThisProcess:
+    """Executors with no other process."""
+
+    def each(self, opened, tasks):
+        with opened() as do:
+            yield from (do(task) and None for task in tasks)
+
+
+@pytest.mark.parametrize("common", [0.1, CommonShingles.fitted(["a b c d"] * 3, MinHash().shingling, 0.5)])
+def test_executors_know_the_common_shingles(tmp_path, sources, small_parts, common):
+    small_parts(1000)
+    ways = {"ignore_common": common, "executors": InThisProcess()}
+    found = dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "w", **ways).result
+    expected = dedup_files(sources, tmp_path / "memory.jsonl", ignore_common=common).result
+    assert repr(found.decisions.to_pylist()) == repr(expected.decisions.to_pylist())
+    assert (tmp_path / "out.jsonl").read_bytes() == (tmp_path / "memory.jsonl").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("key", "other", "code"),
     [(bytes(16), None, "key needed"), (bytes(16), b"1" * 16, "other key"), (None, bytes(16), "no key")],

@@ -80,6 +80,7 @@ def is_complete(folder: str | os.PathLike[str]) -> bool:
 def tasks_of(folder: str, token: str, scheme: Scheme, stage: str) -> Iterator[Callable[[int], object]]:
     """Yield a function that does a task of a stage, for a process of an executor; *token* names the run.
 
+    *scheme* is that of the run, perhaps without the list of common shingles that the run has found.
     Raises ``StorageRefused`` if the run is not in the folder here, or is of another version of neardup.
     """
     header = read_header(Path(folder))
