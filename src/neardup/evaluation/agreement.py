@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from neardup.evaluation.intervals import Share, share
-from neardup.evaluation.match_decisions import AsDict
+from neardup.evaluation.plain_results import AsDict
 from neardup.model.errors import DataError
 from neardup.model.labels import Label, LabelledPair, by_pair
 

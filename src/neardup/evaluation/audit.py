@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.evaluation.intervals import Share, share_of_kind
-from neardup.evaluation.match_decisions import AsDict
+from neardup.evaluation.plain_results import AsDict
 from neardup.model.arrays import Flags
 
 Values = npt.NDArray[np.float64]

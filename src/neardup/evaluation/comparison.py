@@ -6,9 +6,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.evaluation.match_decisions import AsDict, MatchDecision, match_decision
+from neardup.evaluation.match_decisions import MatchDecision, match_decision
 from neardup.evaluation.measures import in_common, require_texts
 from neardup.evaluation.passages import RUN, Passage, Passages, Span, passages_of_words
+from neardup.evaluation.plain_results import AsDict
 from neardup.kernels import shingles
 from neardup.model.arrays import Features, Signatures
 from neardup.model.errors import counted, require, require_kind, require_sequence, require_whole

@@ -7,7 +7,7 @@ from typing import Final
 
 import numpy as np
 
-from neardup.evaluation.match_decisions import AsDict
+from neardup.evaluation.plain_results import AsDict
 
 CONFIDENCE: Final = 0.95
 _LARGE: Final = 10_000_000  # from here on, the size of a population hardly matters

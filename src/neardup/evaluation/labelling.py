@@ -24,11 +24,11 @@ _MISTAKES: Final = 0.02  # of each answer
 _HALF: Final = {"same": 1.0, "different": 0.0, "unsure": 0.5}
 
 
-class Stratum(NamedTuple):
-    """A kind of pairs: those with a resemblance from *low* to less than *high*.
+class LabelBand(NamedTuple):
+    """A band of pairs: those with a resemblance from *low* to less than *high*.
 
-    Below the floor there are two kinds: *contained* pairs, where half of the smaller document or more is in the other
-    one, and all other pairs. Pairs of equal features are a kind, too.
+    Below the floor there are two bands: *contained* pairs, where half of the smaller document or more is in the other
+    one, and all other pairs. Pairs of equal features are a band, too.
     """
 
     low: float
@@ -43,10 +43,10 @@ class Stratum(NamedTuple):
 
 _EDGES: Final = [0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]
 BANDS: Final = (
-    Stratum(0.0, FLOOR),
-    Stratum(0.0, FLOOR, contained=True),
-    *(Stratum(low, high) for low, high in pairwise(_EDGES)),
-    Stratum(1.0, np.inf),
+    LabelBand(0.0, FLOOR),
+    LabelBand(0.0, FLOOR, contained=True),
+    *(LabelBand(low, high) for low, high in pairwise(_EDGES)),
+    LabelBand(1.0, np.inf),
 )
 
 

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-import msgspec
 import numpy as np
 
 from neardup.decisions.evidence import COSINE, distinct_sets, exact_measure
+from neardup.evaluation.plain_results import AsDict
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Features, Signatures, TextBatch
 from neardup.schemes.combined import Combined
@@ -14,17 +14,6 @@ from neardup.schemes.plausibility import PlausiblePairs
 from neardup.schemes.scheme import Scheme
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import text_column, whole_batch
-
-
-class AsDict:
-    """A result that can be returned as plain values."""
-
-    __slots__ = ()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        plain: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(self))
-        return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,6 +18,8 @@ from neardup.schemes.scheme import SHINGLES, Scheme, require_scheme
 _CLASSIC_SCHEME: Final = "trials"
 _CLASSIC: Final = range(10, 21)  # hashes
 _ROWS: Final = 20  # steps of a table
+_COLUMNS: Final = ("scheme", "parameters", "layout", "misses", "false rate", "candidates", "bytes", "cost")
+_WORDS: Final = {"match": "match %", "candidate": "candidate %", "both": "both %"}
 _RECALLS: Final = (0.99, 0.95, 0.9, 0.8)  # that are tried where no parameters keep the buckets small
 
 
@@ -358,10 +360,6 @@ def spread(first: int, last: int) -> npt.NDArray[np.float64]:
     array([0.  , 0.55, 1.  ])
     """
     return np.asarray((np.linspace(first, last, 101) / 100).round(6))
-
-
-_COLUMNS: Final = ("scheme", "parameters", "layout", "misses", "false rate", "candidates", "bytes", "cost")
-_WORDS: Final = {"match": "match %", "candidate": "candidate %", "both": "both %"}
 
 
 def _recommendation_cells(one: Recommendation) -> list[str]:

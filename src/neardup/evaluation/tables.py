@@ -4,7 +4,7 @@ from bisect import bisect_left
 from dataclasses import dataclass, replace
 from typing import Final
 
-from neardup.evaluation.match_decisions import AsDict
+from neardup.evaluation.plain_results import AsDict
 from neardup.evaluation.plans import aligned, amount
 from neardup.kernels.hamming import POSITION_BITS
 from neardup.model.errors import ParameterError, counted, is_number, plain_value, require, require_kind, require_whole

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.evaluation.intervals import Estimated
-from neardup.evaluation.match_decisions import AsDict
+from neardup.evaluation.plain_results import AsDict
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, ParameterError, require
 

@@ -32,7 +32,7 @@ _OTHERS: Final = 32  # random pairs
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Units:
+class BandPairs:
     """The pairs of a band in the order in which they are drawn: a document of the sample, and one of its partners.
 
     *degrees* are how many partners the document has in the band: it was one of them with the same probability.
@@ -49,12 +49,12 @@ class Units:
 class PairPool:
     """The pairs of a collection that can be labelled, by bands of resemblance; see ``draw_pairs``."""
 
-    def __init__(self, documents: Documents, bands: Sequence[Units], sample: int, threshold: float) -> None:
+    def __init__(self, documents: Documents, bands: Sequence[BandPairs], sample: int, threshold: float) -> None:
         self._documents, self._bands, self._threshold = documents, tuple(bands), threshold
         self.documents, self.sample = len(documents.texts), sample
 
     def __len__(self) -> int:
-        ends = [np.sort(np.stack([units.left, units.right]), axis=0) for units in self._bands]
+        ends = [np.sort(np.stack([band.left, band.right]), axis=0) for band in self._bands]
         return int(np.unique(np.concatenate(ends, axis=1), axis=1).shape[1])
 
     def __repr__(self) -> str:
@@ -67,10 +67,10 @@ class PairPool:
         The same answers give the same pair.
         """
         labelled = {one.pair for one in answers}
-        drawn = [self._drawn(units, labelled) for units in self._bands]
-        left = [done < len(units.left) for done, units in zip(drawn, self._bands, strict=True)]
-        band = next_band(answers, drawn, left, self._threshold)
-        return None if band is None else self._pair(self._bands[band], drawn[band])
+        drawn = [self._drawn(band, labelled) for band in self._bands]
+        left = [done < len(band.left) for done, band in zip(drawn, self._bands, strict=True)]
+        number = next_band(answers, drawn, left, self._threshold)
+        return None if number is None else self._pair(self._bands[number], drawn[number])
 
     def weighed(self, answers: Sequence[LabelledPair]) -> list[LabelledPair]:
         """Return the answers with their weights: how many pairs of the collection each of them represents.
@@ -81,18 +81,18 @@ class PairPool:
         """
         labelled = {one.pair for one in answers}
         weights: dict[tuple[str, str], float] = {}
-        for units in self._bands:
-            done = self._drawn(units, labelled)
-            total = int(units.degrees[:done].sum())
+        for band in self._bands:
+            done = self._drawn(band, labelled)
+            total = int(band.degrees[:done].sum())
             for number in range(done):
-                pair = self._names(units, number)
-                weights[pair] = weights.get(pair, 0.0) + units.pairs * int(units.degrees[number]) / total
+                pair = self._names(band, number)
+                weights[pair] = weights.get(pair, 0.0) + band.pairs * int(band.degrees[number]) / total
         return [replace(one, weight=weights.get(one.pair, one.weight)) for one in answers]
 
     def foreign(self, answers: Sequence[LabelledPair]) -> int:
         """Count the answers about pairs that were not drawn from this pool."""
         labelled = {one.pair for one in answers}
-        own = {self._names(units, number) for units in self._bands for number in range(self._drawn(units, labelled))}
+        own = {self._names(band, number) for band in self._bands for number in range(self._drawn(band, labelled))}
         return len(labelled - own)
 
     def text(self, name: str) -> str | None:
@@ -100,22 +100,22 @@ class PairPool:
         place = pc.index(self._documents.ids, name).as_py()
         return None if place < 0 else readable_text(self._documents.texts, place)
 
-    def _drawn(self, units: Units, labelled: set[tuple[str, str]]) -> int:
-        """Return how many units of a band have been drawn: all before the first one without an answer."""
+    def _drawn(self, band: BandPairs, labelled: set[tuple[str, str]]) -> int:
+        """Return how many pairs of a band have been drawn: all before the first one without an answer."""
         return next(
-            number for number in count() if number == len(units.left) or self._names(units, number) not in labelled
+            number for number in count() if number == len(band.left) or self._names(band, number) not in labelled
         )
 
-    def _names(self, units: Units, number: int) -> tuple[str, str]:
-        a, b = (self._documents.ids[int(side[number])].as_py() for side in (units.left, units.right))
+    def _names(self, band: BandPairs, number: int) -> tuple[str, str]:
+        a, b = (self._documents.ids[int(side[number])].as_py() for side in (band.left, band.right))
         return (a, b) if a < b else (b, a)
 
-    def _pair(self, units: Units, number: int) -> DrawnPair:
-        a, b = sorted((int(units.left[number]), int(units.right[number])))
+    def _pair(self, band: BandPairs, number: int) -> DrawnPair:
+        a, b = sorted((int(band.left[number]), int(band.right[number])))
         (id_a, text_a), (id_b, text_b) = (
             (self._documents.ids[one].as_py(), readable_text(self._documents.texts, one)) for one in (a, b)
         )
-        rounded = round(float(units.resemblance[number]), 6)
+        rounded = round(float(band.resemblance[number]), 6)
         return DrawnPair(a=id_a, b=id_b, text_a=text_a, text_b=text_b, resemblance=rounded)
 
 
@@ -191,9 +191,9 @@ class _Search:
             self._sizes[start : start + len(sizes)] = sizes
             self._note(found.left, found.right + start, found.common)
             progress("compare", start + len(sizes), self._number)
-        units = [self._band(band) for band in range(1, len(BANDS))]
-        units = [self._others(sum(one.pairs for one in units)), *units]
-        return PairPool(self._documents, units, len(self._positions), min(1.0, self._scheme.threshold))
+        bands = [self._band(number) for number in range(1, len(BANDS))]
+        bands = [self._others(sum(band.pairs for band in bands)), *bands]
+        return PairPool(self._documents, bands, len(self._positions), min(1.0, self._scheme.threshold))
 
     def _affordable(self, pilot: Positions, sample: int) -> int:
         """Return how many documents can be compared with all, by what a few of them have in common."""
@@ -231,15 +231,15 @@ class _Search:
         for kept, values in ((self._best, drawn), (self._partner, right), (self._resemblance, resemblance)):
             kept.reshape(-1)[places[better]] = values[better]
 
-    def _band(self, band: int) -> Units:
+    def _band(self, band: int) -> BandPairs:
         rows = np.flatnonzero(self._degrees[:, band])
         rows = rows[np.argsort(_mixed(rows.astype(np.uint64), self._seed + band), kind="stable")]
         degrees = self._degrees[rows, band]
         pairs = float(degrees.sum()) / 2 * self._number / len(self._positions)
         left, right = self._positions[rows], self._partner[rows, band]
-        return Units(left, right, self._resemblance[rows, band], degrees, pairs)
+        return BandPairs(left, right, self._resemblance[rows, band], degrees, pairs)
 
-    def _others(self, found: float) -> Units:
+    def _others(self, found: float) -> BandPairs:
         """Return random pairs of the other documents, which share next to nothing."""
         filled = np.flatnonzero(self._sizes)
         if len(filled) <= 1:
@@ -251,7 +251,7 @@ class _Search:
         rest = np.flatnonzero(bands_of(common.resemblance, common.of_smaller) == 0)[:_OTHERS]
         pairs = max(float(len(rest)), len(filled) * (len(filled) - 1) / 2 - found)
         ones = np.ones(len(rest), np.int64)
-        return Units(left[rest], right[rest], common.resemblance[rest], ones, pairs)
+        return BandPairs(left[rest], right[rest], common.resemblance[rest], ones, pairs)
 
 
 def _no_pair() -> DataError:
