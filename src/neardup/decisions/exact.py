@@ -29,7 +29,7 @@ class Leaders:
 
     @classmethod
     def by_rank(cls, leaders: Positions, order: Positions) -> Self:
-        """Return the number of each leader, from best to worst."""
+        """Return the leaders of documents in this *order*; by rank, *leaders* has the rank of each one's leader."""
         leads = leaders == np.arange(len(leaders))
         ranks = np.flatnonzero(leads)
         numbers = np.cumsum(leads) - 1

@@ -253,7 +253,8 @@ def _learned(
 ) -> RunSettings:
     """Return the settings with the templates that the run learns, if it learns any, once the outputs are accepted.
 
-    Raises ``RunChanged`` if the templates that were known when the run learned are not those known now.
+    From then on, processes extract pages by these settings. Raises ``RunChanged`` if the templates that were known when
+    the run learned are not those known now.
     """
     request, own = settings.request, settings.templates
     found: list[Extraction] = []  # also the contents of the pages that were read

@@ -45,9 +45,8 @@ class Signed:
     order: the leaders of a state, and the documents of indexes.
 
     ``equal`` is uint64[n, 2], a keyed digest that documents share if they have equal features, or without features the
-    same text; zero for those that equal none. ``text`` is uint64[n], a keyed digest of the text. ``features``,
-    ``lengths`` (bytes of text), ``blank`` and ``present`` (whether there is a signature) are by position, too, as are
-    ``sites``, if the job has sites.
+    same text; zero for those that equal none. Other columns are ``text``, a keyed digest of the text, the numbers of
+    ``features``, ``length`` (bytes of text), ``blank`` and ``present`` (whether there is a signature).
     """
 
     def __init__(self, job: Job, records: Sequence[dict[str, Any]]) -> None:
