@@ -5,6 +5,7 @@ import io
 import json
 import os
 import sys
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from random import Random
@@ -645,5 +646,5 @@ def test_another_request_looks_up_no_input_again(tmp_path, monkeypatch):
     path.write_text('{"text": "one two three"}\n', encoding="utf-8")
     first = Shards.opened(inputs_of([str(path)], Request()), Request()).cut(100)
     monkeypatch.setattr("neardup.sources.shards.input_kind", lambda *_: pytest.fail("looked up again"))
-    other = first.with_request(Request(text="body"))
+    other = replace(first, request=Request(text="body"))
     assert (other.request.text, first.request.text, other.kinds) == ("body", "text", first.kinds)

@@ -49,7 +49,7 @@ def first_records(path: str, request: Request) -> FirstRecords:
         whole = round(whole * expansion_rate(path, found.compression))
         read = held = len(next(stream(path, found.compression, request.max_bytes, _FIRST), b""))
     shard = Shard(source=0, begin=0, end=end, first=1, size=end)
-    shards = Shards((path,), request, shards=[shard], identities=[identity(path)], size=_FIRST)
+    shards = Shards((path,), request, shards=[shard], identities=[identity(path)], size=_FIRST, kinds=[found])
     piece = next(shards.pieces(shard, whole=True))
     if found.format == "parquet":
         read = len(piece) + len(piece.rejected)

@@ -11,7 +11,6 @@ import os
 from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
@@ -46,9 +45,9 @@ _PLAIN: Final = ("ignored", "size", "texts")  # fields of ``Shards``, in their o
 class Shards:
     """The shards of some inputs, in input order; *size* bounds a piece in bytes, unless one record is longer.
 
-    *inputs* are paths of files and folders of documents, of these *kinds*; *identities* show whether they have changed.
-    The first *texts* inputs are JSON lines with texts that were extracted before. *ignored* counts the files of folders
-    that were not requested.
+    *inputs* are paths of files and folders of documents; *identities* show whether they have changed. The first *texts*
+    inputs are JSON lines with texts that were extracted before. *ignored* counts the files of folders that were not
+    requested. *kinds* are those of the inputs, which are looked up if they are not given.
     """
 
     inputs: tuple[str, ...]
@@ -58,11 +57,11 @@ class Shards:
     ignored: int = 0
     size: int = SHARD
     texts: int = 0
-    kinds: list[Kind] = field(init=False)
+    kinds: Sequence[Kind] = ()
     _listed: dict[int, list[str]] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.kinds = [input_kind(path, self.request.format) for path in self.inputs]
+        self.kinds = self.kinds or [input_kind(path, self.request.format) for path in self.inputs]
 
     @classmethod
     def opened(cls, inputs: Inputs, request: Request, *, pipes: bool = False) -> Self:
@@ -82,7 +81,7 @@ class Shards:
             else:
                 once = path == STDIN or is_pipe(path)
                 identities.append(None if once else remote.identity(path) if is_url(path) else identity(path))
-        return cls(inputs.paths, request, identities=identities, ignored=inputs.ignored)
+        return cls(inputs.paths, request, identities=identities, ignored=inputs.ignored, kinds=inputs.kinds)
 
     def behind(self, others: Mapping[str, Any]) -> Self:
         """Return the same inputs after texts, given by name and identity, which must be ``copied`` before the cut.
@@ -90,14 +89,14 @@ class Shards:
         Texts of pages have their sites in the field ``SITE`` of the copies.
         """
         inputs, identities = (*others, *self.inputs), [*others.values(), *self.identities]
-        return replace(self, inputs=inputs, identities=identities, texts=len(others))
+        return replace(self, inputs=inputs, identities=identities, texts=len(others), kinds=())
 
     def copied(self, copies: Mapping[str, Path]) -> Self:
         """Return the same inputs with local copies in the places of standard input, pipes and files at URLs."""
         inputs = tuple(str(copies.get(path, path)) for path in self.inputs)
         pairs = zip(self.inputs, inputs, self.identities, strict=True)
         identities = [then if path == copy else identity(copy) for path, copy, then in pairs]
-        return replace(self, inputs=inputs, identities=identities)
+        return replace(self, inputs=inputs, identities=identities, kinds=())
 
     def cut(self, size: int) -> Self:
         """Return the same inputs, cut into shards of about *size* bytes. The lines of JSON lines are counted."""
@@ -116,17 +115,11 @@ class Shards:
                 shards += reader(found.format).cut(source, path, self.request, size)
         return replace(self, shards=shards, identities=identities, ignored=ignored, size=size)
 
-    def with_request(self, request: Request) -> Self:
-        """Return the same shards with another request, without looking up the formats of all inputs again."""
-        others = copy(self)
-        others.request, others._listed = request, {}  # noqa: SLF001 - folders are listed again, to notice changes
-        return others
-
     def without(self, inputs: Sequence[str]) -> Self:
         """Return the shards, not cut yet, of the other inputs."""
         others = {*inputs}
         left = [pair for pair in zip(self.inputs, self.identities, strict=True) if pair[0] not in others]
-        return replace(self, inputs=tuple(path for path, _ in left), identities=[one for _, one in left])
+        return replace(self, inputs=tuple(path for path, _ in left), identities=[one for _, one in left], kinds=())
 
     def check_columns(self, sources: Sequence[int]) -> None:
         """Raise ``DataError`` if tables that are to be written to one file have different columns.

@@ -93,7 +93,7 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
         if earlier.indexes or any(map(needs_copy, shards.inputs)):
             shards = _copied(shards, stages, outputs, settings)
         settings = _learned(inputs, shards, stages, outputs, settings)
-        begun = _begun(shards.with_request(settings.request), size, stages, state, settings)
+        begun = _begun(replace(shards, request=settings.request), size, stages, state, settings)
         shards = Shards.from_dict(begun["shards"], settings.request)
         job = replace(job_of(journal, settings.scheme, begun, terms), shards=shards, held=HeldTexts(_HELD * size))
         has_read = _has_work(journal)

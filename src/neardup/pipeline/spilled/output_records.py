@@ -228,7 +228,7 @@ def _pieces(job: Job, result: StoredResult, group: Sequence[Part], *, copied: bo
     begin, end, sources = group[0].begin, group[-1].end, group[0].output.sources
     signed, request = result.documents.signed, job.shards.request
     markup = copied or request.html is not None  # neither copies nor fields need texts
-    shards = job.shards.with_request(replace(request, whole_texts=not copied))
+    shards = replace(job.shards, request=replace(request, whole_texts=not copied))
     numbers, edges = job.shards.numbers(sources), signed.edges - signed.first
     firsts, lasts = edges[:-1][numbers.start : numbers.stop], edges[1:][numbers.start : numbers.stop]
     for place in np.flatnonzero((firsts == lasts) | ((firsts < end) & (lasts > begin))).tolist():
