@@ -263,6 +263,10 @@ def test_an_existing_folder_is_replaced_only_by_force_and_only_if_it_holds_docum
     (old / "thesis.docx").touch()
     with pytest.raises(OutputError, match=r"it contains files other than documents \(thesis\.docx\)"):
         got.write(old, np.array([0]), force=True)
+    (old / "thesis.docx").unlink()
+    (old / "link").symlink_to(tmp_path / "in")  # which no run writes
+    with pytest.raises(OutputError, match=r"it contains files other than documents \(link\)"):
+        got.write(old, np.array([0]), force=True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
 
 

@@ -1,6 +1,8 @@
 """The files among the inputs: those of folders, of several formats, in memory and in pieces."""
 
 import os
+import re
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -9,7 +11,8 @@ from archives_made import packed, page
 
 from neardup import Checksum, Field, dedup_files
 from neardup.model.errors import DataError, FieldMissing, InputRefused, OutputRefused, OutputsOverlap, ParameterError
-from neardup.sources.inputs import inputs_of
+from neardup.sources.inputs import inputs_of, require_once
+from neardup.sources.patterns import expand
 from neardup.sources.read import read
 from neardup.sources.request import Request
 
@@ -159,3 +162,51 @@ def test_patterns_do_not_match_the_work_folder_of_an_interrupted_run(data):
     assert inputs_of(["pages*", "*t*"], Request()).paths == (
         *("pages.warc.gz", "data/a/x.jsonl", "data/b.csv", "data/c.parquet", "texts"),
     )
+
+
+def test_a_file_is_an_input_once(tmp_path):
+    (tmp_path / "a.jsonl").write_text('{"text": "a b c"}\n')
+    (tmp_path / "link.jsonl").symlink_to("a.jsonl")
+    name, link = str(tmp_path / "a.jsonl"), str(tmp_path / "link.jsonl")
+    require_once(expand([name]))
+    for urls in (("s3://a/b.jsonl", "s3://a/c.jsonl"), ("s3://a/b//c.jsonl", "s3://a/b/c.jsonl")):
+        assert require_once(urls) == urls
+    for given, words in (
+        ([name, name], "a.jsonl is given twice, by its name or a pattern; name each input once"),
+        ([str(tmp_path / "*.jsonl")], f"link.jsonl is the same as {name}"),
+        ([name, str(tmp_path / "." / "a*.jsonl")], "is given twice"),
+        ([name, f"{tmp_path}/./a.jsonl"], "is the same as"),
+        ([link, name], f"is the same as {link}"),
+        (("s3://a/b.jsonl", "s3://a/b.jsonl"), "is given twice"),
+        (("memory:///a/b.jsonl", "memory://a/b.jsonl"), "is the same as memory:///a/b.jsonl"),
+        ([f"file://{name}", f"local://{name}"], "is given twice"),
+    ):
+        with pytest.raises(InputRefused, match=re.escape(words)):
+            require_once(expand(given) if isinstance(given, list) else given)
+
+
+def test_an_input_inside_another_one_is_refused(tmp_path):
+    (tmp_path / "outer" / "inner").mkdir(parents=True)
+    (tmp_path / "outer2").mkdir()
+    (tmp_path / "link").symlink_to("outer/inner")
+    (tmp_path / "outer" / "a.jsonl").touch()
+    outer, inner = str(tmp_path / "outer"), str(tmp_path / "outer" / "inner")
+    assert require_once(expand([outer, f"{outer}2"])) == (outer, f"{outer}2")
+    for given in ([outer, inner], [inner, outer], [f"{outer}*", inner], [str(tmp_path / "link"), outer]):
+        with pytest.raises(InputRefused, match=f"is inside the input folder {re.escape(outer)}, which is read"):
+            require_once(expand(given))
+
+
+def test_a_file_inside_an_input_folder_is_refused_if_it_is_read_with_it(tmp_path):
+    folder, table, text = (str(tmp_path / name) for name in ("folder", "folder/a.csv", "folder/below/b.md"))
+    (tmp_path / "folder" / "below").mkdir(parents=True)
+    for path in (table, text):
+        Path(path).touch()
+    assert require_once((folder, table)) == (folder, table)
+    assert require_once((table, folder), ["*.md"]) == (table, folder)
+    for given, globs in (((folder, text), ()), ((folder, table), ["*.csv"]), ((text, folder), ["below/*"])):
+        with pytest.raises(InputRefused, match="which is read with it; name each input once"):
+            require_once(given, globs)
+    Path(text).unlink()  # a folder without texts represents its tables
+    with pytest.raises(InputRefused, match="which is read with it"):
+        require_once((folder, table))

@@ -16,7 +16,7 @@ import pytest
 
 from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError
 from neardup.sources import output
-from neardup.sources.formats import FOLDER, expand
+from neardup.sources.formats import FOLDER
 from neardup.sources.inputs import inputs_of
 from neardup.sources.output import (
     PAGES,
@@ -29,6 +29,7 @@ from neardup.sources.output import (
     write_table,
 )
 from neardup.sources.output_places import InputPaths
+from neardup.sources.patterns import expand
 from neardup.sources.read import read
 from neardup.sources.request import Request
 

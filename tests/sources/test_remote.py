@@ -10,7 +10,8 @@ import pytest
 from neardup import dedup_files
 from neardup.model.errors import DataError, InputRefused, OutputError, ParameterError
 from neardup.sources import remote
-from neardup.sources.formats import display, require_once
+from neardup.sources.formats import display
+from neardup.sources.inputs import require_once
 from neardup.sources.output import write_table
 from neardup.sources.read import read
 

@@ -30,10 +30,11 @@ from neardup.model.errors import DataError, counted, reason, require
 from neardup.sources.collection import Advance, Append, InputPiece, silent
 from neardup.sources.compression import HEAD, MARKED, changed, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
-from neardup.sources.formats import DOCUMENTS, FOLDER, display, ending, is_document, is_hidden, is_pipe, kind, matches
+from neardup.sources.formats import DOCUMENTS, FOLDER, display, ending, is_document, is_pipe, kind
 from neardup.sources.lines import BOM
 from neardup.sources.output import new_folder, replaced, writable
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, field_of
+from neardup.sources.patterns import entries, is_hidden, is_link_to_folder, matches
 from neardup.sources.record_faults import Rejected, missing_field
 from neardup.sources.request import Request
 from neardup.sources.tables import slices
@@ -218,30 +219,6 @@ def _nothing_in(root: str, globs: Sequence[str], endings: "Counter[str]", links:
     if links:
         rule += f"; links to folders, or to files elsewhere, are not followed ({links:,} here): name what they link to"
     return DataError(root, rule, code)
-
-
-def entries(root: str) -> Iterator[tuple[str, "os.DirEntry[str]"]]:
-    """Yield each path in a folder, and in the folders inside, with its entry; folders themselves are left out.
-
-    Raises ``DataError`` for a folder that cannot be listed.
-    """
-    folders = [""]
-    while folders:
-        above = folders.pop()
-        try:
-            with os.scandir(Path(root, above)) as listed:
-                for entry in listed:
-                    if entry.is_dir(follow_symlinks=False):
-                        folders.append(f"{above}{entry.name}/")
-                    else:
-                        yield f"{above}{entry.name}", entry
-        except OSError as error:
-            raise DataError.by(error, error.filename, "this folder") from error
-
-
-def is_link_to_folder(entry: "os.DirEntry[str]") -> bool:
-    """Return whether an entry is a link to a folder; broken links are not, nor are links to themselves."""
-    return entry.is_symlink() and os.path.isdir(entry)  # noqa: PTH112 - ``entry.is_dir`` may raise errors
 
 
 def _name(folder: str) -> str:

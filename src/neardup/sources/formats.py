@@ -1,13 +1,11 @@
 """The formats of inputs and outputs, by their names."""
 
-import glob
 import os
 import re
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import Final
 
@@ -19,10 +17,8 @@ from neardup.model.errors import (
     InputRefused,
     StorageRefused,
     reason,
-    require,
     require_path,
 )
-from neardup.model.folders import BESIDE
 
 AnyPath = str | os.PathLike[str]
 
@@ -62,7 +58,6 @@ _COPY_OF_URL: Final = f"{os.sep}{FETCHED}{os.sep}"  # in the path of a copy, bef
 _NAME: Final = 60  # shown characters of a name that cannot be a file's
 _URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _PASSWORD: Final = re.compile(r"(?i)\b((?:https?|ftps?|sftp|ssh|smb|webdavs?|webhdfs|hdfs)://[^/?#@:\s]*):[^/?#\s]*@")
-_SLASHES: Final = re.compile(r":///+")  # file systems write URLs of the same file with two slashes or with three
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,109 +90,6 @@ def compression_of(path: str) -> str | None:
     """Return the compression that the file's name promises; ``None`` without one, or if its ending is unknown."""
     found = kind(path)
     return None if found is None else found.compression
-
-
-def expand(inputs: Sequence[AnyPath]) -> tuple[str, ...]:
-    """Replace each pattern by the paths that match, sorted. An existing path is never a pattern.
-
-    So are URLs, which are reached here.
-
-    Raises ``InputRefused`` for a path that does not exist and for a pattern without matches, ``DataError`` for one that
-    the user may not look for, ``ParameterError`` for no inputs and for standard input given twice.
-    """
-    require(len(inputs) > 0, "inputs", list(inputs), "must name at least one file or folder")
-    require_one_standard_input(inputs)
-    paths: list[str] = []
-    for path in (local(path) for path in inputs):
-        if is_url(path):
-            from neardup.sources.remote import found
-
-            paths.extend(found(path))
-        elif path == STDIN or os.path.lexists(path):
-            paths.append(path)
-        elif glob.has_magic(path):
-            paths.extend(_matching(path))
-        else:
-            raise _absent(path)
-    return tuple(paths)
-
-
-def require_one_standard_input(inputs: Sequence[AnyPath]) -> None:
-    """Raise ``ParameterError`` for standard input given twice: the second reading would be empty."""
-    rule = "must name standard input only once; to read it twice, save it to a file"
-    require(list(inputs).count(STDIN) <= 1, "inputs", list(inputs), rule)
-
-
-def _matching(pattern: str) -> list[str]:
-    """Return the paths that match a pattern, sorted; ``DataError`` for a folder that may hold others unseen."""
-    parts = PurePath(pattern).parts
-    first = next(place for place, part in enumerate(parts) if glob.has_magic(part))
-    for place in range(first, len(parts) + (parts[-1] == "**")):
-        above = os.path.join(*parts[:place], "")  # noqa: PTH118 - with the slash that only folders match
-        for folder in glob.glob(above, recursive=True) if place > first else [above or os.curdir]:  # noqa: PTH207
-            _require_listed(folder)
-    found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
-    found = [path for path in found if not path.rstrip(os.sep).endswith(BESIDE)]  # of an interrupted run
-    shown = [path for path in found if not _is_hidden_table(path, pattern)]
-    if not shown:
-        hidden = (
-            f"only hidden tables ({len(found):,}), whose names or folders begin with _: write this _ in the pattern"
-        )
-        raise InputRefused(pattern, f"this pattern matches {hidden}" if found else "no file matches this pattern")
-    return shown
-
-
-def _is_hidden_table(path: str, pattern: str) -> bool:
-    """Return whether a match is a table, or a folder of tables, that a pattern hides."""
-    if not is_hidden_match(path, pattern, "_"):
-        return False
-    if not os.path.isdir(path):  # noqa: PTH112 - a string
-        return kind(path) is not None
-    names = [name for _, _, files in os.walk(path) for name in files]
-    return any(kind(name) is not None for name in names) and not any(map(is_document, names))
-
-
-def _require_listed(folder: str) -> None:
-    """Raise ``DataError`` for a folder whose files the user may not see, which patterns would leave out in silence."""
-    try:
-        os.scandir(folder).close()
-        os.stat(os.path.join(folder, os.curdir))  # noqa: PTH116, PTH118 - which needs the permission to enter it
-    except PermissionError as error:
-        raise DataError.by(error, display(folder), "this folder") from error
-    except OSError:  # it is not a folder, or was removed
-        return
-
-
-def require_once(paths: tuple[str, ...], globs: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return expanded inputs; ``InputRefused`` if files could count twice.
-
-    This is so for inputs that are the same, also by a symbolic link, and for one inside an input folder if its files
-    are read with the folder: texts, files that match *globs* if there are any, and tables of a folder without texts.
-    """
-    known: dict[str, str] = {}
-    for path in paths:
-        own = os.path.realpath(path) if path != STDIN and not is_url(path) else _SLASHES.sub("://", path, 1)
-        if first := known.get(own):
-            rule = "is given twice, by its name or a pattern" if first == path else f"is the same as {display(first)}"
-            raise InputRefused(display(path), f"{rule}; name each input once", "given twice")
-        known[own] = path
-    folders = {own: path for own, path in known.items() if os.path.isdir(own)}  # noqa: PTH112 - a string
-    for own, path in known.items() if folders else ():
-        outer = next((above for above in map(str, PurePath(own).parents) if above in folders), None)
-        if outer is not None and _is_read(outer, own, globs):
-            rule = f"is inside the input folder {display(folders[outer])}, which is read with it; name each input once"
-            raise InputRefused(display(path), rule)
-    return paths
-
-
-def _is_read(folder: str, path: str, globs: Sequence[str]) -> bool:
-    """Return whether an input folder is read with a path inside it."""
-    if os.path.isdir(path):  # noqa: PTH112 - a string
-        return True
-    if globs:
-        return matches(os.path.relpath(path, folder), globs)
-    names = (name for _, _, files in os.walk(folder) for name in files)
-    return is_document(path) or not any(map(is_document, names))
 
 
 def is_document(name: str) -> bool:
@@ -277,20 +169,6 @@ def require_file(path: str, max_bytes: int, *, or_standard_input: bool = False) 
         raise DataError(name, f"it is larger than {max_bytes:,} bytes", "too large")
 
 
-def _absent(path: str) -> DataError:
-    if not path:
-        return InputRefused("input ''", "the name of an input is empty")
-    try:
-        Path(path).lstat()
-    except (FileNotFoundError, NotADirectoryError):
-        return InputRefused(path, "there is no such file or folder", NO_FILE)
-    except PermissionError as error:
-        return DataError.by(error, path)
-    except (OSError, ValueError) as error:
-        return InputRefused(path, f"it cannot be opened: {reason(error)}")
-    return InputRefused(path, "it was created during the check; run again")
-
-
 def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - what users call it
     """Return the format of an existing input: by name for files, JSONL for standard input, ``FOLDER`` for folders.
 
@@ -321,51 +199,6 @@ def readable(source: str) -> Iterator[None]:
         yield
     except OSError as error:
         raise DataError.by(error, source) from error
-
-
-def matches(relative: str, patterns: Sequence[str]) -> bool:
-    """Return whether a file of a folder matches a pattern: by its name or, with a slash, by its whole path.
-
-    ``*`` does not match slashes, and ``**`` between slashes matches any number of folders, also none.
-
-    >>> matches("a.py", ["**/*.py"]), matches("s/t/c.py", ["s/**"]), matches("s/t/c.py", ["s/*"])
-    (True, True, False)
-    """
-    parts = relative.split("/")
-    return any(
-        _match(parts, pattern.split("/")) if "/" in pattern else fnmatchcase(parts[-1], pattern) for pattern in patterns
-    )
-
-
-def _match(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Return whether the parts of a path match those of a pattern."""
-    if not parts or not pattern:
-        return not parts and not pattern
-    if pattern[0] == "**":
-        rest = pattern[1:]
-        return not rest or any(_match(parts[number:], rest) for number in range(len(parts)))
-    return fnmatchcase(parts[0], pattern[0]) and _match(parts[1:], pattern[1:])
-
-
-def is_hidden(relative: str, patterns: Sequence[str], marks: str = ".") -> bool:
-    """Return whether a part of a path begins with one of the *marks*, unless a part of a pattern begins with it, too.
-
-    >>> is_hidden(".git/notes.txt", ["*.txt"]), is_hidden(".git/notes.txt", [".git/*.txt"])
-    (True, False)
-    """
-    named = {part[:1] for pattern in patterns for part in pattern.split("/")}
-    return any(part.startswith((*marks,)) and part[0] not in named for part in relative.split("/"))
-
-
-def is_hidden_match(path: str, pattern: str, marks: str) -> bool:
-    """Return whether ``is_hidden`` holds for a match of a pattern, both without the folders before its first wildcard.
-
-    >>> [is_hidden_match("_a/b/_c.csv", pattern, "_") for pattern in ("_a/*/*.csv", "_a/b/_*.csv")]
-    [True, False]
-    """
-    parts = PurePath(pattern).parts
-    first = next(place for place, part in enumerate(parts) if glob.has_magic(part))
-    return is_hidden("/".join(PurePath(path).parts[first:]), ["/".join(parts[first:])], marks)
 
 
 def display(path: str) -> str:

@@ -1,28 +1,37 @@
-"""The files among some inputs: patterns and folders of tables represent the files in them."""
+"""The files among some inputs: patterns and folders of tables represent the files in them; no file counts twice."""
 
 import os
+import re
 from collections.abc import Sequence
 from itertools import chain
-from pathlib import Path
-from typing import NamedTuple
+from pathlib import Path, PurePath
+from typing import Final, NamedTuple
 
-from neardup.sources.folder import entries, is_link_to_folder
+from neardup.model.errors import InputRefused
 from neardup.sources.formats import (
     FOLDER,
     STDIN,
     AnyPath,
     Kind,
-    expand,
+    display,
     input_kind,
     is_document,
-    is_hidden,
     is_pipe,
+    is_url,
     kind,
+)
+from neardup.sources.patterns import (
+    entries,
+    expand,
+    is_hidden,
+    is_link_to_folder,
     matches,
-    require_once,
+    names_in,
     require_one_standard_input,
 )
 from neardup.sources.request import Request
+
+_SLASHES: Final = re.compile(r":///+")  # file systems write URLs of the same file with two slashes or with three
 
 
 class Inputs(NamedTuple):
@@ -68,6 +77,37 @@ def inputs_of(inputs: Sequence[AnyPath], request: Request, others: Sequence[AnyP
     forms = found.formats | {input_kind(path, request.format).format for path in tables}
     request.require_used(forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
     return found
+
+
+def require_once(paths: tuple[str, ...], globs: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return expanded inputs; ``InputRefused`` if files could count twice.
+
+    This is so for inputs that are the same, also by a symbolic link, and for one inside an input folder if its files
+    are read with the folder: texts, files that match *globs* if there are any, and tables of a folder without texts.
+    """
+    known: dict[str, str] = {}
+    for path in paths:
+        own = os.path.realpath(path) if path != STDIN and not is_url(path) else _SLASHES.sub("://", path, 1)
+        if first := known.get(own):
+            rule = "is given twice, by its name or a pattern" if first == path else f"is the same as {display(first)}"
+            raise InputRefused(display(path), f"{rule}; name each input once", "given twice")
+        known[own] = path
+    folders = {own: path for own, path in known.items() if os.path.isdir(own)}  # noqa: PTH112 - a string
+    for own, path in known.items() if folders else ():
+        outer = next((above for above in map(str, PurePath(own).parents) if above in folders), None)
+        if outer is not None and _is_read(outer, own, globs):
+            rule = f"is inside the input folder {display(folders[outer])}, which is read with it; name each input once"
+            raise InputRefused(display(path), rule)
+    return paths
+
+
+def _is_read(folder: str, path: str, globs: Sequence[str]) -> bool:
+    """Return whether an input folder is read with a path inside it."""
+    if os.path.isdir(path):  # noqa: PTH112 - a string
+        return True
+    if globs:
+        return matches(os.path.relpath(path, folder), globs)
+    return is_document(path) or not any(map(is_document, names_in(folder)))
 
 
 def _tables(path: str, request: Request) -> tuple[list[str], int]:

@@ -36,14 +36,13 @@ from neardup.sources.formats import (
     AnyPath,
     Kind,
     display,
-    expand,
     is_document,
     is_url,
     kind,
     local,
-    matches,
 )
 from neardup.sources.output_places import InputPaths, require_outside
+from neardup.sources.patterns import entries, expand, matches
 from neardup.sources.remote import exists, send
 from neardup.sources.screens import opened_screen
 from neardup.sources.tables import table_writer
@@ -446,7 +445,6 @@ def _refuse_folder(path: str) -> None:
 
 def _check_only_documents(path: str, globs: Sequence[str]) -> None:
     """Refuse to replace a folder that a run cannot have written, even with *force*."""
-    for folder, _, names in os.walk(path):
-        for name in names:
-            if not (is_document(name) or matches(os.path.relpath(Path(folder, name), path), globs)):
-                raise OutputRefused(path, f"it contains files other than documents ({name}); remove it yourself")
+    for relative, entry in entries(path):
+        if not (is_document(relative) or matches(relative, globs)):
+            raise OutputRefused(path, f"it contains files other than documents ({entry.name}); remove it yourself")

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
 
 from neardup.model.errors import DataError, InputRefused, NeardupError, OutputError
-from neardup.sources.formats import FETCHED, display, is_hidden_match, kind, without_passwords
+from neardup.sources.formats import FETCHED, display, kind, without_passwords
+from neardup.sources.patterns import is_hidden_match
 
 _STEP: Final = 1 << 24
 _LONGEST: Final = 300  # characters of the error of a file system: some list every place where they look for a library

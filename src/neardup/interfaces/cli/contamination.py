@@ -38,6 +38,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Search and summarise; return 1 if records were rejected."""
     resolve_outputs(arguments, "items", "documents")
     from neardup.sources.output import check_separate, check_table, write_table
+    from neardup.sources.patterns import expand
 
     given = vars(arguments)
     rule = "needs --templates FILE: it is used only to find the template of the host of a page"

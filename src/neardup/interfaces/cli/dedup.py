@@ -86,8 +86,8 @@ def run(arguments: argparse.Namespace) -> int:
     elif "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the kept documents, or --dry-run to write none")
     terminal.resolve_outputs(arguments, *_OUTPUTS)
-    from neardup.sources.formats import expand
     from neardup.sources.output import ARRAYS, check_file, write_file
+    from neardup.sources.patterns import expand
 
     in_pieces = _in_pieces(arguments)
     scheme = scheme_options.scheme_of(arguments)

@@ -56,9 +56,8 @@ from neardup.sources.formats import (
     kind,
     local,
     local_folder,
-    require_once,
 )
-from neardup.sources.inputs import Inputs, inputs_of
+from neardup.sources.inputs import Inputs, inputs_of, require_once
 from neardup.sources.output import check_separate, is_folder, is_special
 from neardup.sources.output_places import InputPaths
 from neardup.sources.read import read_requested
