@@ -8,9 +8,7 @@ import pytest
 
 from neardup import dedup_files
 from neardup.model.errors import DataError
-from neardup.sources import tables
 from neardup.sources.collection import completed, ranges
-from neardup.sources.read import read
 
 
 def test_names_of_records_without_an_id():
@@ -52,18 +50,3 @@ def test_no_records_have_the_fields_of_pages(tmp_path, monkeypatch, ways):
     monkeypatch.chdir(tmp_path)
     pq.write_table(pa.table({"id": pa.array([], pa.string()), "html": pa.array([], pa.string())}), "a.parquet")
     assert dedup_files(["a.parquet"], keep="max:title", html="html", **ways).result.summary.kept == 0
-
-
-def test_records_are_converted_some_at_a_time(tmp_path, monkeypatch):
-    monkeypatch.setattr(tables, "_ROWS", 3)
-    texts = [f"text {number}" for number in range(10)]
-    pq.write_table(pa.table({"text": texts}), tmp_path / "a.parquet")
-    got = read([tmp_path / "a.parquet"])
-    got.write(tmp_path / "out.jsonl", np.array([0, 4, 9]))
-    got.write(tmp_path / "marked.jsonl", slice(None), pa.table({"m": range(10)}))
-    written = [
-        [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
-        for name in ("out.jsonl", "marked.jsonl")
-    ]
-    assert written[0] == [{"text": texts[row]} for row in (0, 4, 9)]
-    assert written[1] == [{"text": text, "m": row} for row, text in enumerate(texts)]

@@ -8,7 +8,6 @@ import pytest
 
 from neardup.model.errors import DataError, OutputError, ParameterError
 from neardup.sources import folder
-from neardup.sources.collection import check_marks
 from neardup.sources.inputs import inputs_of
 from neardup.sources.read import read
 from neardup.sources.request import Request
@@ -285,11 +284,6 @@ def test_the_output_must_lie_apart_from_the_input(made, tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match="it is a file"):
         got.write(tmp_path / "file", np.array([0]), force=True)
-
-
-def test_files_are_not_marked():
-    with pytest.raises(ParameterError, match="must be a table, such as"):
-        check_marks("out", {"folder"})
 
 
 def test_a_page_that_is_too_long_is_counted(made, monkeypatch):

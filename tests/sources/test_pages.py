@@ -14,7 +14,7 @@ from neardup.engines import processes as engine
 from neardup.engines.processes import Processes, TableFunction, open_processes
 from neardup.interfaces.cli import main
 from neardup.pipeline.crawl import templates
-from neardup.sources import archives, collection, folder, pages
+from neardup.sources import archives, folder, pages
 from neardup.sources.pages import Batch, extracted, extracting, table_of
 from neardup.sources.read import read
 from neardup.text import extraction, html
@@ -147,7 +147,7 @@ def test_texts_do_not_depend_on_processes_and_batches(inputs, monkeypatch):
     with alone():
         expected = content(read(**given, threads=1))
     for size in (1, 3_000, 1 << 30):
-        for module in (archives, collection, folder):
+        for module in (archives, folder, pages):
             monkeypatch.setattr(module, "BATCH", size)
         assert content(read(**given)) == expected
 
@@ -158,7 +158,7 @@ def test_runs_in_pieces_do_not_depend_on_processes(inputs, tmp_path, monkeypatch
     outs = [tmp_path / name for name in ("one.jsonl", "pieces.jsonl")]
     with alone():
         dedup_files(**given, out=outs[0], threads=1, learn_templates=False)  # which the processes do not have
-    for module in (archives, collection, folder):
+    for module in (archives, folder, pages):
         monkeypatch.setattr(module, "BATCH", 5_000)
     dedup_files(**given, out=outs[1], work=tmp_path / "work", threads=2, learn_templates=False)
     assert outs[0].read_bytes() == outs[1].read_bytes()
@@ -267,7 +267,7 @@ def test_a_batch_has_pages_and_texts():
 @pytest.mark.parametrize("pieces", [False, True])
 @pytest.mark.parametrize("form", ["folder", "jsonl", "parquet"])
 def test_pages_that_are_too_long_are_cut_and_counted(form, pieces, tmp_path, monkeypatch, capfd):
-    for module in (html, extraction, folder, collection):
+    for module in (html, extraction, folder, pages):
         monkeypatch.setattr(module, "LARGEST_PAGE", 1 << 12)
     texts = {f"{number}.html": f"<p>{number} {'many words ' * words}" for number, words in ((1, 9), (2, 500), (3, 900))}
     path = tmp_path / form

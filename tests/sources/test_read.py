@@ -197,7 +197,7 @@ def pages(request, tmp_path):
 
 @pytest.mark.parametrize("view", ["auto", "visible"])
 def test_a_field_of_pages_becomes_text(pages, view, monkeypatch):
-    monkeypatch.setattr("neardup.sources.collection.BATCH", 20)
+    monkeypatch.setattr("neardup.sources.pages.BATCH", 20)
     missing = "" if pages.suffix == ".csv" else None  # CSV has no nulls
     expected = ["Bees\n\nThey left.", missing, "One hive", "", "\U0001f600"]
     extraction = Extraction(view=view)
@@ -278,7 +278,7 @@ def columns(path, name, **reading):
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet"])
 def test_a_field_of_pages_has_the_fields_of_pages(tmp_path, name, monkeypatch):
-    monkeypatch.setattr("neardup.sources.collection.BATCH", 20)
+    monkeypatch.setattr("neardup.sources.pages.BATCH", 20)
     path, head = tmp_path / name, "<html lang=de><head><title>A</title><link rel=canonical href=/a>"
     several = "<head><meta name=robots content=noindex><link rel=canonical href=/a><link rel=canonical href=/b>"
     table_of_pages(path, [{"page": page} for page in (head, "<p>B", several)])

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from neardup.pipeline.files.dedup import FilesResult
     from neardup.pipeline.files.ingestion import Added
     from neardup.pipeline.spilled.stored_documents import StoredDocuments
-    from neardup.sources.collection import WholeInputs
     from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText
+    from neardup.sources.whole_inputs import WholeInputs
 
 _NAME = 60  # shown characters of an id
 _LARGE = 10  # documents of a cluster that is described

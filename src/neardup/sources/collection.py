@@ -1,11 +1,8 @@
-"""The result of reading: the documents, the rejected records, and how to write the chosen ones back."""
+"""The documents of one format: what was read, what was rejected, and how the chosen records are written back."""
 
-import os
 from abc import ABC, abstractmethod
-from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -18,17 +15,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions
-from neardup.model.arrow_types import filtered
-from neardup.model.errors import DataError, FieldMissing, require
-from neardup.sources.fields import are_true, joined
-from neardup.sources.formats import FOLDER, WARC, AnyPath, Kind, display, kind
-from neardup.sources.output import atomic, check_target, output_kind
-from neardup.sources.output_places import InputPaths
-from neardup.sources.pages import BATCH, FOUND, PAGE_FIELDS, extracted, field_of, spread, table_of
-from neardup.sources.record_faults import Count, LackingFields, QuotedLines, Rejected, WithoutText, in_total
+from neardup.model.errors import DataError, FieldMissing
+from neardup.sources.fields import are_true
+from neardup.sources.formats import display
+from neardup.sources.pages import PAGE_FIELDS, field_of
+from neardup.sources.record_faults import Count, QuotedLines, Rejected, WithoutText
 from neardup.sources.request import DEFAULT_ID, DEFAULT_TEXT, Request
-from neardup.sources.tables import ONLY_LINES, TOGETHER, check_representable, conformed, table_writer, united
-from neardup.text.html import LARGEST_PAGE, TOO_LONG
+from neardup.sources.tables import united
 
 Append = Callable[[Any, Flags, pa.Table | None], None]
 """Appends the chosen records of a collection, with the fields of their rows of a table of marks, if it is given."""
@@ -70,30 +63,23 @@ def silent(_done: float) -> None:
 
 
 class Collection(ABC):
-    """Documents of one format, in input order: an ``InputPiece`` or, for whole inputs, ``WholeInputs``.
+    """Documents of one format, in input order: an ``InputPiece``, or ``WholeInputs``.
 
     *names* are the inputs, as messages show them. *texts* is a chunked array of strings, null if a record has no text;
     *ids* one of strings, where a record without an id (missing, null or empty) is named ``SOURCE:POSITION``, with the
     full path of the source if ``full_names`` is requested. Ids need not be unique. *rejected* lists the records that
-    are not documents; *quoted_lines* describes line ends inside quotes, if there are any and quoting was not requested
-    explicitly. *text* is the name of the text field, and *has_pages* whether texts were extracted from web pages.
-    *found* has what was found in these pages, besides the texts; ``None`` if nothing was.
-    *skipped* counts, by reason, the records of archives that are not pages, and *body_faults* the pages that could not
-    be read completely: of archives also those whose HTTP body could not be decoded as declared. *revisits* has a row
-    for each skipped record that only refers to a page. *sites* is a chunked array of uint64, which page belongs to
-    which site (see ``neardup.text.sites``); ``None`` if no templates are used. *address* is the field with the
-    addresses of web pages; ``None`` if these are the ids, or unknown.
+    are not documents.
     """
 
-    text: str = DEFAULT_TEXT
-    has_pages: bool = False
-    found: pa.Table | None = None
-    sites: pa.ChunkedArray | None = None
-    address: str | None = None
-    quoted_lines: QuotedLines | None = None
-    skipped: Mapping[str, int] = MappingProxyType({})
-    body_faults: Mapping[str, int] = MappingProxyType({})
-    revisits: pa.Table | None = None
+    text: str = DEFAULT_TEXT  # the name of the text field
+    has_pages: bool = False  # whether texts were extracted from web pages
+    found: pa.Table | None = None  # what was found in these pages, besides the texts
+    sites: pa.ChunkedArray | None = None  # uint64, see ``neardup.text.sites``; ``None`` without templates
+    address: str | None = None  # the field with the addresses of web pages; ``None`` if these are the ids, or unknown
+    quoted_lines: QuotedLines | None = None  # line ends inside quotes, unless quoting was requested explicitly
+    skipped: Mapping[str, int] = MappingProxyType({})  # the number of records of archives that are not pages, by reason
+    body_faults: Mapping[str, int] = MappingProxyType({})  # the number of pages that were not read as a whole, by kind
+    revisits: pa.Table | None = None  # a row for each skipped record that only refers to a page
 
     def __init__(
         self,
@@ -288,249 +274,11 @@ class InputPiece(Collection):
         """
 
 
-class WholeInputs(Collection):
-    """All documents of some inputs, each of them one piece. *ignored* counts the files that were not requested.
-
-    *formats* are those of the inputs; ``format`` is that of the first one.
-    """
-
-    def __init__(self, pieces: Sequence[InputPiece], request: Request, ignored: int = 0) -> None:
-        """Join pieces; ``FieldMissing`` if no record has one of the ``required_fields`` of the *request*."""
-        self.pieces = pieces
-        self.formats = {piece.format for piece in pieces}
-        self.text = request.text
-        self.glob = request.glob
-        self.ignored = ignored
-        self._edges = np.cumsum([0, *map(len, pieces)])
-        super().__init__(
-            [piece.path for piece in pieces],
-            pieces[0].format,
-            _chunked([piece.texts for piece in pieces]),
-            _chunked([piece.ids for piece in pieces]),
-            [record for piece in pieces for record in piece.rejected],
-        )
-        self.has_pages = any(piece.has_pages for piece in pieces)
-        self.skipped = sum((Counter(piece.skipped) for piece in pieces), Counter())
-        self.body_faults = sum((Counter(piece.body_faults) for piece in pieces), Counter())
-        tables = [piece.revisits for piece in pieces if piece.revisits is not None]
-        self.revisits = pa.concat_tables(tables) if tables else None
-        self.quoted_lines = in_total(piece.quoted_lines for piece in pieces)
-        if any(piece.sites is not None for piece in pieces):
-            self.sites = _chunked([_sites(piece) for piece in pieces])
-        for name in request.required_fields:
-            self._pieces_without(name)
-
-    @property
-    def without_templates(self) -> bool:
-        """Whether some texts are those of HTML that was read without templates."""
-        return any(piece.without_templates for piece in self.pieces)
-
-    @property
-    def addresses(self) -> pa.ChunkedArray:
-        """The addresses of the documents; see ``Collection.addresses``."""
-        return _chunked([piece.addresses for piece in self.pieces])
-
-    def places(self) -> pa.Table | None:
-        """Return columns with the place of each document; ``None`` if its id is enough."""
-        found = [piece.places() for piece in self.pieces]
-        if all(places is None for places in found):
-            return None
-        rows = [pa.table({"": pa.nulls(len(piece))}) for piece in self.pieces]  # also of pieces without places
-        tables = [
-            own if places is None else places.append_column("", own[""])
-            for own, places in zip(rows, found, strict=True)
-        ]
-        return pa.concat_tables(tables, promote_options="default").drop_columns("")
-
-    def originals(self, representatives: Positions) -> pa.Table | None:
-        """Return where the records of these documents are, for revisit records; ``None`` if nowhere.
-
-        Null for -1, and for a record that cannot be read alone.
-        """
-        if self.formats != {WARC}:
-            return None
-        from neardup.sources.archives import originals
-
-        offsets = [None, *(one for piece in self.pieces for one in piece.column("warc_record_offset").to_pylist())]
-        rows = [self._row(row) if row >= 0 else None for row in representatives.tolist()]
-        return originals([own and own[0].path for own in rows], [offsets[row + 1] for row in representatives.tolist()])
-
-    def column(self, name: str, *, literal: bool = False) -> pa.Array:
-        """Return a field of all records; see ``Collection.column``."""
-        without = self._pieces_without(name)
-        if not len(self):
-            return self.pieces[0].column(name, literal=literal)
-        written = [piece.format == "jsonl" and not literal for piece in self.pieces]
-
-        def of(piece: InputPiece, *, written: bool) -> pa.ChunkedArray:
-            if written:
-                return piece.raw_column(name)
-            own = pa.nulls(len(piece)) if piece in without else piece.column(name, literal=literal)
-            return pa.chunked_array([own])
-
-        columns = [of(piece, written=own) for piece, own in zip(self.pieces, written, strict=True)]
-        found = joined(name, columns, written, lambda piece, row: self.pieces[piece].place(row))
-        return found.unify_dictionaries().combine_chunks()
-
-    def flags(self, name: str) -> pa.Array:
-        """Return whether a field is 1 or true, in any spelling; see ``Collection.flags``."""
-        return pa.concat_arrays([piece.flags(name) for piece in self.pieces])
-
-    def place(self, row: int) -> tuple[str, int]:
-        """Return the place of a record: the source, and its line or, if that is unknown, its number."""
-        piece, own = self._row(row)
-        return piece.place(own)
-
-    def rows(self) -> Iterator[pa.Table]:
-        """Yield all records with all of their fields, some at a time."""
-        for piece in self.pieces:
-            yield from piece.rows()
-
-    @cached_property
-    def schema(self) -> pa.Schema:
-        """All fields of the records; see ``Collection.schema``."""
-        why = TOGETHER if len(self.pieces) > 1 else ONLY_LINES
-        return united(((piece.source, piece.schema) for piece in self.pieces), why)
-
-    def write(
-        self, path: AnyPath, rows: Positions | Flags | slice, marks: pa.Table | None = None, *, force: bool = False
-    ) -> None:
-        """Write the records of these *rows* with the columns of the inputs, in the format of *path*.
-
-        *marks* has a row for every document: its fields are added at the end. For an archive, these are the
-        ``originals`` of the other documents, for which revisit records are written if the payload is equal.
-
-        Raises the errors of ``check_target``, ``DataError`` if an input has changed since it was read, or if the
-        records have a field with the name of a mark, and ``OutputError`` if the system refuses; then nothing is
-        written.
-        """
-        check_target(path, InputPaths(self.inputs), self.formats, force=force, glob=self.glob)
-        path, mask = os.fspath(path), np.zeros(len(self), np.bool_)
-        mask[rows] = True
-        how = output_kind(path, self.format)
-        own = self.formats == {how.format}
-        with self.pieces[0].writer(path) if own else converter(path, how, self.schema) as append:
-            for piece, (begin, end) in zip(self.pieces, pairwise(self._edges.tolist()), strict=True):
-                append(piece, mask[begin:end], None if marks is None else marks[begin:end])
-
-    def _row(self, row: int) -> tuple[InputPiece, int]:
-        number = int(np.searchsorted(self._edges, row, side="right")) - 1
-        return self.pieces[number], row - int(self._edges[number])
-
-    def _pieces_without(self, name: str) -> set[InputPiece]:
-        """Return the pieces without a field; ``FieldMissing`` if no record has it."""
-        lacking = LackingFields([name])
-        without = {piece for piece in self.pieces if lacking.add(piece)}
-        lacking.require(", ".join(self.names))
-        return without
-
-
-def _chunked(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
-    """Join columns of one type, or of several types of strings."""
-    kind = columns[0].type if len({column.type for column in columns}) == 1 else pa.large_string()
-    return pa.chunked_array([chunk.cast(kind) for column in columns for chunk in column.chunks], kind)
-
-
-def extract(pieces: Sequence[InputPiece], request: Request) -> None:
-    """Replace the texts of pieces, which are HTML, by those of these pages; nulls remain.
-
-    Pages have ``PAGE_FIELDS``, too. With templates, the address of a page is in a field; pages without one have none.
-    """
-
-    def batches() -> Iterator[tuple[pa.Array, pa.Table, float]]:
-        for number, piece in enumerate(pieces, 1):
-            hosts = _hosts(piece, request)
-            done = 0
-            for chunk in filter(len, piece.texts.chunks):
-                sizes = pc.fill_null(pc.binary_length(chunk), 0).to_numpy(zero_copy_only=False)
-                edges = np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH, prepend=0)).tolist()
-                for begin, end in pairwise([0, *edges, len(chunk)]):
-                    there, rows = chunk[begin:end].is_valid(), slice(done + begin, done + end)
-                    own = None if hosts is None else hosts[rows].filter(there)
-                    names = piece.ids[rows].combine_chunks().filter(there)
-                    yield there, table_of(chunk[begin:end].filter(there), names, hosts=own), number / len(pieces)
-                done += len(chunk)
-
-    parts = (spread(found, there) for there, found in extracted(request.extraction, request.processes, batches()))
-    for piece in pieces:
-        piece.has_pages = True
-        cut = pc.sum(pc.greater(pc.binary_length(piece.texts), LARGEST_PAGE)).as_py()
-        piece.body_faults = {TOO_LONG: cut} if cut else {}
-        own: list[pa.Table] = []
-        while sum(map(len, own)) < len(piece):
-            own.append(next(parts))
-        whole = pa.concat_tables(own) if own else pa.schema(FOUND).empty_table()
-        piece.texts, piece.found = whole["texts"], whole.drop_columns("texts")  # and the HTML is not held
-        if request.extraction.templates is not None:
-            piece.address = None if request.url_field == request.id else request.url_field
-            piece.sites = whole["sites"]
-
-
-def _hosts(piece: InputPiece, request: Request) -> pa.Array | None:
-    """Return the host of each page, by the field of its address; ``None`` without templates."""
-    if request.extraction.templates is None:
-        return None
-    from neardup.sources.hosts import host  # most runs need no addresses
-
-    if piece.lacking(request.url_field) is not None:
-        return pa.nulls(len(piece), pa.string())
-    urls = piece.column(request.url_field, literal=True).to_pylist()
-    return pa.array([host(url) for url in urls], pa.string())
-
-
-def _sites(piece: InputPiece) -> pa.ChunkedArray:
-    """Return the sites of a piece; texts that are not those of pages with templates belong to none."""
-    return pa.chunked_array([np.zeros(len(piece), np.uint64)]) if piece.sites is None else piece.sites
-
-
 def require_new(source: str, marks: Iterable[str], fields: Container[str]) -> None:
     """Raise ``DataError`` for a mark with the name of one of the *fields* of the records of a source."""
     for name in marks:
         if name in fields:
             raise DataError(source, f"the records already have a field {name!r}", "field taken")
-
-
-def check_marks(path: str, formats: AbstractSet[str], form: str | None = None) -> None:
-    """Raise ``ParameterError`` for an output that documents of these *formats* cannot be marked in.
-
-    The files of a folder have the format *form*, such as ``jsonl.zst``, or that of the documents.
-    """
-    found = kind(path) or (None if form is None else kind(f"x.{form}"))
-    rule = "must be a table, such as marked.jsonl, as files of a folder have no place for the cluster"
-    require(found is not None or FOLDER not in formats, "mark", path, rule)
-    archive = WARC in formats if found is None else found.format == WARC
-    require(not archive, "mark", path, "adds fields, which archives do not have; write JSON lines or Parquet")
-
-
-@contextmanager
-def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
-    """Return a context like ``InputPiece.writer`` for an output of another kind than the collections have.
-
-    *schema* describes all fields of all collections, without marks; lines of JSON are written unchanged as such.
-    """
-    check_representable(path, schema, how.format)
-    opened: list[Any] = []
-    with atomic(path) as file, ExitStack() as stack:
-
-        def append(piece: Any, mask: Flags, marks: pa.Table | None) -> None:
-            more = pa.schema([]) if marks is None else marks.schema
-            require_new(piece.source, more.names, schema.names)
-            whole = pa.schema([*schema, *more])
-            if not opened:
-                opened.extend(stack.enter_context(table_writer(file, how, whole)))
-            write, lines = opened
-            if how.format == piece.format == "jsonl":
-                piece.append_to(lines, mask, marks)
-                return
-            begin = 0
-            for rows in piece.rows():
-                part = slice(begin, begin + len(rows))
-                added = [] if marks is None else marks[part].columns
-                table = pa.table([*rows.columns, *added], [*rows.column_names, *more.names])
-                write(filtered(conformed(piece.source, table, whole), mask[part]))
-                begin = part.stop
-
-        yield append
 
 
 def completed(ids: pa.ChunkedArray | None, source: str, positions: Positions) -> pa.ChunkedArray:

@@ -5,8 +5,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import repeat
-from typing import Any, Final, TypeVar
+from itertools import pairwise, repeat
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,11 @@ import pyarrow.compute as pc
 from neardup.engines.processes import Processes, TableFunction
 from neardup.model.errors import ExtraMissing
 from neardup.text.extraction import BothViews, Extraction, texts_without_templates
-from neardup.text.html import PageContent
+from neardup.text.html import LARGEST_PAGE, TOO_LONG, PageContent
+
+if TYPE_CHECKING:
+    from neardup.sources.collection import InputPiece
+    from neardup.sources.request import Request
 
 Item = TypeVar("Item")
 Reader = Callable[[pa.Table], pa.Table]
@@ -218,6 +222,53 @@ def both_views(
     for (item, table), found in answered(tables, partial(processes.map, read=read)):
         views = (one | {name: PageContent(**one[name]) for name in ("main", "visible")} for one in found.to_pylist())
         yield item, table, [BothViews(**one) for one in views]
+
+
+def replace_markup(pieces: "Sequence[InputPiece]", request: "Request") -> None:
+    """Replace the texts of pieces, which are HTML, by those of these pages; nulls remain.
+
+    The pieces get ``PAGE_FIELDS``, too, and, with templates, the sites of their pages by the field of the address.
+    """
+
+    def batches() -> Iterator[tuple[pa.Array, pa.Table, float]]:
+        for number, piece in enumerate(pieces, 1):
+            hosts = _hosts(piece, request)
+            done = 0
+            for chunk in filter(len, piece.texts.chunks):
+                sizes = pc.fill_null(pc.binary_length(chunk), 0).to_numpy(zero_copy_only=False)
+                edges = np.flatnonzero(np.diff(np.cumsum(sizes) // BATCH, prepend=0)).tolist()
+                for begin, end in pairwise([0, *edges, len(chunk)]):
+                    there, rows = chunk[begin:end].is_valid(), slice(done + begin, done + end)
+                    own = None if hosts is None else hosts[rows].filter(there)
+                    names = piece.ids[rows].combine_chunks().filter(there)
+                    yield there, table_of(chunk[begin:end].filter(there), names, hosts=own), number / len(pieces)
+                done += len(chunk)
+
+    parts = (spread(found, there) for there, found in extracted(request.extraction, request.processes, batches()))
+    for piece in pieces:
+        piece.has_pages = True
+        cut = pc.sum(pc.greater(pc.binary_length(piece.texts), LARGEST_PAGE)).as_py()
+        piece.body_faults = {TOO_LONG: cut} if cut else {}
+        own: list[pa.Table] = []
+        while sum(map(len, own)) < len(piece):
+            own.append(next(parts))
+        whole = pa.concat_tables(own) if own else pa.schema(FOUND).empty_table()
+        piece.texts, piece.found = whole["texts"], whole.drop_columns("texts")  # and the HTML is not held
+        if request.extraction.templates is not None:
+            piece.address = None if request.url_field == request.id else request.url_field
+            piece.sites = whole["sites"]
+
+
+def _hosts(piece: "InputPiece", request: "Request") -> pa.Array | None:
+    """Return the host of each page, by the field of its address; ``None`` without templates."""
+    if request.extraction.templates is None:
+        return None
+    from neardup.sources.hosts import host  # most runs need no addresses
+
+    if piece.lacking(request.url_field) is not None:
+        return pa.nulls(len(piece), pa.string())
+    urls = piece.column(request.url_field, literal=True).to_pylist()
+    return pa.array([host(url) for url in urls], pa.string())
 
 
 def host_of(address: str | None, page: bytes | str = "") -> str | None:

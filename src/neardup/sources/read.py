@@ -17,15 +17,16 @@ import pyarrow as pa
 from neardup.engines.local import thread_count
 from neardup.engines.processes import open_processes
 from neardup.model.errors import require_paths
-from neardup.sources.collection import InputPiece, WholeInputs, extract
+from neardup.sources.collection import InputPiece
 from neardup.sources.compression import within_memory
 from neardup.sources.copies import copied
 from neardup.sources.folder import Folder, documents_in, require_other_names
 from neardup.sources.formats import FOLDER, WARC, AnyPath, is_url
 from neardup.sources.inputs import Inputs, inputs_of
-from neardup.sources.pages import extracting
+from neardup.sources.pages import extracting, replace_markup
 from neardup.sources.record_faults import nothing_left
 from neardup.sources.request import Request
+from neardup.sources.whole_inputs import WholeInputs
 
 Progress = Callable[[str, int, int], None]
 Advance = Callable[[int, float], None]  # the number of an input, and the share of it that has been read
@@ -97,7 +98,7 @@ def read_requested(
 def _of_local(inputs: Inputs, paths: Sequence[str], request: Request, advance: Advance) -> WholeInputs:
     """Read inputs at these paths, which are copies of those at URLs."""
     require_other_names(inputs.folders)
-    pieces: list[InputPiece] = []
+    pieces = list[InputPiece]()
     ignored = inputs.ignored
     for index, (path, one) in enumerate(zip(paths, inputs.kinds, strict=True)):
         if one.format == FOLDER:
@@ -108,7 +109,7 @@ def _of_local(inputs: Inputs, paths: Sequence[str], request: Request, advance: A
             with within_memory(path):
                 pieces.append(reader(one.format)(path, request, advance=partial(advance, index)))
     if request.html is not None:
-        extract(pieces, request)
+        replace_markup(pieces, request)
     return WholeInputs(pieces, request, ignored)
 
 

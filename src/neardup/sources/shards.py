@@ -24,14 +24,14 @@ from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes
 from neardup.model.errors import NO_FILE, DataError, InputRefused, require
 from neardup.sources import remote
-from neardup.sources.collection import InputPiece, Needs, Shard, extract, ranges
+from neardup.sources.collection import InputPiece, Needs, Shard, ranges
 from neardup.sources.compression import identity
 from neardup.sources.copies import copied, needs_copy
 from neardup.sources.fields import joined
 from neardup.sources.folder import Folder, documents_in, require_other_names, state_of
 from neardup.sources.formats import FOLDER, STDIN, Kind, display, input_kind, is_pipe, is_url
 from neardup.sources.inputs import Inputs
-from neardup.sources.pages import extracting
+from neardup.sources.pages import extracting, replace_markup
 from neardup.sources.read import reader
 from neardup.sources.record_faults import LackingFields
 from neardup.sources.request import Request
@@ -256,7 +256,7 @@ class Shards:
                 if shard.source < self.texts:
                     piece.take_sites()
                 elif request.html is not None and not markup:
-                    extract([piece], request)
+                    replace_markup([piece], request)
                 yield piece
 
 

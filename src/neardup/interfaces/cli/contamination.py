@@ -38,7 +38,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Search and summarise; return 1 if records were rejected."""
     resolve_outputs(arguments, "items", "documents")
     from neardup.sources.output import check_separate, check_table, write_table
-    from neardup.sources.patterns import expand
 
     given = vars(arguments)
     rule = "needs --templates FILE: it is used only to find the template of the host of a page"
@@ -90,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _note_common_files(arguments: argparse.Namespace) -> None:
     """Print which files are both training documents and tests."""
-    from neardup.sources.formats import expand
+    from neardup.sources.patterns import expand
 
     tests = {os.path.realpath(path) for path in expand(arguments.against)}
     both = [path for path in expand(arguments.inputs) if os.path.realpath(path) in tests]

@@ -73,7 +73,7 @@ if TYPE_CHECKING:  # runs in pieces are loaded when there is one
     from neardup.pipeline.spilled.forecast import Forecast
     from neardup.pipeline.spilled.state import State
     from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
-    from neardup.sources.collection import WholeInputs
+    from neardup.sources.whole_inputs import WholeInputs
 
 _LARGE: Final = 1 << 24  # bytes of inputs: smaller ones always fit
 _LOADED: Final = 10**8  # bytes of the libraries and kernels that a run loads

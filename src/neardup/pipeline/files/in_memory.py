@@ -18,13 +18,14 @@ from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import Collection, WholeInputs, check_marks, require_new
+from neardup.sources.collection import Collection, require_new
 from neardup.sources.formats import PAGE_FORMATS
 from neardup.sources.inputs import Inputs
 from neardup.sources.output import PAGES, check_table, check_target, is_page, output_kind, write_file
 from neardup.sources.output_places import InputPaths
 from neardup.sources.plain_columns import check_values
 from neardup.sources.tables import check_representable
+from neardup.sources.whole_inputs import WholeInputs, check_marks
 from neardup.text.columns import text_column
 
 

@@ -22,12 +22,13 @@ from neardup.pipeline.index.records import NamedRecords, RecordReader, address_f
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import InputPiece, extract
+from neardup.sources.collection import InputPiece
 from neardup.sources.compression import Contents
 from neardup.sources.formats import STDIN, AnyPath, display
 from neardup.sources.ids import id_of
 from neardup.sources.inputs import inputs_of
 from neardup.sources.jsonl import JsonLines
+from neardup.sources.pages import replace_markup
 from neardup.sources.record_faults import RecordFaults, Rejected, missing_field
 from neardup.sources.records import decoder, literal_of
 from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_URL, Request
@@ -128,7 +129,7 @@ class FileAnswers:
         too_long = (number for number, line in enumerate(lines, first) if line is None)
         piece.rejected += [Rejected(piece.source, number, _TOO_LONG, "too long") for number in too_long]
         if self._request.html is not None:
-            extract([piece], self._request)
+            replace_markup([piece], self._request)
         answers = [{"line": number} | answer for (_, number), answer in self._answered(piece, alone=True)]
         for answer in answers:
             answer["id"] = ids.get(answer["line"], answer["id"])

@@ -38,7 +38,7 @@ from neardup.pipeline.spilled.outputs import (
 )
 from neardup.pipeline.spilled.run import Stages
 from neardup.pipeline.spilled.stored_documents import StoredResult
-from neardup.sources.collection import InputPiece, converter
+from neardup.sources.collection import InputPiece
 from neardup.sources.formats import PAGE_FORMATS, Kind, display, is_url, kind
 from neardup.sources.output import PAGES, is_page, is_special, output_kind, write_file
 from neardup.sources.pages import extracting
@@ -46,6 +46,7 @@ from neardup.sources.plain_columns import check_values, has_limits
 from neardup.sources.read import reader
 from neardup.sources.shards import Shards
 from neardup.sources.tables import ONLY_LINES, TOGETHER, check_levels, check_representable, united
+from neardup.sources.whole_inputs import converter
 
 _ROWS: Final = 1 << 16  # decisions that are written together
 _AHEAD: Final = 4  # pieces: a group of rows of Parquet has many, and is written at once

@@ -15,7 +15,7 @@ from neardup.model.errors import OutputError, OutputRefused, ParameterError, Sto
 from neardup.pipeline.corpus.result import MARKS
 from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.stored_documents import StoredResult
-from neardup.sources.collection import check_marks, require_new
+from neardup.sources.collection import require_new
 from neardup.sources.formats import (
     COMPRESSIONS,
     FOLDER,
@@ -31,6 +31,7 @@ from neardup.sources.output import check_target, is_folder, is_special, output_k
 from neardup.sources.output_places import InputPaths
 from neardup.sources.remote import exists, matching, remove
 from neardup.sources.shards import Shards
+from neardup.sources.whole_inputs import check_marks
 
 PLACE: Final = "place"  # the stage that records which outputs get their names
 
