@@ -299,7 +299,7 @@ def test_files_whose_quotation_marks_have_another_meaning_are_not_written_to_one
     (tmp_path / "b.tsv").write_bytes(b'"text"\t"id"\n"tab\t and\nline end"\t2\n')
     inputs = [tmp_path / f"{name}.tsv" for name in order]
     work = work and tmp_path / work
-    with pytest.raises(DataError, match="names are quoted in only one of its header and that of"):
+    with pytest.raises(DataError, match="quotation marks have another meaning in it than in"):
         dedup_files(inputs, tmp_path / "out.tsv", work=work)
     assert not (tmp_path / "out.tsv").exists()
     dedup_files(inputs, tmp_path / "out.csv", work=work)

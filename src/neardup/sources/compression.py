@@ -173,7 +173,7 @@ def _order(head: bytes, size: int) -> str:
     return "LE" if filled[0] else "BE" if filled[-1] else ""
 
 
-def load(path: str, compression: str | None, max_bytes: int, *, page: bool = False) -> Contents:
+def load(path: str, compression: str | None = None, max_bytes: int = 0, *, page: bool = False) -> Contents:
     """Return the bytes of a file, or of standard input for ``-``, expanded. A *page* may be UTF-16 with a mark.
 
     Raises ``DataError`` if the file cannot be read; if its first bytes contradict its name; if a compressed file is
@@ -290,12 +290,12 @@ def check_plain(source: str, head: bytes, *, page: bool = False) -> None:
 
 def _held(source: str, chunks: Iterable[bytes], most: int, *, page: bool = False) -> Contents:
     """Return bytes that are read into memory; they must look like plain text or a *page*, and be at most this many."""
-    data = joined(source, chunks, most)
+    data = read_whole(source, chunks, most)
     check_plain(source, bytes(data[:HEAD]), page=page)
     return Contents(source, memoryview(data))
 
 
-def joined(source: str, chunks: Iterable[bytes], most: int) -> bytearray:
+def read_whole(source: str, chunks: Iterable[bytes], most: int) -> bytearray:
     """Return all bytes of a stream; ``DataError`` if there are more than allowed."""
     data = bytearray()
     for chunk in chunks:

@@ -26,7 +26,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -105,14 +105,14 @@ class DelimitedText(InputPiece):
     @contextmanager
     def writer(cls, path: str) -> Iterator[Append]:
         """Write the header of the first records, and the records unchanged or with the marks as more fields."""
-        header: list[Any] = []
+        first: list[_Header] = []
         with atomic(path) as output, compressed(output, output_kind(path, "csv").compression) as packed:
 
             def append(piece: DelimitedText, mask: Flags, marks: pa.Table | None) -> None:
-                if not header:
-                    header.extend(piece.columns)
+                if not first:
+                    first.append(piece.columns)
                     packed.write(piece._written_header(marks))
-                piece.require_columns(piece.source, piece.columns, header, "the inputs before it")
+                piece.require_columns(piece.source, piece.columns, first[0], "the inputs before it")
                 piece._append(packed, mask, marks)
 
             yield append
@@ -122,7 +122,7 @@ class DelimitedText(InputPiece):
         """Cut a plain file without quotation marks after lines, and count them; the header is in the first shard."""
         compression = input_kind(path, request.format).compression
         if compression is None and (header := _header_of_lines(path, request)):
-            found = line_ranges(load(path, None, 1), size, len(header))
+            found = line_ranges(load(path), size, len(header))
             return [Shard(source=source, begin=b, end=e, first=first, size=e - b) for b, e, first in found]
         return super().cut(source, path, request, size)
 
@@ -140,8 +140,8 @@ class DelimitedText(InputPiece):
             yield cls(path, request, contents)
 
     @classmethod
-    def columns_in(cls, path: str, request: Request) -> tuple[list[str], bool]:
-        """Return the columns of a file, and whether fields may be quoted; ``DataError`` without a valid header."""
+    def columns_in(cls, path: str, request: Request) -> "_Header":
+        """Return the header of a file; ``DataError`` without a valid one."""
         kind = input_kind(path, request.format)
         blocks = stream(path, kind.compression, request.max_bytes, _HEAD)
         return _open(kind, request, next(pieces_of_records(display(path), kind.format, request, blocks)))[0].columns
@@ -149,19 +149,18 @@ class DelimitedText(InputPiece):
     @classmethod
     def require_columns(cls, source: str, columns: Any, wanted: Any, first: str) -> None:
         """Raise ``DataError`` for another header than the *wanted* one, which is that of the *first* input."""
-        if tuple(columns) == tuple(wanted):
+        if columns == wanted:
             return
         rule = f"its header differs from that of {first}"
-        if columns[0] == wanted[0]:
-            rule = (
-                f"names are quoted in only one of its header and that of {first}, so quotation marks differ in meaning"
-            )
+        if columns.names == wanted.names:
+            meaning = f"quotation marks have another meaning in it than in {first}"
+            rule = f"{meaning}, because only one of the two headers has quoted names"
         raise DataError(source, rule, "other columns")
 
     @classmethod
     def first_fields(cls, path: str, request: Request) -> list[str]:
         """Return the names of the columns of a file; see ``columns_in``."""
-        return cls.columns_in(path, request)[0]
+        return cls.columns_in(path, request).names
 
     def _parsed(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         return _parse(self._file, self._file.spans.contents.data, names)[2]
@@ -182,6 +181,13 @@ class DelimitedText(InputPiece):
             output.write(self._file.extended(bytes(line), row))
 
 
+class _Header(NamedTuple):
+    """The names of columns, and whether fields may be quoted: files that are written to one file must agree in both."""
+
+    names: list[str]
+    quoting: bool
+
+
 @dataclass(frozen=True, slots=True)
 class _File:
     """One file: the names of its columns, the end of its header, and the places of its records."""
@@ -195,9 +201,9 @@ class _File:
     torn: frozenset[int]  # the records with a quoted field that closes where no field ends
 
     @property
-    def columns(self) -> tuple[list[str], bool]:
-        """The header, and whether fields may be quoted: files that are written to one file must agree in both."""
-        return self.names, self.quoting
+    def columns(self) -> _Header:
+        """The header."""
+        return _Header(self.names, self.quoting)
 
     def where(self, chosen: Flags) -> "_File":
         """Return the file with some of its records, all of them intact."""
@@ -261,7 +267,7 @@ def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable
 
 def _range(path: str, header: bytes, shard: Shard, size: int) -> Iterator[bytes]:
     """Yield the lines of a shard, after the header, some bytes at a time."""
-    contents = load(path, None, 1)
+    contents = load(path)
     for begin in range(shard.begin, shard.end, size):
         yield header + bytes(contents.read(begin, min(begin + size, shard.end)))
         header = b""
@@ -269,7 +275,7 @@ def _range(path: str, header: bytes, shard: Shard, size: int) -> Iterator[bytes]
 
 def _header_of_lines(path: str, request: Request) -> bytes:
     """Return all of a plain file up to its first record if its records are lines, otherwise nothing."""
-    contents, form = load(path, None, 1), input_kind(path, request.format).format
+    contents, form = load(path), input_kind(path, request.format).format
     head = contents.read(0, min(_HEAD, len(contents)))
     if _is_quoted(form, request, head):
         return b""

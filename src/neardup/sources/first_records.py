@@ -35,9 +35,9 @@ def first_records(path: str, request: Request) -> FirstRecords:
         return FirstRecords(Folder(path, request, files[:some]), len(files) / max(1, some))
     found = input_kind(path, request.format)
     whole = end = Path(path).stat().st_size
-    read, held = min(whole, _FIRST), 0  # read: of the whole
+    read, held = min(whole, _FIRST), 0  # read: a part of the whole, in the same unit
     if found == Kind("jsonl"):
-        end = read = next((len(block) for _, block, _ in blocks_of_lines(load(path, None, 1), _FIRST)), 0)
+        end = read = next((len(block) for _, block, _ in blocks_of_lines(load(path), _FIRST)), 0)
     elif found.format == WARC:
         end = read
     elif found.format == "parquet":

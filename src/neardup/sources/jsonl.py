@@ -140,7 +140,7 @@ class JsonLines(InputPiece):
         """Cut a plain file after lines, and a file of several frames of zstd after frames; count the lines."""
         compression = input_kind(path, request.format).compression
         if compression is None:
-            found = line_ranges(load(path, None, 1), size)
+            found = line_ranges(load(path), size)
             return [Shard(source=source, begin=b, end=e, first=first, size=e - b) for b, e, first in found]
         if compression == "zstd" and len(edges := frame_edges(path)) > 2:  # noqa: PLR2004 - of a frame
             return _frame_shards(source, path, edges, size, request.max_bytes)
@@ -211,7 +211,7 @@ def _blocks(path: str, request: Request, shard: Shard, size: int) -> Iterator[Co
     """Yield the lines that begin in a shard, in bounded memory."""
     source, compression = display(path), input_kind(path, request.format).compression
     if compression is None:
-        yield Contents(source, load(path, None, 1).read(shard.begin, shard.end), first=shard.first)
+        yield Contents(source, load(path).read(shard.begin, shard.end), first=shard.first)
         return
     first, held = shard.first, [b""]
     for block in _expanded(path, compression, request.max_bytes, shard, size):

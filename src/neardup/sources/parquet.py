@@ -25,7 +25,7 @@ from neardup.model.arrays import Flags, not_utf8
 from neardup.model.arrow_types import BINARY, STRINGS, filtered, is_one_of, unpacked
 from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, completed, ranges, require_new, silent
-from neardup.sources.compression import changed, check_size, joined, sniff
+from neardup.sources.compression import changed, check_size, read_whole, sniff
 from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
 from neardup.sources.ids import written_ids
@@ -271,7 +271,7 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
     then = None if in_memory else _state_of(path)
     try:
         with (
-            pa.BufferReader(joined(display(path), piped(path), max_bytes or 0))
+            pa.BufferReader(read_whole(display(path), piped(path), max_bytes or 0))
             if in_memory
             else pa.OSFile(os.fsencode(path)) as source
         ):
