@@ -46,7 +46,7 @@ _LAST_PORT: Final = 65535
 _IPV6_LENGTH: Final = 45  # characters of the longest spelling, which ends with an IPv4 address
 _NAME_LENGTH: Final = 253  # characters of the longest host name
 _HOST_LENGTH: Final = 12 * _NAME_LENGTH  # its longest spelling: four bytes per character, each percent-encoded
-_DRAWN: Final = 26  # characters of the shortest session id of PHP by default
+_SESSION_LENGTH: Final = 26  # characters of the shortest session id of PHP by default
 _DIGITS: Final = 4  # different digits of one that looks random
 _UUID: Final = re.compile(
     "(?i:(?P<brace>%7B)?[0-9a-f]{8}(-[0-9a-f]{4}){2}(-[0-9a-f]{4}-[0-9a-f]{12}|-[0-9a-f]{16})(?(brace)%7D))"
@@ -158,7 +158,7 @@ class Addresses:
         for name in ("ignore_scheme", "ignore_userinfo", "ignore_fragment", "ignore_order"):
             require(isinstance(getattr(self, name), bool), name, getattr(self, name), "must be True or False")
         for name in ("tracking", "sessions"):
-            patterns = _names(name, getattr(self, name))
+            patterns = _parameter_names(name, getattr(self, name))
             exact = frozenset(pattern for pattern in patterns if not pattern.endswith("*"))
             starts = tuple(pattern[:-1] for pattern in patterns if pattern.endswith("*"))
             object.__setattr__(self, name, patterns)
@@ -251,7 +251,7 @@ class Addresses:
             port = port[1:]
         else:
             name, _, port = place.partition(":")
-            host = _name(name)
+            host = _host_name(name)
         number = port.lstrip("0") or port[:1]
         if host is None or not _PORT.fullmatch(number) or int(number or 0) > _LAST_PORT:
             return None
@@ -277,25 +277,25 @@ class Addresses:
 
     def _segment(self, segment: str, mark: str = ";") -> str:
         first, *parameters = segment.split(mark)
-        kept = mark.join([first, *[parameter for parameter in parameters if not self._dropped(parameter)]])
+        kept = mark.join([first, *[parameter for parameter in parameters if not self._is_dropped(parameter)]])
         return self._segment(kept, "%3B") if mark == ";" and ";" not in kept else kept
 
     def _query(self, query: str, rules: HostRules | None) -> str:
-        parameters = [parameter for parameter in query.split("&") if parameter and not self._dropped(parameter)]
+        parameters = [parameter for parameter in query.split("&") if parameter and not self._is_dropped(parameter)]
         if rules is not None:
             parameters = [parameter for parameter in parameters if _name_of(parameter) not in rules.parameters]
         if self.ignore_order:
             parameters.sort(key=_name_of)
         return "&".join(parameters)
 
-    def _dropped(self, parameter: str) -> bool:
+    def _is_dropped(self, parameter: str) -> bool:
         name, _, value = parameter.partition("=")
         name = _ESCAPED.sub("", name.lower(), count=1)
         exact, starts = self._tracking
         if name in exact or name.startswith(starts):
             return True
         exact, starts = self._sessions
-        return _drawn(value) and (name in exact or name.startswith(starts))
+        return _looks_random(value) and (name in exact or name.startswith(starts))
 
 
 def document_id(address: str) -> str:
@@ -324,7 +324,7 @@ def is_utf8(text: str) -> bool:
     return True
 
 
-def _names(name: str, given: Iterable[str]) -> tuple[str, ...]:
+def _parameter_names(name: str, given: Iterable[str]) -> tuple[str, ...]:
     """Return names of parameters in the form in which they are compared, after checking them."""
     rule = "must be names of parameters without &, ; and =, with * only at the end"
     require(isinstance(given, Iterable) and not isinstance(given, str), name, given, rule)
@@ -339,9 +339,9 @@ def _name_of(parameter: str) -> str:
     return parameter.partition("=")[0]
 
 
-def _drawn(value: str) -> bool:
+def _looks_random(value: str) -> bool:
     """Return whether a value looks random; it is ASCII, because it is percent-encoded."""
-    if len(value) < _DRAWN:
+    if len(value) < _SESSION_LENGTH:
         return False
     if value.isdigit():
         return len(set(value)) >= _DIGITS  # not a number of zeros
@@ -360,7 +360,7 @@ def _ipv6(literal: str) -> str | None:
     return f"[{address}]" if mapped is None else f"[::ffff:{mapped}]"
 
 
-def _name(host: str) -> str | None:
+def _host_name(host: str) -> str | None:
     """Return the normal form of a host name; ``None`` if it is too long, has brackets, or only dots."""
     if len(host) > _HOST_LENGTH or "[" in host or "]" in host:
         return None

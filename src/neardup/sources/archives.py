@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 
@@ -299,20 +299,19 @@ def undecoded(path: str, rejected: list[Rejected]) -> Iterator[tuple[pa.Table, i
     yield table(), Path(path).stat().st_size
 
 
-def pages_in(records_: pa.Table, extraction: Extraction) -> Iterator[tuple[str | None, str, bool] | None]:
+def pages_in(table: pa.Table, extraction: Extraction) -> Iterator[tuple[str | None, str, bool] | None]:
     """Yield the page in each record that ``undecoded`` yielded; ``None`` if its host's template does not apply to it.
 
     A page is its address, its HTML or text as *extraction* decodes it, and whether it is text.
     """
-    for block, *values in zip(*(column.to_pylist() for column in records_.columns), strict=True):
+    for block, *values in zip(*(column.to_pylist() for column in table.columns), strict=True):
         headers = {name: value for name, value in zip(_DECIDING, values, strict=True) if value is not None}
         found = _page(headers, block)
-        if isinstance(found, str) or not (found[2] or _is_text_of_page(headers)):
+        if isinstance(found, str) or not (found.is_html or _is_text_of_page(headers)):
             yield None
             continue
-        _, page, is_html = found
-        content = extraction.decoded(page.body, page.charset, markup=is_html)
-        yield _bare(headers.get("warc-target-uri", "")) or None, content, not is_html
+        content = extraction.decoded(found.payload.body, found.payload.charset, markup=found.is_html)
+        yield _bare(headers.get("warc-target-uri", "")) or None, content, not found.is_html
 
 
 def _address(one: Record | Gap, before: str) -> str:
@@ -363,9 +362,9 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     record_id = _bare(headers.get("warc-record-id", ""))
     named_ids = tuple(map(_bare, one.concurrent))
     capture = _Capture(pages.path, one.offset, one.length, record_id, named_ids, one.missing, one.span)
-    kind_ = _type(headers)
-    if kind_ in _ACCESSORIES:
-        capture.warcinfo = kind_ == "warcinfo"
+    kind = _type(headers)
+    if kind in _ACCESSORIES:
+        capture.warcinfo = kind == "warcinfo"
         capture.named += (_bare(headers.get("warc-refers-to", "")),)
         pages.accessories.append((len(pages.captures), capture))
         return
@@ -381,23 +380,23 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     found = _page(headers, one.block)
     if isinstance(found, str):
         pages.skipped[found] += 1
-        if kind_ == "revisit":
+        if kind == "revisit":
             named = places.get(_id_field(request)) or f"{request.name_of(pages.path)}:{_position(one)}"
             referred = {name: _bare(headers.get(name.replace("_", "-"), "")) or None for name in REFERENCES}
             pages.revisits.append({"id": str(named)} | places | referred)
         return
-    fields, page, is_html = found
-    if page.fault:
-        pages.body_faults[page.fault] += 1
-    content: bytes | str = page.body
-    if markup or not is_html:
-        content = request.extraction.decoded(page.body, page.charset, markup=is_html)
-    is_page = is_html or _is_text_of_page(headers)
+    payload = found.payload
+    if payload.fault:
+        pages.body_faults[payload.fault] += 1
+    content: bytes | str = payload.body
+    if markup or not found.is_html:
+        content = request.extraction.decoded(payload.body, payload.charset, markup=found.is_html)
+    is_page = found.is_html or _is_text_of_page(headers)
     pages.templated = pages.templated or is_page
     host = host_of(address) if is_page and request.extraction.templates is not None and not markup else None
-    pages.contents.add(content, f"{pages.shown}:{_position(one)}", page.charset, host)
+    pages.contents.add(content, f"{pages.shown}:{_position(one)}", payload.charset, host)
     pages.captures.append(capture)
-    pages.fields.append(places | fields)
+    pages.fields.append(places | found.fields)
 
 
 def _position(one: Record | _Capture) -> str:
@@ -426,18 +425,26 @@ def _bare(value: str) -> str:
     return value[1:-1] if value.startswith("<") and value.endswith(">") else value
 
 
-def _page(headers: dict[str, str], block: bytes) -> tuple[dict[str, object], Response, bool] | str:
-    """Return the fields and the content of a page, and whether it is HTML; or the reason why a record is not one."""
-    kind_ = _type(headers)
-    found = _payload(kind_, headers, block)
+class _Page(NamedTuple):
+    """The page in a record: its fields, what the record holds, and whether that is HTML instead of text."""
+
+    fields: dict[str, object]
+    payload: Response
+    is_html: bool
+
+
+def _page(headers: dict[str, str], block: bytes) -> _Page | str:
+    """Return the page in a record, or the reason why it has none."""
+    kind = _type(headers)
+    found = _payload(kind, headers, block)
     if isinstance(found, str):
         return found
     mime = media_type(headers.get("warc-identified-payload-type", ""))[0] or found.type
     if not mime and found.body[:_SNIFFED].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         mime = "text/html"
-    if kind_ == "conversion" and mime not in {_PLAIN, ""}:
+    if kind == "conversion" and mime not in {_PLAIN, ""}:
         return f"conversion of {mime if mime in _HTML else 'another type'} (only text/plain is read)"
-    if kind_ != "conversion" and mime not in _HTML | {_PLAIN}:
+    if kind != "conversion" and mime not in _HTML | {_PLAIN}:
         top = mime.partition("/")[0]  # servers may declare any type, but the reasons are few
         if top == "text":
             return "type text, but neither plain nor HTML"
@@ -454,16 +461,16 @@ def _page(headers: dict[str, str], block: bytes) -> tuple[dict[str, object], Res
     }
     if mime == XHTML:
         found = found._replace(body=as_html(found.body))
-    return fields, found, mime in _HTML
+    return _Page(fields, found, mime in _HTML)
 
 
-def _payload(kind_: str, headers: dict[str, str], block: bytes) -> Response | str:
+def _payload(kind: str, headers: dict[str, str], block: bytes) -> Response | str:
     """Return what a record holds, or the reason why it is not a page."""
     mime, charset = media_type(headers.get("content-type", ""))
-    if kind_ in {"conversion", "resource"} and mime != "application/http":
+    if kind in {"conversion", "resource"} and mime != "application/http":
         return Response(None, mime, charset, *capped(block))
-    if kind_ not in {"conversion", "resource", "response"}:
-        return kind_ if kind_ in {"revisit", "continuation"} else "unknown record type"
+    if kind not in {"conversion", "resource", "response"}:
+        return kind if kind in {"revisit", "continuation"} else "unknown record type"
     if mime != "application/http" and not block.startswith(b"HTTP/"):
         return "no HTTP response"
     found = response(block)

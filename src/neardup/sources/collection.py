@@ -187,7 +187,7 @@ class InputPiece(Collection):
         return int(self.texts.nbytes + self.ids.nbytes)
 
     def raw_column(self, name: str) -> pa.ChunkedArray:
-        """Return a field as it can be stored; ``neardup.sources.shards`` decides the type over all pieces.
+        """Return a field as it can be stored; ``neardup.sources.fields.joined`` finds one type for all pieces.
 
         It is all null if no record of the piece has the field.
         """

@@ -21,7 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path, PurePath
-from typing import Final
+from typing import Final, NamedTuple
 
 import pyarrow as pa
 
@@ -164,8 +164,15 @@ def require_other_names(folders: Sequence[str]) -> None:
     require(len(names) == len(folders), "inputs", list(folders), "must be folders of different names")
 
 
-def state_of(root: str, files: Sequence[str]) -> tuple[list[int], str]:
-    """Return the size of each file of a folder, and what changes with them: a digest of names, sizes and times."""
+class FolderState(NamedTuple):
+    """The size of each file of a folder, and a digest of their names, sizes and times, which changes with them."""
+
+    sizes: list[int]
+    digest: str
+
+
+def state_of(root: str, files: Sequence[str]) -> FolderState:
+    """Return the state of some files of a folder; one that cannot be read has no size and no time."""
     sizes: list[int] = []
     known = blake2b(digest_size=16)
     for name in files:
@@ -173,10 +180,10 @@ def state_of(root: str, files: Sequence[str]) -> tuple[list[int], str]:
             about = os.stat(f"{root}{os.sep}{name}")  # noqa: PTH116 - a string
             sizes.append(about.st_size)
             known.update(repr((name, about.st_size, about.st_mtime_ns)).encode())
-        except OSError:  # it cannot be read, and is rejected
+        except OSError:  # it will be rejected
             sizes.append(0)
             known.update(repr((name,)).encode())
-    return sizes, known.hexdigest()
+    return FolderState(sizes, known.hexdigest())
 
 
 def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:

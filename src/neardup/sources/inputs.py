@@ -57,7 +57,7 @@ class Inputs(NamedTuple):
 
 
 def inputs_of(inputs: Sequence[AnyPath], request: Request, others: Sequence[AnyPath] = ()) -> Inputs:
-    """Return the files among some inputs; the same request is made of *others*.
+    """Return the files among some inputs; *others* will be read by the same request.
 
     A folder without documents represents the tables inside it, such as the parts of a data set. Raises the errors of
     ``expand``, ``require_once`` (also for tables of several folders) and ``input_kind``, and ``ParameterError`` for

@@ -86,7 +86,7 @@ class LabelFile(AbstractContextManager["LabelFile"]):
         closed; then the file ends with the answer before.
         """
         self._require_open()
-        if not self._named(self._file):
+        if not self._has_its_name(self._file):
             raise OutputError(self._name, "it was moved or removed while it was open; put it back")
         line = _line(answer)
         size = os.fstat(self._file).st_size
@@ -107,7 +107,7 @@ class LabelFile(AbstractContextManager["LabelFile"]):
         Raises ``OutputError`` if the system refuses, or if another file has taken the place of this one; then the file
         is unchanged.
         """
-        if self._path.exists() and not self._named(self._file):
+        if self._path.exists() and not self._has_its_name(self._file):
             rule = "it was replaced while it was open; restore the original file, and start labelling again"
             raise OutputError(self._name, rule)
         with atomic(str(self._path)) as file:
@@ -133,11 +133,11 @@ class LabelFile(AbstractContextManager["LabelFile"]):
                 raise OutputRefused(self._name, rule, "busy") from None
             except OSError:
                 return file  # a file system without locks
-            if self._named(file):
+            if self._has_its_name(file):
                 return file
             os.close(file)  # another process replaced it just now
 
-    def _named(self, file: int) -> bool:
+    def _has_its_name(self, file: int) -> bool:
         """Return whether the open file still has its name."""
         try:
             return os.path.samestat(os.fstat(file), self._path.stat())

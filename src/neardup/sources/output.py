@@ -52,7 +52,7 @@ PAGES: Final = (".html", ".htm")
 DRAWINGS: Final = (".svg",)
 ARRAYS: Final = (".npz",)
 
-_INPUTS: Final = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
+_STANDARD_INPUT: Final = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _BUFFER: Final = 1 << 20
 _TABLES: Final = ("parquet", "jsonl")
 _LEFTOVERS: Final = ".neardup-" + "[0-9a-f]" * 16 + ".partial"
@@ -362,7 +362,7 @@ def _check_file(  # noqa: PLR0913 - as the functions that call it
     """Refuse a path with an unsuitable ending, that is one of the sources, or that cannot be created."""
     path = local(path)
     _require_name(path, name)
-    if path in _INPUTS:
+    if path in _STANDARD_INPUT:
         raise OutputRefused(path, "it is the standard input")
     special = is_special(path)
     if not (special or fits):

@@ -29,7 +29,7 @@ from neardup.sources.request import Request
 from neardup.sources.whole_inputs import WholeInputs
 
 Progress = Callable[[str, int, int], None]
-Advance = Callable[[int, float], None]  # the number of an input, and the share of it that has been read
+AdvanceInput = Callable[[int, float], None]  # the number of an input, and the share of it that has been read
 
 _CLASSES: Final = {
     "jsonl": "jsonl:JsonLines",
@@ -56,7 +56,7 @@ def read(
     folders of text and HTML files. *reading* are the parameters of ``Request``. A record that cannot be read is
     rejected; each format's module defines which records are. Many web pages are extracted by as many processes as there
     are *threads* (``None``: every core), which end before this function does; their texts do not depend on the number.
-    The same request is made of *others*, other inputs.
+    *others* are inputs that will be read in the same way: parameters may only have an effect on those.
 
     *progress* is called with ``"read"``, the bytes read so far, and the total (of the files on disk; 0 of 0 for
     standard input).
@@ -95,7 +95,7 @@ def read_requested(
         return documents
 
 
-def _of_local(inputs: Inputs, paths: Sequence[str], request: Request, advance: Advance) -> WholeInputs:
+def _of_local(inputs: Inputs, paths: Sequence[str], request: Request, advance: AdvanceInput) -> WholeInputs:
     """Read inputs at these paths, which are copies of those at URLs."""
     require_other_names(inputs.folders)
     pieces = list[InputPiece]()
@@ -118,7 +118,7 @@ def reader(form: str) -> Any:
     return resolve_name(f"neardup.sources.{_CLASSES[form]}")
 
 
-def _advance(paths: Sequence[str], progress: Progress | None) -> Advance:
+def _advance(paths: Sequence[str], progress: Progress | None) -> AdvanceInput:
     """Return a function of the number of an input and the share read of it, which reports the bytes of all inputs."""
     if progress is None:
         return lambda _index, _done: None

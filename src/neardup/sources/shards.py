@@ -77,7 +77,7 @@ class Shards:
         identities: list[Any] = []
         for path, one in zip(inputs.paths, inputs.kinds, strict=True):
             if one.format == FOLDER:
-                identities.append([state_of(path, documents_in(path, request.glob)[0])[1]])
+                identities.append([state_of(path, documents_in(path, request.glob)[0]).digest])
             else:
                 once = path == STDIN or is_pipe(path)
                 identities.append(None if once else remote.identity(path) if is_url(path) else identity(path))
@@ -107,9 +107,9 @@ class Shards:
             if found.format == FOLDER:
                 files, others = documents_in(path, self.request.glob)
                 ignored += others
-                sizes = state_of(path, files)[0]
+                sizes = state_of(path, files).sizes
                 edges = ranges(sizes, size)
-                identities[source] = [len(files), *(state_of(path, files[b:e])[1] for b, e in edges)]
+                identities[source] = [len(files), *(state_of(path, files[b:e]).digest for b, e in edges)]
                 shards += [Shard(source=source, begin=b, end=e, first=1, size=sum(sizes[b:e])) for b, e in edges]
             else:
                 shards += reader(found.format).cut(source, path, self.request, size)
@@ -185,7 +185,7 @@ class Shards:
         with _remaining(path):
             if self.kinds[shard.source].format == FOLDER:
                 files = self._files(shard.source)
-                now: Any = [len(files), state_of(path, files[shard.begin : shard.end])[1]]
+                now: Any = [len(files), state_of(path, files[shard.begin : shard.end]).digest]
                 then = [then[0], then[1 + self.of(shard.source).index(shard)]]
             else:
                 now = identity(path)

@@ -17,6 +17,7 @@ BATCH_BYTES = 1 << 20  # large batches are faster; this is the largest whose res
 BATCH_DOCUMENTS = 1 << 14
 
 _LARGE = (pa.large_string(), pa.large_binary())
+_NO_BYTES: Bytes = np.frombuffer(bytes(1), np.uint8)  # of empty texts alone, which may have no buffer
 
 
 def text_column(texts: Any, name: str = "text") -> pa.ChunkedArray:
@@ -94,7 +95,7 @@ def batches(column: pa.ChunkedArray, size: int = BATCH_BYTES) -> Iterator[TextBa
     A document longer than *size* is a batch of its own.
     """
     for chunk in column.chunks:
-        whole = as_it_lies(chunk)
+        whole = chunk_batch(chunk)
         first = 0
         while first < len(whole):
             last = int(np.searchsorted(whole.offsets, whole.offsets[first] + size, side="right")) - 1
@@ -106,12 +107,12 @@ def batches(column: pa.ChunkedArray, size: int = BATCH_BYTES) -> Iterator[TextBa
 def whole_batch(column: pa.ChunkedArray) -> TextBatch:
     """Return a column as one batch; several chunks are copied together."""
     if column.num_chunks == 1:
-        return as_it_lies(column.chunk(0))
+        return chunk_batch(column.chunk(0))
     wide = column.cast(pa.large_binary()).combine_chunks()
-    return as_it_lies(wide if isinstance(wide, pa.Array) else pa.concat_arrays(wide.chunks))
+    return chunk_batch(wide if isinstance(wide, pa.Array) else pa.concat_arrays(wide.chunks))
 
 
-def as_it_lies(chunk: pa.Array) -> TextBatch:
+def chunk_batch(chunk: pa.Array) -> TextBatch:
     """Return one chunk of a text column as one batch, without a copy; nulls are empty."""
     if chunk.null_count:
         chunk = chunk.fill_null(pa.scalar(b"", chunk.type))
@@ -120,15 +121,15 @@ def as_it_lies(chunk: pa.Array) -> TextBatch:
     if offsets is None or offsets.size == 0:
         bounds: Positions = np.zeros(1, np.int64)
     else:
-        lying = np.frombuffer(offsets, width)[chunk.offset : chunk.offset + len(chunk) + 1]
-        bounds = np.array(lying, np.int64)
-    content: Bytes = np.frombuffer(data, np.uint8) if data is not None and data.size else _NOTHING
+        own = np.frombuffer(offsets, width)[chunk.offset : chunk.offset + len(chunk) + 1]
+        bounds = np.array(own, np.int64)
+    content: Bytes = np.frombuffer(data, np.uint8) if data is not None and data.size else _NO_BYTES
     return TextBatch(content, bounds)
 
 
 def text_lengths(column: pa.ChunkedArray) -> Positions:
     """Return the bytes of each text; nulls are empty."""
-    lengths = [np.diff(as_it_lies(chunk).offsets) for chunk in column.chunks]
+    lengths = [np.diff(chunk_batch(chunk).offsets) for chunk in column.chunks]
     return np.concatenate([np.empty(0, np.int64), *lengths])
 
 
@@ -179,6 +180,3 @@ def readable_values(column: pa.ChunkedArray) -> list[Any]:
             raise
         raw = column.cast(pa.large_binary()).to_pylist()
         return [None if value is None else value.decode("utf-8", "replace") for value in raw]
-
-
-_NOTHING: Bytes = np.frombuffer(bytes(1), np.uint8)

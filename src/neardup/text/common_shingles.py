@@ -197,7 +197,7 @@ def hashed(column: pa.ChunkedArray) -> tuple[Words, Positions]:
 def sample_positions(hashes: Words, lengths: Positions) -> Positions:
     """Return the positions of the texts of a sample, in its order.
 
-    The sample of some samples, in the order of their texts, is that of all the texts.
+    Samples of parts of the texts, joined in the order of the texts, have the same sample as all texts.
     """
     fitting = np.flatnonzero((lengths > 0) & (lengths <= LONGEST))
     _, firsts = np.unique(hashes[fitting], return_index=True)

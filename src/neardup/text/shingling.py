@@ -103,9 +103,9 @@ class Shingling:
         return tokenizer(self.analysis, self.hashing).lent(batch)
 
     def features_among(self, tokens: Features, wanted: Words) -> Features:
-        """Hash those shingles of a batch of *tokens* that may be among others, which ``shingle_filter`` has noted.
+        """Hash the shingles of a batch of *tokens* that pass a filter, *wanted*, of ``shingle_filter``.
 
-        A few of those left are not. Lists of common shingles and bags do not matter.
+        A few of them are not among those that the filter was made of. Lists of common shingles and bags do not matter.
         """
         values = np.empty(len(tokens.values) + 1, np.uint64)
         bounds = np.empty(len(tokens) + 1, np.int64)
@@ -114,7 +114,7 @@ class Shingling:
 
 
 def shingle_filter(values: Words) -> Words:
-    """Note shingles for ``features_among``: a filter of 16 bits a shingle, and of 2 MiB at most."""
+    """Return a filter for ``features_among`` that these shingles pass: 16 to 32 bits per shingle, but at most 1 MiB."""
     words = 1 << max(0, min(_FILTER, len(values) // 4).bit_length())
     bits = np.zeros(words, np.uint64)
     shingles.enter(values, bits)

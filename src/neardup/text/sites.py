@@ -31,9 +31,9 @@ def site(host: str, *, thin: bool, whole: bool = False) -> int:
 
 
 def separate(features: Features, sites: Words, documents: Positions) -> None:
-    """Change the features of those of some documents that are thin, in place, so that only their site has them, too.
+    """Change the features of the thin pages among some documents, in place: only pages of one site share them then.
 
-    Without *sites*, no document is thin.
+    Without *sites*, no page is thin.
     """
     for document in documents[sites[documents] & np.uint64(2) > 0].tolist() if len(sites) else ():
         features.values[features.offsets[document] : features.offsets[document + 1]] ^= sites[document]

@@ -16,7 +16,7 @@ from neardup.text.tokenizer import tokenizer
 from neardup.text.unicode import unicode_tables
 
 _FORM: Final[Normalization] = "NFC"
-_AS_IT_IS: Final = Analysis(normalization=None)
+_NOT_NORMALIZED: Final = Analysis(normalization=None)
 _HASHING: Final = Hashing()
 
 
@@ -45,13 +45,13 @@ def word_spans(text: str) -> WordSpans:
     """
     batch = _batch(text)
     if not may_change(batch, _FORM).any():
-        return _as_it_lies(batch)
+        return _words_of(batch)
     begins, ends = _filled(kernels.unsettled, batch.data, *unicode_tables().normal, BITS[_FORM])
     cuts = [0, *np.column_stack([begins, ends]).ravel().tolist(), len(text)]
     pieces = [text[begin:end] for begin, end in pairwise(cuts)]
     settled = {stretch: _settled(stretch) for stretch in set(pieces[1::2])}
     pieces[1::2], growth, whole = zip(*(settled[stretch] for stretch in pieces[1::2]), strict=True)
-    words = _as_it_lies(_batch("".join(pieces)))
+    words = _words_of(_batch("".join(pieces)))
     old, new = _edges(begins, ends, np.cumsum(growth), np.array(whole, np.bool_))
     spans = (_unsettled(words.starts, old, new, ends=False), _unsettled(words.ends, old, new, ends=True))
     return WordSpans(words.hashes, *spans)
@@ -67,9 +67,10 @@ def _batch(text: str) -> TextBatch:
     return TextBatch.of([text.encode("utf-8", "surrogatepass") or b"\0"])
 
 
-def _as_it_lies(batch: TextBatch) -> WordSpans:
-    starts, ends = _filled(kernels.spans, batch.data, *unicode_tables().analysis, _AS_IT_IS.symbols)
-    return WordSpans(tokenizer(_AS_IT_IS, _HASHING)(batch).values, starts, ends)
+def _words_of(batch: TextBatch) -> WordSpans:
+    """Return the words of a text that normalisation does not change."""
+    starts, ends = _filled(kernels.spans, batch.data, *unicode_tables().analysis, _NOT_NORMALIZED.symbols)
+    return WordSpans(tokenizer(_NOT_NORMALIZED, _HASHING)(batch).values, starts, ends)
 
 
 def _filled(kernel: Any, data: Bytes, *tables: npt.NDArray[Any] | np.uint16 | bool) -> tuple[Positions, Positions]:

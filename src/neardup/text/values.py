@@ -17,7 +17,7 @@ _SHOWN: Final = 40  # characters of a value in a message
 
 
 def uncut(array: pa.Array, values: Any, name: str) -> pa.Array:
-    """Return *array*, made of *values*, or another one if Arrow has cut something off these.
+    """Return an *array* that was made of *values*, or a new one of them if Arrow has cut something off.
 
     Arrow cuts off the times of moments among dates, the fractions of NumPy's numbers after integers, and nanoseconds
     in lists; some booleans after numbers become 1 and 0. Values inside of values are not looked at. Raises the

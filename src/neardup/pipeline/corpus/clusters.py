@@ -14,7 +14,7 @@ import pyarrow as pa
 from neardup.model.arrays import Flags, Positions
 from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import common_of
-from neardup.text.columns import as_it_lies
+from neardup.text.columns import chunk_batch
 from neardup.text.common_shingles import LEAST, different
 
 CLUSTERS: Final = 3
@@ -195,7 +195,7 @@ class _Features:
     def __init__(self, raw: Sequence[bytes | None], scheme: Scheme) -> None:
         """Read the beginnings of texts, without missing and empty ones."""
         self.texts = [text[:_READ] for text in raw if text]
-        features = scheme.shingling.batch_features(as_it_lies(pa.array(self.texts, pa.large_binary())))
+        features = scheme.shingling.batch_features(chunk_batch(pa.array(self.texts, pa.large_binary())))
         self._counted = different(features, getattr(scheme.shingling, "size", 1))
         values = [features.values[begin:end] for begin, end in pairwise(features.offsets)]
         self.different = list(compress(values, self._counted.tolist()))

@@ -17,7 +17,7 @@ from neardup.model.errors import DataError, kind_of, require_name
 from neardup.schemes.checksum import BODY
 from neardup.sources.ids import written_ids
 from neardup.sources.plain_columns import written_times
-from neardup.text.columns import as_it_lies, gathered, text_column, text_lengths
+from neardup.text.columns import chunk_batch, gathered, text_column, text_lengths
 from neardup.text.containers import OF_FILES, column_missing, records_as_table, require_in_memory, table_or_column
 from neardup.text.sites import NO_SITES
 
@@ -93,7 +93,7 @@ class Documents:
 
     def duplicate_ids(self) -> int:
         """Count the documents with the id of an earlier document."""
-        return count_repeats(map(as_it_lies, self.ids.chunks)) if self.named else 0
+        return count_repeats(map(chunk_batch, self.ids.chunks)) if self.named else 0
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text."""
@@ -108,10 +108,10 @@ class Documents:
         """
         same = np.zeros(len(left), np.bool_)
         if self.texts.num_chunks == 1:
-            lying = as_it_lies(self.texts.chunk(0))
+            whole = chunk_batch(self.texts.chunk(0))
 
             def compare(part: slice) -> None:
-                _equal_texts(lying, left[part], lying, right[part], same[part])
+                _equal_texts(whole, left[part], whole, right[part], same[part])
 
             in_parts(engine, compare, len(left))
             return same
@@ -123,7 +123,7 @@ class Documents:
             before = ends[begin - 1] if begin else 0
             end = max(begin + 1, int(np.searchsorted(ends, before + _COPIED, side="right")))
             block = pairs[begin:end]
-            sides = (as_it_lies(gathered(self.texts, side[block])) for side in (left, right))
+            sides = (chunk_batch(gathered(self.texts, side[block])) for side in (left, right))
             rows, equal = np.arange(len(block)), np.empty(len(block), np.bool_)
             one, other = sides
             _equal_texts(one, rows, other, rows, equal)

@@ -27,7 +27,7 @@ from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, re
 from neardup.model.moments import require_past
 from neardup.model.seen import Document
 from neardup.sources.ids import EXACT, digits_of
-from neardup.text.columns import as_it_lies, is_mixed, typed_parts
+from neardup.text.columns import chunk_batch, is_mixed, typed_parts
 from neardup.text.containers import table_or_column
 from neardup.text.sites import NO_SITES
 from neardup.text.values import MISSING, uncut
@@ -179,7 +179,7 @@ def field_columns(kinds: Mapping[str, str], table: pa.Table, number: int) -> Bat
         array = pa.nulls(number, ARROW[kind]) if column is None else column
         known = array.is_valid().to_numpy(zero_copy_only=False) if array.null_count else np.ones(number, np.bool_)
         columns[f"known.{name}"] = np.asarray(known, np.bool_)
-        columns[f"field.{name}"] = as_it_lies(array) if kind == STRING else _plain(array, kind)
+        columns[f"field.{name}"] = chunk_batch(array) if kind == STRING else _plain(array, kind)
     return columns
 
 

@@ -30,7 +30,7 @@ from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import InputPiece
 from neardup.sources.record_faults import Rejected
-from neardup.text.columns import as_it_lies, gathered, whole_batch
+from neardup.text.columns import chunk_batch, gathered, whole_batch
 
 if TYPE_CHECKING:
     from neardup.pipeline.index.index import Index
@@ -128,7 +128,7 @@ class Transfer:
         if self.signed_before is None:
             return None
         known = gathered(self._ids, leaders)
-        ids = encoded([*map(self._addresses.id_of, known.to_pylist())]) if normal else as_it_lies(known)
+        ids = encoded([*map(self._addresses.id_of, known.to_pylist())]) if normal else chunk_batch(known)
         return self.signed_before.at(leaders) | {"id": ids} if (np.diff(ids.offsets) <= MOST_ID_BYTES).all() else None
 
     def _batch(

@@ -40,7 +40,7 @@ from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredRes
 from neardup.schemes.checksum import BODY
 from neardup.sources.formats import display
 from neardup.sources.record_faults import missing_field
-from neardup.text.columns import as_it_lies
+from neardup.text.columns import chunk_batch
 
 Record = dict[str, Any]
 Map = Callable[[Callable[[int], Any], Iterable[int]], Iterable[Any]]
@@ -268,7 +268,7 @@ def _summary(job: Job, result: StoredResult, counts: Record, settled: list[Recor
         documents=len(documents),
         **{name: counts[name] for name in names},
         compared=counts["compared"] + sum(record["compared"] for record in settled),
-        duplicate_ids=count_repeats(map(as_it_lies, ids.chunks)),
+        duplicate_ids=count_repeats(map(chunk_batch, ids.chunks)),
         known=int((representatives >= len(documents)).sum()),
         same_host_drops=drops,
         **hints,
