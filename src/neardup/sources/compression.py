@@ -47,6 +47,7 @@ _MAGIC: Final = (
     (b"\xfe\xff", MARKED),
 )
 _PADDED: Final = {"gzip", "bzip2", "xz"}  # zero bytes may follow: tapes and some loggers write them
+_FOREIGN: Final = "the data after its compressed data is not compressed"
 _REPEATED: Final = 1  # the type of a block that is one byte, repeated
 _MOST_BLOCKS: Final = 1 << 22  # of a frame, and frames of a file: these are 512 GiB
 
@@ -346,12 +347,9 @@ def _expansion(
         raise DataError(source, rule, "ending" if sniff(head) else "not compressed")
     file.seek(begin)
     new, member, complete = _expander(compression), None, begin > 0
-    foreign = "the data after its compressed data is not compressed"
     try:
         while rest := file.read(_STEP if end is None else min(_STEP, end - file.tell())):
-            while rest := rest.lstrip(b"\0") if compression in _PADDED and complete and member is None else rest:
-                if compression == "gzip" and complete and member is None and not _GZIP.startswith(rest[: len(_GZIP)]):
-                    raise DataError(source, foreign)  # the others refuse other data at once
+            while rest := rest if member or not complete else _behind_member(source, compression, rest):
                 member = member or new()
                 yield from _decompressed(member, rest)
                 if not member.eof:
@@ -360,9 +358,17 @@ def _expansion(
     except (GzipError, zstandard.ZstdError, lzma.LZMAError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:  # of the file; bzip2 files have none
             raise
-        raise DataError(source, f"{foreign if complete else 'it is corrupt'} ({error})") from error
+        raise DataError(source, f"{_FOREIGN if complete else 'it is corrupt'} ({error})") from error
     if member is not None or not complete:
         raise DataError(source, "it ends in the middle: the file is truncated")
+
+
+def _behind_member(source: str, compression: str, rest: bytes) -> bytes:
+    """Return what follows a whole member, without padding; ``DataError`` for other data than another member of gzip."""
+    rest = rest.lstrip(b"\0") if compression in _PADDED else rest
+    if compression == "gzip" and not _GZIP.startswith(rest[: len(_GZIP)]):
+        raise DataError(source, _FOREIGN)  # the other decompressors refuse other data at once
+    return rest
 
 
 def expansion_rate(path: str, compression: str) -> float:

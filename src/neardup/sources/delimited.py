@@ -354,32 +354,7 @@ def _parse(
     """Return the file without its invalid records, the invalid records, and the named columns of the others."""
     file, broken = _without_unreadable(file, data)
     spans = file.spans
-    wrong: dict[int, int] = {}
-
-    def skip(row: Any) -> str:
-        wrong[row.number - 1] = row.actual_columns
-        return "skip"
-
-    places = {name: str(index) for index, name in enumerate(file.names)}
-    columns = {places[name]: pa.large_string() for name in names}
-    if len(spans):
-        table = pyarrow.csv.read_csv(
-            pa.BufferReader(_joined(spans, data)),
-            read_options=pyarrow.csv.ReadOptions(
-                use_threads=False,  # needed to count the rows
-                block_size=max(_PARSED, int((spans.stop - spans.start).max()) + 1),
-                column_names=[str(index) for index in range(len(file.names))],
-            ),
-            parse_options=pyarrow.csv.ParseOptions(
-                delimiter=file.delimiter,
-                quote_char='"' if file.quoting else False,
-                newlines_in_values=file.quoting,
-                invalid_row_handler=skip,
-            ),
-            convert_options=pyarrow.csv.ConvertOptions(include_columns=list(columns), column_types=columns),
-        )
-    else:
-        table = pa.schema(columns).empty_table()
+    table, wrong = _table(file, data, names)
     if len(table) + len(wrong) != len(spans):
         raise DataError(spans.source, "its quotation marks and line ends are inconsistent", "quotes")
     for index, fields in wrong.items():
@@ -390,8 +365,37 @@ def _parse(
         code = "fields" if plain else "quotes are text"
         broken.append(Rejected(spans.source, int(spans.line[index]), rule, code))
     broken.sort(key=lambda record: record.position)
-    parsed = {name: table.column(places[name]) for name in names}
-    return file.where(_without(len(spans), wrong)), broken, parsed
+    return file.where(_without(len(spans), wrong)), broken, dict(zip(names, table.columns, strict=True))
+
+
+def _table(file: _File, data: memoryview, names: Sequence[str]) -> tuple[pa.Table, dict[int, int]]:
+    """Return the named columns, in this order, and the number of fields of each record that has too few or too many."""
+    spans = file.spans
+    columns = {str(file.names.index(name)): pa.large_string() for name in names}
+    if not len(spans):
+        return pa.schema(columns).empty_table(), {}
+    wrong: dict[int, int] = {}
+
+    def skip(row: Any) -> str:
+        wrong[row.number - 1] = row.actual_columns
+        return "skip"
+
+    table = pyarrow.csv.read_csv(
+        pa.BufferReader(_joined(spans, data)),
+        read_options=pyarrow.csv.ReadOptions(
+            use_threads=False,  # needed to count the rows
+            block_size=max(_PARSED, int((spans.stop - spans.start).max()) + 1),
+            column_names=[str(index) for index in range(len(file.names))],
+        ),
+        parse_options=pyarrow.csv.ParseOptions(
+            delimiter=file.delimiter,
+            quote_char='"' if file.quoting else False,
+            newlines_in_values=file.quoting,
+            invalid_row_handler=skip,
+        ),
+        convert_options=pyarrow.csv.ConvertOptions(include_columns=list(columns), column_types=columns),
+    )
+    return table, wrong
 
 
 def _without_unreadable(file: _File, data: memoryview) -> tuple[_File, list[Rejected]]:

@@ -275,19 +275,7 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
             if in_memory
             else pa.OSFile(os.fsencode(path)) as source
         ):
-            head = source.read(8)
-            if not head.startswith(_MAGIC):
-                if head[:1] in {b"{", b"["}:
-                    raise DataError(display(path), "it is not a Parquet file, but looks like JSON", "json as table")
-                if not head:
-                    raise DataError(display(path), "it is empty, and so not a Parquet file")
-                other = sniff(head)
-                starts = f": it starts with {other}" if other else ""
-                raise DataError(display(path), f"it is not a Parquet file{starts}")
-            source.seek(max(0, source.size() - len(_MAGIC)))
-            if source.read() not in _ENDS:
-                raise DataError(display(path), _NO_END, "changed")
-            source.seek(0)
+            _require_parquet(display(path), source)
             try:
                 found = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER)
                 names = found.schema_arrow.names
@@ -305,6 +293,22 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
         code = getattr(error, "errno", None)
         reason = os.strerror(code) if code else error
         raise DataError(display(path), f"it cannot be read as Parquet: {reason}") from error
+
+
+def _require_parquet(source: str, file: pa.NativeFile) -> None:
+    """Raise ``DataError`` for a file that does not begin and end like Parquet."""
+    head = file.read(8)
+    if not head.startswith(_MAGIC):
+        if head[:1] in {b"{", b"["}:
+            raise DataError(source, "it is not a Parquet file, but looks like JSON", "json as table")
+        if not head:
+            raise DataError(source, "it is empty, and so not a Parquet file")
+        other = sniff(head)
+        raise DataError(source, "it is not a Parquet file" + (f": it starts with {other}" if other else ""))
+    file.seek(max(0, file.size() - len(_MAGIC)))
+    if file.read() not in _ENDS:
+        raise DataError(source, _NO_END, "changed")
+    file.seek(0)
 
 
 def _state_of(path: str) -> tuple[int, int]:

@@ -194,31 +194,27 @@ class Extraction:
 
         ``None`` where they are the same texts, and everywhere if they are not wanted.
         """
-        require_sequence("markup", markup, "pages")
-        for position, page in enumerate(markup):
-            require_page(f"page {position}", page)
-        rule = f"must be a list with one item for each of {counted(len(markup), 'page')}"
-        for name, given in (("declared", declared), ("hosts", hosts)):
-            require(not isinstance(given, str) and len(given) in {0, len(markup)}, name, given, rule)
-        for charset in declared:
-            require(isinstance(charset, str | None), "declared", charset, "must be a string, or None, for each page")
-        learned = [None if self.templates is None else self.templates.get(host) for host in hosts]
-        asked = zip(markup, declared or repeat(None), learned or repeat(None), strict=False)
+        _require_lists(markup, declared, hosts)
+        templates = [None if self.templates is None else self.templates.get(host) for host in hosts]
+        asked = zip(markup, declared or repeat(None), templates or repeat(None), strict=False)
         opened: AbstractContextManager[Find] = self.known.opened() if self.known else nullcontext(lambda *_: None)
         with opened as known:
             found = [self._read(page, charset, template, known) for page, charset, template in asked]
         contents, views = [content for content, _ in found], [view for _, view in found]
-        texts = read = [content.whole for content in contents]
-        sites = [0] * len(texts)
+        read = [content.whole for content in contents]
 
         def shown(number: int) -> str:
             return visible_content(self.decoded(markup[number], declared[number] if declared else None)).whole
 
+        texts, sites = read, [0] * len(read)
         if self.templates is not None and hosts:
             all_shown = [view == "visible" != self.view for view in views]
             texts, sites = texts_without_templates(self.templates, read, hosts, all_shown, shown)
-        templates = learned if whole and learned else [None] * len(texts)
-        return Pages(
+        wholes = [
+            None if template is None else shown(number) if views[number] == "visible" else read[number]
+            for number, template in enumerate(templates if whole and templates else [None] * len(read))
+        ]
+        found_pages = Pages(
             texts,
             [content.title for content in contents],
             [content.canonical for content in contents],
@@ -226,10 +222,8 @@ class Extraction:
             views,
             sites,
             [int(content.noindex) for content in contents],
-        ), [
-            None if template is None else shown(number) if views[number] == "visible" else read[number]
-            for number, template in enumerate(templates)
-        ]
+        )
+        return found_pages, wholes
 
     def both(self, page: bytes | str, declared: str | None = None) -> BothViews:
         """Return the content of a page in its main view, regardless of its size, and in its visible view.
@@ -246,8 +240,8 @@ class Extraction:
 
     def view_with(self, template: Template | None) -> View:
         """Return the view in which the pages of a host with this template, or without one, are read."""
-        whole = self.view == "auto" and template is not None and template.view == "visible"
-        return "visible" if whole else self.view
+        by_template = self.view == "auto" and template is not None and template.view == "visible"
+        return "visible" if by_template else self.view
 
     def _read(self, page: bytes | str, declared: str | None, template: Template | None, known: Find) -> Found:
         """Return the content of a page of a host with this template, or without one, and the view that it has."""
@@ -270,6 +264,18 @@ class Extraction:
         if can_detect and isinstance(page, bytes) and _UNKNOWN in text:
             text = _closest(page, text)
         return text
+
+
+def _require_lists(markup: Sequence[bytes | str], declared: Sequence[str | None], hosts: Sequence[str | None]) -> None:
+    """Raise the errors of ``Extraction.pages`` for lists of other values, or of different lengths."""
+    require_sequence("markup", markup, "pages")
+    for position, page in enumerate(markup):
+        require_page(f"page {position}", page)
+    rule = f"must be a list with one item for each of {counted(len(markup), 'page')}"
+    for name, given in (("declared", declared), ("hosts", hosts)):
+        require(not isinstance(given, str) and len(given) in {0, len(markup)}, name, given, rule)
+    for charset in declared:
+        require(isinstance(charset, str | None), "declared", charset, "must be a string, or None, for each page")
 
 
 def _closest(page: bytes, text: str) -> str:
