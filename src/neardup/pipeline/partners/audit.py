@@ -289,7 +289,7 @@ def require_texts(scheme: Scheme) -> None:
 
 
 class _KeptPartners(NamedTuple):
-    """Pairs of a sampled document, *left*, its number in the sample, and a better-ranked kept one, *right*.
+    """Pairs of a sampled document, *left*, its number in the sample, and a better kept document, *right*.
 
     *right* are positions, *values* the measures of the pairs, and *least* what these must reach. *kept_at* returns the
     text of the document at one of the positions, and its site.
