@@ -19,7 +19,7 @@ def test_the_features_of_a_block_are_those_of_its_documents(job_of, sources):
     positions, blocks = job.array(ranking.LEADER_POSITIONS, np.int64), job.array(candidates.BLOCKS, np.int32)
     whole = MinHash().features(read(sources).texts)
     for block in range(number):
-        found = features.places(job, block)
+        found = features.spans_of(job, block)
         assert found.units.tolist() == np.flatnonzero(blocks == block).tolist()
         loaded = features.load(job, found)
         for place, unit in enumerate(found.units.tolist()):

@@ -1,4 +1,4 @@
-"""A service of several processes: one starts and replaces the others, of which one writes and the workers read."""
+"""A service of several processes: one starts and replaces the others; one of these writes, and the workers read."""
 
 import asyncio
 import logging

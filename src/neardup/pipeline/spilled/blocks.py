@@ -16,7 +16,7 @@ from neardup.model.arrays import AnyPositions, Positions
 from neardup.model.candidates import Candidates, joined
 from neardup.pipeline.corpus.comparison import exact_matcher, feature_sets
 from neardup.pipeline.spilled.candidates import ASKING, ASKING_BOUNDS, LEADERS, StoredPairs
-from neardup.pipeline.spilled.features import Places, load, places
+from neardup.pipeline.spilled.features import FeatureSpans, load, spans_of
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.ranking import thresholds
 
@@ -26,7 +26,7 @@ _OF_PAIR: Final = 48  # bytes of a pair and of what is computed of it
 
 def settle(job: Job, block: int) -> dict[str, Any]:
     """Decide the documents of one block; store each dropped one, its match, and what they share."""
-    found = places(job, block)
+    found = spans_of(job, block)
     settling = _Settling(job, found)
     if job.scheme.columns:  # decided before
         own = job.array(LEADERS, np.int64)
@@ -51,7 +51,7 @@ def settled_name(block: int) -> str:
     return f"settled-{block:06}.raw"
 
 
-def _pairs(job: Job, block: int, found: Places) -> Iterator[Candidates]:
+def _pairs(job: Job, block: int, found: FeatureSpans) -> Iterator[Candidates]:
     """Yield the pairs of a block, some at a time; documents are numbered within the block."""
     bounds, asking = job.array(ASKING_BOUNDS, np.int64)[block : block + 2], job.array(ASKING, np.int64)
     job.require_places(ASKING_BOUNDS, len(asking) + 1, bounds)
@@ -103,8 +103,8 @@ def _some(pairs: Candidates, begin: int, end: int) -> Candidates:
 class _Settling:
     """The decisions on one block, window by window, if it is too large to be compared at once."""
 
-    def __init__(self, job: Job, found: Places) -> None:
-        self._job, self._places = job, found
+    def __init__(self, job: Job, found: FeatureSpans) -> None:
+        self._job, self._spans = job, found
         self._thresholds = thresholds(job).at(found.units)
         self._chains = job.policy.gather == "components"
         number = len(found.units)
@@ -149,7 +149,7 @@ class _Settling:
 
     def _fits(self, window: Sequence[Candidates], members: Positions) -> bool:
         pairs = sum(len(part.candidates) for part in window)
-        features = int((self._places.ends[members] - self._places.starts[members]).sum())
+        features = int((self._spans.ends[members] - self._spans.starts[members]).sum())
         return _BYTES * features + _OF_PAIR * pairs <= 2 * self._job.block
 
     def compare(self, pairs: Candidates) -> None:
@@ -193,7 +193,7 @@ class _Settling:
 
     def dropped(self) -> Positions:
         """Return the decisions, as they are stored."""
-        units, chosen = self._places.units, np.flatnonzero(self.matched >= 0)
+        units, chosen = self._spans.units, np.flatnonzero(self.matched >= 0)
         columns = (units, units[self.matched], self._common, self._sizes, self._sizes_of_match)
         return np.stack([column[chosen] for column in columns])
 
@@ -201,7 +201,7 @@ class _Settling:
         """Return the documents of some pairs, ascending, their features, and the pairs by their places among these."""
         members = self._numbering.distinct(pairs.asking, pairs.candidates)
         self._numbering.assign(members)
-        features = load(self._job, self._places.at(members))
+        features = load(self._job, self._spans.at(members))
         sets = feature_sets(self._job.scheme, features, np.arange(len(members)))
         return members, sets, self._numbering.of(pairs)
 

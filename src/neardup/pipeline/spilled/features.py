@@ -16,11 +16,11 @@ from neardup.text.columns import batches, gathered
 from neardup.text.sites import separate
 
 _NONE: Final[Words] = np.empty(0, np.uint64)
-_ROWS: Final = 4  # of a file of places
+_ROWS: Final = 4  # of a file of spans
 _MOST: Final = 1 << 48  # features of a shard
 
 
-class Places(NamedTuple):
+class FeatureSpans(NamedTuple):
     """Where features are: those of unit ``units[i]`` are ``starts[i]`` to ``ends[i]`` of the file of ``shards[i]``."""
 
     units: Positions
@@ -28,9 +28,9 @@ class Places(NamedTuple):
     starts: Positions
     ends: Positions
 
-    def at(self, chosen: Positions) -> "Places":
+    def at(self, chosen: Positions) -> "FeatureSpans":
         """Return some of them."""
-        return Places(*(column[chosen] for column in self))
+        return FeatureSpans(*(column[chosen] for column in self))
 
 
 def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
@@ -66,34 +66,34 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
     values = np.concatenate([_NONE, *parts])
     ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
     spans = np.stack([blocks[order], chosen[order], np.append(0, ends[:-1])[: len(ends)], ends])
-    files = job.save(_name(task), values) | job.save(_places(task), spans)
+    files = job.save(_name(task), values) | job.save(_spans(task), spans)
     return {"features": len(values), "files": files}
 
 
-def places(job: Job, block: int) -> Places:
+def spans_of(job: Job, block: int) -> FeatureSpans:
     """Find the features of a block; units ascend."""
     found: list[tuple[Positions, ...]] = []
     for shard in range(len(job.shards.shards) + len(job.earlier.sizes)):
-        blocks, *stored = job.array(_places(shard), np.int64, shape=(_ROWS, -1))
+        blocks, *stored = job.array(_spans(shard), np.int64, shape=(_ROWS, -1))
         begin, end = np.searchsorted(blocks, [block, block + 1]).tolist()
         if begin < end:
             units, starts, ends = (np.asarray(column[begin:end]) for column in stored)
-            job.require_places(_places(shard), 1 << 31, units)
-            job.require_places(_places(shard), _MOST, starts, ends - starts)
+            job.require_places(_spans(shard), 1 << 31, units)
+            job.require_places(_spans(shard), _MOST, starts, ends - starts)
             found.append((units, np.full(end - begin, shard), starts, ends))
     if not found:
         raise job.damaged(BLOCKS)
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
     order = np.argsort(columns[0], kind="stable")
-    return Places(*(column[order] for column in columns))
+    return FeatureSpans(*(column[order] for column in columns))
 
 
-def load(job: Job, chosen: Places) -> Features:
+def load(job: Job, chosen: FeatureSpans) -> Features:
     """Read the features of some units, in their order."""
     files = {int(shard): np.asarray(job.array(_name(shard), np.uint64)) for shard in np.unique(chosen.shards)}
     spans = zip(chosen.shards.tolist(), chosen.starts.tolist(), chosen.ends.tolist(), strict=True)
     for shard, file in files.items():
-        job.require_places(_places(shard), len(file) + 1, chosen.ends[chosen.shards == shard])
+        job.require_places(_spans(shard), len(file) + 1, chosen.ends[chosen.shards == shard])
     values = np.concatenate([_NONE, *(files[shard][begin:end] for shard, begin, end in spans)])
     bounds = np.concatenate([[0], np.cumsum(chosen.ends - chosen.starts)])
     return Features(values, bounds, getattr(job.scheme.shingling, "recipe", None))
@@ -103,6 +103,6 @@ def _name(shard: int) -> str:
     return f"features-{shard:06}.raw"
 
 
-def _places(shard: int) -> str:
-    """Return the name of the file of places: int64[4, n], the block, unit, start and end of each document."""
+def _spans(shard: int) -> str:
+    """Return the name of the file of spans: int64[4, n], the block, unit, start and end of each document."""
     return f"places-{shard:06}.raw"
