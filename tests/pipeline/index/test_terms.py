@@ -91,6 +91,8 @@ def test_a_list_that_is_damaged_or_missing_is_named(tmp_path):
         ({"fields": [["host", "string"], ["host", "flag"]]}, "invalid fields"),
         ({"scheme": {"scheme": "minhash", "threshold": 2}}, "threshold"),
         ({"layout": {"bits": 3}}, "bits"),
+        ({"row": ["<u8", 1 << 40]}, "columns"),
+        ({"row": ["|O", 8]}, "columns"),
     ],
 )
 def test_terms_that_make_no_sense_are_damage(tmp_path, changed, rule):

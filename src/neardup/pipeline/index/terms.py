@@ -5,8 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from neardup.index.disk.arrays import expect, understood
 from neardup.index.disk.columns import Columns, Lookup, Structure
@@ -70,6 +70,8 @@ def structure_of(folder: Path, manifest: Manifest) -> Structure:
     with understood(folder / MANIFEST):
         made: Any = schemes.read(terms.scheme, where=folder)
         expect(field_kinds(dict(terms.fields)) == terms.fields, "invalid fields")
+        agrees = columns(made, terms.fields, texts=terms.texts) == terms.columns
+        expect(agrees, "its columns are not those of its scheme")
         return structure(made, _layout(made, terms), terms.columns, chosen=terms.chosen)
 
 
@@ -100,9 +102,8 @@ def stats_of(store: Store) -> Stats:
 
 def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) -> Columns:
     """Return the columns of an index of this scheme."""
-    nothing = pa.table({name: pa.array([], pa.string()) for name in scheme.columns}) if scheme.columns else []
-    blank = scheme.sign(nothing).rows
-    return Columns(blank.dtype.str, int(blank.shape[1]), fields, texts)
+    width, kind, *_ = scheme.row_format
+    return Columns(np.dtype(kind).str, int(width), fields, texts)
 
 
 def terms_of(scheme: Any, layout: Any, columns: Columns, representative: Representative) -> Terms:
@@ -127,15 +128,14 @@ def terms_of(scheme: Any, layout: Any, columns: Columns, representative: Represe
 def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, disk: Disk) -> Any:
     """Return the scheme that an index was created with, or the given *scheme* if it has the same recipe.
 
+    ``structure_of`` must have accepted the manifest.
+
     Raises ``StorageRefused`` for another recipe or key, for a scheme that needs more keys than the index has, and
     without the *scheme* of an index that does not store it as a whole.
     """
     terms, where = manifest.terms, str(folder)
     recorded = RecordedScheme(terms.scheme, terms.recipe, terms.key)
-    with understood(folder / MANIFEST):
-        made: Any = schemes.read(terms.scheme, where=folder)
-        agrees = columns(made, terms.fields, texts=terms.texts) == terms.columns
-        expect(agrees, "its columns are not those of its scheme")
+    made: Any = schemes.read(terms.scheme, where=folder)
     if scheme is None:
         if not schemes.is_whole(terms.scheme):
             rule = f"has a scheme {terms.name!r} with a table of weights, which is not stored; open it with that scheme"
