@@ -311,7 +311,7 @@ def pages_in(table: pa.Table, extraction: Extraction) -> Iterator[tuple[str | No
             yield None
             continue
         content = extraction.decoded(found.payload.body, found.payload.charset, markup=found.is_html)
-        yield _bare(headers.get("warc-target-uri", "")) or None, content, not found.is_html
+        yield _address_in(headers), content, not found.is_html
 
 
 def _address(one: Record | Gap, before: str) -> str:
@@ -368,15 +368,7 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
         capture.named += (_bare(headers.get("warc-refers-to", "")),)
         pages.accessories.append((len(pages.captures), capture))
         return
-    address = _bare(headers.get("warc-target-uri", ""))
-    places: dict[str, object] = {
-        "url": address or None,
-        "date": headers.get("warc-date"),
-        "record_id": record_id or None,
-        "warc_filename": pages.filename,
-        "warc_record_offset": None if one.length is None else one.offset,
-        "warc_record_length": one.length,
-    }
+    places = _places(pages, one)
     found = _page(headers, one.block)
     if isinstance(found, str):
         pages.skipped[found] += 1
@@ -393,10 +385,29 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
         content = request.extraction.decoded(payload.body, payload.charset, markup=found.is_html)
     is_page = found.is_html or _is_text_of_page(headers)
     pages.templated = pages.templated or is_page
-    host = host_of(address) if is_page and request.extraction.templates is not None and not markup else None
+    host = (
+        host_of(_address_in(headers)) if is_page and request.extraction.templates is not None and not markup else None
+    )
     pages.contents.add(content, f"{pages.shown}:{_position(one)}", payload.charset, host)
     pages.captures.append(capture)
     pages.fields.append(places | found.fields)
+
+
+def _places(pages: _Pages, one: Record) -> dict[str, object]:
+    """Return the values of ``PLACES`` of a record."""
+    return {
+        "url": _address_in(one.headers),
+        "date": one.headers.get("warc-date"),
+        "record_id": _bare(one.headers.get("warc-record-id", "")) or None,
+        "warc_filename": pages.filename,
+        "warc_record_offset": None if one.length is None else one.offset,
+        "warc_record_length": one.length,
+    }
+
+
+def _address_in(headers: dict[str, str]) -> str | None:
+    """Return the address of a page, if its record has one."""
+    return _bare(headers.get("warc-target-uri", "")) or None
 
 
 def _position(one: Record | _Capture) -> str:

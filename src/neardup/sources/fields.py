@@ -28,15 +28,18 @@ _TYPES: Final = (  # in this order: the first type that can represent every valu
 
 
 def joined(
-    name: str, columns: Sequence[pa.ChunkedArray], written: Sequence[bool], place: Callable[[int, int], tuple[str, int]]
+    name: str,
+    columns: Sequence[pa.ChunkedArray],
+    are_json: Sequence[bool],
+    place: Callable[[int, int], tuple[str, int]],
 ) -> pa.ChunkedArray:
-    """Return the values of a field in several pieces as one column; those of *written* columns are JSON.
+    """Return the values of a field in several pieces as one column; *are_json* flags the columns of JSON values.
 
     Numbers of different types become numbers of one type, or strings as written, which rank as numbers; fields of
     different kinds become strings. *place* returns where a row of a piece is. Raises ``DataError`` for JSON values of
     several kinds, or that are lists or objects, and for values without the order of the categories in other pieces.
     """
-    pieces = [piece for piece, is_json in enumerate(written) if is_json]
+    pieces = [piece for piece, is_json in enumerate(are_json) if is_json]
     edges = np.cumsum([0, *(len(columns[piece]) for piece in pieces)]).tolist()
 
     def where(row: int) -> tuple[str, int]:

@@ -16,9 +16,10 @@ _FIRST: Final = 1 << 20  # bytes that are read
 
 
 class FirstRecords(NamedTuple):
-    """The first records of an input, which has about *times* as many; together with them, *held* bytes are in memory.
+    """The first records of an input, which has about *times* as many.
 
-    These are those of all other columns of Parquet, and of lines that were compressed: other files are read again.
+    While they are used, *held* more bytes are in memory: those of the other columns of Parquet, or of the lines of a
+    compressed file. Plain files are read again.
     """
 
     piece: InputPiece

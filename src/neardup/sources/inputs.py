@@ -66,16 +66,16 @@ def inputs_of(inputs: Sequence[AnyPath], request: Request, others: Sequence[AnyP
     given = require_once(expand(inputs), request.glob)
     there = [_tables(path, request) for path in given]
     paths = tuple(chain.from_iterable(tables for tables, _ in there))
-    if paths != given:  # folders have become their tables
+    if paths != given:  # folders have become their tables; in one folder, links may repeat a table
         different = ({os.path.realpath(table): table for table in tables}.values() for tables, _ in there)
         require_once(tuple(chain.from_iterable(different)), request.glob)
     ignored = sum(number for _, number in there)
     found = Inputs(paths, tuple(input_kind(path, request.format) for path in paths), ignored, given)
-    beside = expand(others) if others else ()
-    require_one_standard_input((*given, *beside))
-    tables = (table for path in beside for table in _tables(path, request)[0])
+    compared = expand(others) if others else ()
+    require_one_standard_input((*given, *compared))
+    tables = (table for path in compared for table in _tables(path, request)[0])
     forms = found.formats | {input_kind(path, request.format).format for path in tables}
-    request.require_used(forms, folders=any(Path(path).is_dir() for path in (*given, *beside)))
+    request.require_used(forms, folders=any(Path(path).is_dir() for path in (*given, *compared)))
     return found
 
 

@@ -270,7 +270,7 @@ def locked(path: Path) -> Iterator[None]:
 def new_folder(target: Path) -> Iterator[Path]:
     """Yield a new folder next to *target*, to be moved there when it is complete; otherwise it is removed.
 
-    That of a killed run is removed by the next one that makes a file or folder there.
+    The new folder of a killed run is removed by the next run that makes a file or folder there.
     """
     partial = temporary(target)
     try:

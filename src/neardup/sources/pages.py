@@ -96,7 +96,7 @@ class Batch:
 
 
 def spread(found: pa.Table, pages: pa.Array) -> pa.Table:
-    """Return what was *found* in pages as a table with a row for each document; a boolean shows which are *pages*.
+    """Return what was *found* in pages as a table with a row for each document; *pages* flags those that are pages.
 
     Other documents have nulls, and belong to no site.
     """
@@ -134,10 +134,10 @@ def extracted(
     *,
     whole: bool = False,
 ) -> Iterator[tuple[Item, pa.Table]]:
-    """Yield what was given with each table of pages, and a table of what was found in them: see ``Pages``.
+    """Yield the item of each batch with a table of what was found in its pages: see ``FOUND``.
 
-    The number is the share of the input, from 0 to 1, that was read up to the end of the table. The *processes* have
-    turned to ``extracting`` for the same *extraction* and *whole*; without them, this process reads the pages.
+    A batch is an item, a table of pages, and the share of the input, from 0 to 1, that was read up to its end. The
+    *processes* have turned to ``extracting`` for the same *extraction* and *whole*; ``None``: this process reads.
     """
     read = 0.0
 
@@ -155,7 +155,7 @@ def extracted(
 def answered(
     given: Iterable[tuple[Item, pa.Table]], answers: Callable[[Iterable[pa.Table]], Iterable[pa.Table]]
 ) -> Iterator[tuple[Item, pa.Table]]:
-    """Yield what was *given* with each table, and the answer to the table; *answers* are in the order of the tables."""
+    """Yield each item that was *given* with the answer to its table; *answers* come in the order of the tables."""
     under_way: deque[Item] = deque()
 
     def tables() -> Iterator[pa.Table]:

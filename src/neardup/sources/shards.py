@@ -199,8 +199,8 @@ class Shards:
 
     def column(self, name: str, parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
         """Return a field of all documents from the stored columns of the shards, as ``WholeInputs.column`` does."""
-        written = [self.kinds[shard.source].format == "jsonl" for shard in self.shards]
-        return joined(name, parts, written, self.place)
+        are_json = [self.kinds[shard.source].format == "jsonl" for shard in self.shards]
+        return joined(name, parts, are_json, self.place)
 
     def place(self, shard: int, row: int) -> tuple[str, int]:
         """Return the place of a document: the source, and its line or, if that is unknown, its number."""

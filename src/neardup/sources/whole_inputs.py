@@ -97,16 +97,16 @@ class WholeInputs(Collection):
         without = self._pieces_without(name)
         if not len(self):
             return self.pieces[0].column(name, literal=literal)
-        written = [piece.format == "jsonl" and not literal for piece in self.pieces]
+        are_json = [piece.format == "jsonl" and not literal for piece in self.pieces]
 
-        def of(piece: InputPiece, *, written: bool) -> pa.ChunkedArray:
-            if written:
+        def of(piece: InputPiece, *, is_json: bool) -> pa.ChunkedArray:
+            if is_json:
                 return piece.raw_column(name)
             own = pa.nulls(len(piece)) if piece in without else piece.column(name, literal=literal)
             return pa.chunked_array([own])
 
-        columns = [of(piece, written=own) for piece, own in zip(self.pieces, written, strict=True)]
-        found = joined(name, columns, written, lambda piece, row: self.pieces[piece].place(row))
+        columns = [of(piece, is_json=own) for piece, own in zip(self.pieces, are_json, strict=True)]
+        found = joined(name, columns, are_json, lambda piece, row: self.pieces[piece].place(row))
         return found.unify_dictionaries().combine_chunks()
 
     def flags(self, name: str) -> pa.Array:
