@@ -8,13 +8,13 @@ import pytest
 
 from neardup import dedup_files
 from neardup.model.errors import DataError
-from neardup.sources.collection import completed, ranges
+from neardup.sources.collection import complete_ids, ranges
 
 
 def test_names_of_records_without_an_id():
-    assert completed(None, "a:b.csv", np.array([1, 20])).to_pylist() == ["a:b.csv:1", "a:b.csv:20"]
-    assert completed(pa.chunked_array([["a", "", None]]), "x", np.arange(3)).to_pylist() == ["a", "x:1", "x:2"]
-    assert completed(None, "x", np.zeros(0, np.int64)).to_pylist() == []
+    assert complete_ids(None, "a:b.csv", np.array([1, 20])).to_pylist() == ["a:b.csv:1", "a:b.csv:20"]
+    assert complete_ids(pa.chunked_array([["a", "", None]]), "x", np.arange(3)).to_pylist() == ["a", "x:1", "x:2"]
+    assert complete_ids(None, "x", np.zeros(0, np.int64)).to_pylist() == []
 
 
 def test_ranges_of_neighbours():

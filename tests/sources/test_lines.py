@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from neardup.model.errors import DataError, InputRefused
 from neardup.sources import lines
 from neardup.sources.compression import Contents
-from neardup.sources.lines import Spans, find, invalid_utf8, line_ends, listed, runs
+from neardup.sources.lines import Spans, find, invalid_utf8, line_ends, read_names, runs
 
 BYTES = st.lists(st.sampled_from([b"\n", b"\r", b"a", "ü".encode(), b"\xff"]), max_size=30).map(b"".join)
 
@@ -79,16 +79,16 @@ def test_neighbours_are_one_run():
 def test_names_are_lines(tmp_path):
     path = tmp_path / "names"
     path.write_bytes("\ufeffa\r\n \nä b \n\nlast".encode())
-    assert listed(str(path)) == ["a", "ä b ", "last"]
+    assert read_names(str(path)) == ["a", "ä b ", "last"]
     path.write_bytes(b"")
-    assert listed(str(path)) == []
+    assert read_names(str(path)) == []
 
 
 def test_what_are_no_names(tmp_path):
     path = tmp_path / "names"
     path.write_bytes(b"a\n\xff\n")
     with pytest.raises(DataError, match="names:2: it is not valid UTF-8") as caught:
-        listed(str(path))
+        read_names(str(path))
     assert caught.value.code == "encoding"
     with pytest.raises(InputRefused):
-        listed(str(tmp_path / "none"))
+        read_names(str(tmp_path / "none"))

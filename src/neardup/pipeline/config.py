@@ -17,7 +17,7 @@ from neardup.schemes.scheme import Scheme
 from neardup.schemes.thresholds import require_policy
 from neardup.sources.compression import HEAD, check_plain
 from neardup.sources.keys import key_in
-from neardup.sources.lines import listed
+from neardup.sources.lines import read_names
 
 _TABLES: Final = ("recipe", "layout", "policy")
 _LAYOUT = {"recall", "bands", "blocks"}
@@ -257,7 +257,7 @@ def _words(described: str) -> tuple[str, ...]:
         words = tuple(filter(None, map(str.strip, described.split(","))))
         require(bool(words), "stop_words", described, "has no words")
         return words
-    words = tuple(filter(None, map(str.strip, listed(described))))
+    words = tuple(filter(None, map(str.strip, read_names(described))))
     if not words:
         raise DataError(described, "has no words; write each word on a line of its own, or leave out the stop words")
     for word in words:

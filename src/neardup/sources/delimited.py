@@ -35,7 +35,7 @@ import pyarrow.csv
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
-from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, completed, require_new, silent
+from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, complete_ids, require_new, silent
 from neardup.sources.compression import Contents, Writable, compressed, load, stream
 from neardup.sources.formats import Kind, display, input_kind
 from neardup.sources.lines import BOM, Spans, invalid_utf8, line_count, line_ranges, runs, start_of_text
@@ -67,7 +67,7 @@ class DelimitedText(InputPiece):
         self.text = request.text
         self.columns = self._file.columns
         request.check(rejected)
-        ids = completed(self._columns.get(request.id), request.name_of(path), self._file.spans.line)
+        ids = complete_ids(self._columns.get(request.id), request.name_of(path), self._file.spans.line)
         super().__init__([path], kind.format, self._columns[request.text], ids, rejected)
         if request.quoting == "auto":
             self.quoted_lines = _quoted_lines(self._file)

@@ -23,10 +23,10 @@ from neardup.sources.formats import (
 from neardup.sources.patterns import (
     entries,
     expand,
+    file_names,
     is_hidden,
     is_link_to_folder,
     matches,
-    names_in,
     require_one_standard_input,
 )
 from neardup.sources.request import Request
@@ -107,7 +107,7 @@ def _is_read(folder: str, path: str, globs: Sequence[str]) -> bool:
         return True
     if globs:
         return matches(os.path.relpath(path, folder), globs)
-    return is_document(path) or not any(map(is_document, names_in(folder)))
+    return is_document(path) or not any(map(is_document, file_names(folder)))
 
 
 def _tables(path: str, request: Request) -> tuple[list[str], int]:

@@ -184,7 +184,7 @@ def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:
     yield from zip(firsts.tolist(), lasts.tolist(), strict=True)
 
 
-def listed(path: str, max_bytes: int = 1 << 30) -> list[str]:
+def read_names(path: str, max_bytes: int = 1 << 30) -> list[str]:
     r"""Read the names in a file, or in standard input for ``-``, without empty lines; ``\r\n`` ends a line, too.
 
     Raises ``InputRefused`` for a file that does not exist, ``DataError`` for invalid UTF-8.

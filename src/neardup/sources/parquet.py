@@ -24,7 +24,17 @@ import pyarrow.parquet as pq
 from neardup.model.arrays import Flags, not_utf8
 from neardup.model.arrow_types import BINARY, STRINGS, filtered, is_one_of, unpacked
 from neardup.model.errors import DataError, OutputError
-from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, completed, ranges, require_new, silent
+from neardup.sources.collection import (
+    Advance,
+    Append,
+    InputPiece,
+    Needs,
+    Shard,
+    complete_ids,
+    ranges,
+    require_new,
+    silent,
+)
 from neardup.sources.compression import changed, check_size, read_whole, sniff
 from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
@@ -486,7 +496,7 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
     """Return the id column as strings; rows without one get their file and number, counted from *first*."""
     name, places = request.id, (request.name_of(path), np.arange(first, first + len(table)))
     if name == DEFAULT_ID and name not in schema.names:
-        return completed(None, *places)
+        return complete_ids(None, *places)
     column = written_ids(_unpacked(path, _column(path, table, name, schema), request))
     if pa.types.is_temporal(column.type):
         column = written_times(column, display(path), f"its {name!r} ")
@@ -494,7 +504,7 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
         rule = f"the id column {name!r} must hold strings, numbers, times or UUIDs, not {column.type}"
         raise DataError(display(path), rule)
     try:
-        return completed(column, *places)
+        return complete_ids(column, *places)
     except pa.ArrowInvalid as error:
         raise DataError(display(path), "its ids have more than 2 GiB; name a shorter column", "too large") from error
 

@@ -81,7 +81,7 @@ def _is_hidden_table(path: str, pattern: str) -> bool:
         return False
     if not os.path.isdir(path):  # noqa: PTH112 - a string
         return kind(path) is not None
-    names = [*names_in(path)]
+    names = [*file_names(path)]
     return any(kind(name) is not None for name in names) and not any(map(is_document, names))
 
 
@@ -165,6 +165,6 @@ def is_link_to_folder(entry: "os.DirEntry[str]") -> bool:
     return entry.is_symlink() and os.path.isdir(entry)  # noqa: PTH112 - ``entry.is_dir`` may raise errors
 
 
-def names_in(root: str) -> Iterator[str]:
+def file_names(root: str) -> Iterator[str]:
     """Yield the name of each file in a folder, and in the folders inside; those of links to folders are left out."""
     return (entry.name for _, entry in entries(root) if not is_link_to_folder(entry))

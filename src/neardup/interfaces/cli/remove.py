@@ -20,9 +20,9 @@ USAGE = f"""
 def run(arguments: argparse.Namespace) -> int:
     """Remove and summarise."""
     from neardup.pipeline.files.upkeep import remove_ids
-    from neardup.sources.lines import listed
+    from neardup.sources.lines import read_names
 
-    ids = listed(arguments.ids)
+    ids = read_names(arguments.ids)
     with opened(arguments, "w") as index:
         done = remove_ids(index, ids, addresses_of(arguments))
         total = len(index)

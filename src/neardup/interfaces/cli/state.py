@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _to_forget(arguments: argparse.Namespace) -> tuple[list[str], datetime | None]:
     """Return the ids and the time that choose what is forgotten; refuse them for other actions, and both together."""
-    from neardup.sources.lines import listed
+    from neardup.sources.lines import read_names
 
     chosen = options.chosen(arguments, "ids before")
     if arguments.action != "forget":
@@ -82,7 +82,7 @@ def _to_forget(arguments: argparse.Namespace) -> tuple[list[str], datetime | Non
         rule = "cannot be used with --before; forget first by one, then by the other"
         raise ParameterError("ids", chosen["ids"], rule)
     before = moment_in(chosen["before"], recorded=True) if "before" in chosen else None
-    return listed(chosen["ids"]) if "ids" in chosen else [], before
+    return read_names(chosen["ids"]) if "ids" in chosen else [], before
 
 
 def _names(inputs: tuple[str, ...]) -> str:
