@@ -61,6 +61,20 @@ def busy(work):
     return worker
 
 
+def interrupted(work, inputs, monkeypatch, **options):
+    """Interrupt a run that has read its inputs; return its token."""
+    monkeypatch.setattr(run, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        dedup_files(inputs, work=work, scheme=MinHash(), **options)
+    return read_header(work).token
+
+
+def do_nothing(work, token):
+    """Open the tasks of a run, as an executor does."""
+    with tasks_of(str(work), token, MinHash(), "sign-0"):
+        pass
+
+
 def test_a_worker_shares_the_tasks_of_a_run(tmp_path, sources, small_parts, monkeypatch):
     small_parts(1000)
     names = [os.path.relpath(path) for path in sources]
@@ -76,6 +90,47 @@ def test_a_worker_shares_the_tasks_of_a_run(tmp_path, sources, small_parts, monk
     expected = dedup_files(names).result
     assert repr(found.result.decisions.to_pylist()) == repr(expected.decisions.to_pylist())
     assert len((tmp_path / "out" / names[0]).read_text().splitlines()) == int(expected.mask[:87].sum())
+
+
+def test_a_worker_does_not_need_the_folder_in_which_a_run_of_absolute_paths_was_started(
+    tmp_path, sources, small_parts, monkeypatch
+):
+    small_parts(1000)
+    folder = tmp_path / "start"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+
+    def worker(waiting):
+        os.chdir(tmp_path)
+        folder.rmdir()
+        return busy(tmp_path / "w")(waiting)
+
+    found, done = shared(tmp_path, sources, monkeypatch, worker, out=tmp_path / "out")
+    assert done.tasks > 5
+    assert found.result.decisions.equals(dedup_files(sources).result.decisions)
+
+
+@pytest.mark.parametrize("relative", ["input", "output"])
+def test_relative_paths_need_the_folder_in_which_the_run_was_started(tmp_path, sources, monkeypatch, relative):
+    folder = tmp_path / "start"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    names = [os.path.relpath(path) if relative == "input" else path for path in sources]
+    token = interrupted(tmp_path / "w", names, monkeypatch, out="out" if relative == "output" else tmp_path / "out")
+    folder.rename(tmp_path / "moved")
+    with pytest.raises(StorageRefused, match="start, which is not here; start it with absolute paths"):
+        do_nothing(tmp_path / "w", token)
+
+
+def test_a_worker_extracts_pages_with_the_same_library(tmp_path, monkeypatch):
+    (tmp_path / "pages").mkdir()
+    for number in range(3):
+        (tmp_path / "pages" / f"{number}.html").write_text(f"<p>page {number}")
+    token = interrupted(tmp_path / "w", [tmp_path / "pages"], monkeypatch)
+    for own, words in (("resiliparse 0", "resiliparse 0"), (None, "no such library")):
+        monkeypatch.setattr("neardup.text.extraction.installed", lambda own=own: own)
+        with pytest.raises(StorageRefused, match=f"here by {words}; install the same version"):
+            do_nothing(tmp_path / "w", token)
 
 
 @pytest.mark.parametrize("common", [0.1, CommonShingles.fitted(["a b c d"] * 3, MinHash().shingling, 0.5)])
@@ -137,10 +192,7 @@ def test_the_folder_of_a_run_is_not_a_file(sources):
 
 
 def test_an_executor_does_tasks_of_its_run_and_its_terms_only(tmp_path, sources, monkeypatch):
-    monkeypatch.setattr(run, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        dedup_files(sources, work=tmp_path / "w", scheme=MinHash())
-    token = read_header(tmp_path / "w").token
+    token = interrupted(tmp_path / "w", sources, monkeypatch)
     for own, stage, rule in ((token[::-1], "sign-", "its run is not here"), (token, "sign-0", "has other terms than")):
         with pytest.raises(StorageRefused, match=rule), tasks_of(str(tmp_path / "w"), own, MinHash(), stage):
             pass
@@ -154,9 +206,7 @@ def test_without_a_run_a_worker_ends(tmp_path):
 
 
 def test_a_worker_reports_that_the_run_was_interrupted(tmp_path, sources, monkeypatch):
-    monkeypatch.setattr(run, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
-        dedup_files(sources, work=tmp_path / "w")
+    interrupted(tmp_path / "w", sources, monkeypatch)
     waiting = []
     assert work_on(tmp_path / "w", idle=0.1, threads=3, waiting=waiting.append) == (0, "stopped")
     assert waiting == ["stopped"]

@@ -1,7 +1,7 @@
 """Workers: processes that share the tasks of a run in pieces, on any machines that see its files."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import chdir, contextmanager, nullcontext
 from functools import cached_property, partial
 from pathlib import Path
@@ -32,8 +32,9 @@ from neardup.pipeline.spilled.state import earlier_of
 from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.schemes import terms as schemes
 from neardup.schemes.scheme import Scheme
-from neardup.sources.formats import local_folder
+from neardup.sources.formats import is_url, local_folder
 from neardup.sources.shards import Shards
+from neardup.text.extraction import Extraction
 
 
 def work_on(
@@ -49,7 +50,8 @@ def work_on(
     The process must see the inputs and outputs of the run at the same paths. *key* is the secret key of its scheme, if
     it has one. The worker waits *idle* seconds for a run to start or continue, and calls *waiting* with the reason,
     ``"absent"`` or ``"stopped"``. Raises ``StorageRefused`` for a folder with files of others, for a run of another
-    version of neardup, and for one whose scheme cannot be made here; and ``StorageFailed``.
+    version of neardup, and for one whose scheme, texts of web pages or relative paths would be others here; and
+    ``StorageFailed``.
     """
     folder = local_folder("folder", folder)
     with naming(folder, doing="read"):
@@ -60,7 +62,8 @@ def work_on(
 
     def do(stage: str, run: WorkFolder, task: int) -> dict[str, Any]:
         if not (known and known[0].knows(stage)):
-            os.chdir(_terms(run)["changeable"]["folder"])  # where the names of the inputs count
+            if here := _folder_of_paths(run):
+                os.chdir(here)
             known[:] = [_Tasks(run, scheme_of(run, key))]
         return known[0].function(stage)(task)
 
@@ -88,8 +91,7 @@ def tasks_of(folder: str, token: str, scheme: Scheme, stage: str) -> Iterator[Ca
         raise StorageRefused(folder, "its run is not here; use a folder that all machines share")
     run = WorkFolder(Path(folder), require_version(folder, header), KINDS)
     try:
-        here = header.terms["changeable"]["folder"]
-        with chdir(here) if os.path.isdir(here) else nullcontext():  # noqa: PTH112 - a string
+        with chdir(here) if (here := _folder_of_paths(run)) else nullcontext():
             tasks = _Tasks(run, scheme.with_common(list_of(run)))
             yield partial(run.attempt, stage, function=tasks.function(stage))
     finally:
@@ -104,6 +106,26 @@ def is_shared(stage: str) -> bool:
 def _terms(folder: WorkFolder) -> dict[str, Any]:
     header = read_header(folder.folder)
     return folder.terms if header is None else header.terms
+
+
+def _folder_of_paths(folder: WorkFolder) -> str | None:
+    """Return the folder in which the relative paths of a run count; ``None`` if it is not here and there are none."""
+    stated = _terms(folder)["changeable"]
+    here: str = stated["folder"]
+    if os.path.isdir(here):  # noqa: PTH112 - a string
+        return here
+    paths = [*folder.records("split-", [0])[0]["shards"]["inputs"], *(path for _, path, *_ in stated["outputs"])]
+    if not all(os.path.isabs(path) or is_url(path) for path in paths):  # noqa: PTH117 - strings
+        rule = f"its run has relative paths, and was started in {here}, which is not here; start it with absolute paths"
+        raise StorageRefused(str(folder.folder), rule)
+    return None
+
+
+def _require_extractor(folder: WorkFolder, pages: Mapping[str, Any] | None) -> None:
+    """Raise ``StorageRefused`` if web pages of a run have other texts here than in the process that started it."""
+    if pages is not None and pages["extractor"] != (own := Extraction(view=pages["text_view"]).extractor):
+        rule = f"its pages are read by {pages['extractor']}, and here by {own or 'no such library'}"
+        raise StorageRefused(str(folder.folder), f"{rule}; install the same version")
 
 
 def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None) -> Scheme:
@@ -147,6 +169,7 @@ class _Tasks:
 
     def __init__(self, folder: WorkFolder, scheme: Scheme) -> None:
         terms = _terms(folder)
+        _require_extractor(folder, terms["reading"]["extraction"])
         self._folder = folder
         self.job = job_of(folder, scheme, folder.records("split-", [0])[0], terms)
         self._outputs = [Output(*output) for output in terms["changeable"]["outputs"]]
