@@ -152,6 +152,28 @@ def test_a_frame_goes_on_after_the_driver_is_lost(tmp_path, frame, records, monk
     neardup.spark.dedup(frame, **call, restart=True)
 
 
+def test_an_interrupted_run_is_not_that_of_another_query(tmp_path, frame, monkeypatch):
+    call = {"order": ["number"], "work": tmp_path / "w"}
+    some, others = frame.where("number < 30"), frame.where("number >= 30")
+    interrupted(monkeypatch, "rank", lambda: neardup.spark.dedup(some, **call))
+    for other, options in ((others, {}), (some, {"keep": "max:score"})):
+        with pytest.raises(StorageRefused, match="interrupted run of another query, columns, order or files; repeat"):
+            neardup.spark.dedup(other, **call, **options)
+    assert neardup.spark.dedup(some, **call).decisions.count() == 30
+
+
+def test_rows_are_read_again_after_an_error_in_them(spark, tmp_path):
+    def call(score):
+        frame = spark.createDataFrame(
+            [("a", "some text", "1"), ("b", "another text", score)], "id string, text string, score string"
+        )
+        return neardup.spark.dedup(frame, keep="max:score", work=tmp_path / "w")
+
+    with pytest.raises(DataError, match="its 'score' is 'n/a', which is not a number"):
+        call("n/a")
+    assert call("2").summary.kept == 2
+
+
 DRIVER = """if True:
     import sys
     import neardup
@@ -217,6 +239,8 @@ def test_wrong_calls_are_refused(spark, tmp_path, frame, sources):
         neardup.spark.dedup(frame, order=[7], work=tmp_path / "w")
     with pytest.raises(EngineFailed, match="with name `nope` cannot be resolved"):
         neardup.spark.dedup(frame, order="nope", work=tmp_path / "w")
+    with pytest.raises(ParameterError, match="verify='no' must be exact, estimate or none"):
+        neardup.spark.dedup(frame, work=tmp_path / "w", verify="no")
     (tmp_path / "mine").write_text("mine")
     with pytest.raises(StorageRefused, match="it has files of others, such as 'mine'"):
         neardup.spark.dedup(frame, work=tmp_path)

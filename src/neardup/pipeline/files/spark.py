@@ -3,12 +3,14 @@
 Only the numbers of tasks pass through Spark; the executors read files and write to the work folder.
 """
 
+import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from neardup.engines.journal import is_interrupted
 from neardup.engines.spark import SparkExecutors, naming_errors
 from neardup.model.errors import OutputRefused, ParameterError, StorageRefused, reason, require, require_sequence
 from neardup.model.policy import Policy
@@ -26,6 +28,8 @@ _RUN: Final = "run"
 _DECISIONS: Final = "decisions.parquet"
 _STORED: Final = "documents-"
 _COMPLETE: Final = "_SUCCESS"  # Spark writes it last
+_OF_POLICY: Final = ("verify", "gather", "representative")
+_NUMBERS: Final = re.compile(r"#\d+L?")  # of columns, in a query
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,10 +94,10 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     begins again. At the end, only the decisions are left in the folder. Everything else is as in ``dedup_files``.
     Raises ``OutputRefused`` if the folder has the decisions of a finished run, ``ParameterError`` for a missing column
     and for a *state* with exact verification, whose later runs read the inputs again, ``EngineFailed`` if Spark fails,
-    and ``StorageRefused`` if executors do not see the folder.
+    and ``StorageRefused`` if executors do not see the folder, or if it has an interrupted run of another DataFrame.
     """
     folder = local_folder("work", work).absolute()
-    policy = Policy(keep=keep)
+    policy = Policy(keep=keep, **{name: options[name] for name in _OF_POLICY if name in options})
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common)
     if options.get("verify", "exact") == "exact" and not chosen.columns:
         rule = "cannot be used with a DataFrame and exact verification: later runs with the state read the inputs again"
@@ -150,11 +154,21 @@ def _make(folder: Path) -> None:
 
 
 def _stored(frame: Any, folder: Path, columns: Sequence[str], order: Sequence[str], *, restart: bool) -> list[str]:
-    """Let Spark write the columns of a DataFrame in one order, unless an earlier run did; return the files."""
+    """Let Spark write the columns of a DataFrame in one order, unless an interrupted run has them; return the files.
+
+    Raises ``StorageRefused`` if that run is of another DataFrame.
+    """
     names = [*map(_quoted, columns)]
     types = {name: field.dataType.typeName() for name, field in zip(names, frame.select(*names).schema, strict=True)}
-    target = folder / f"{_STORED}{digest([types, order, sorted(frame.inputFiles())])}"
-    if restart or not (target / _COMPLETE).exists():
+    query = _NUMBERS.sub("", frame._jdf.queryExecution().analyzed().toString())  # noqa: SLF001 - there is no other way
+    target = folder / f"{_STORED}{digest([types, order, sorted(frame.inputFiles()), query])}"
+    continues = not restart and is_interrupted(folder / _RUN)
+    if continues and not (target / _COMPLETE).exists():
+        rule = (
+            "it has an interrupted run of another query, columns, order or files; repeat that call, or restart the run"
+        )
+        raise StorageRefused(str(folder), rule)
+    if not continues:
         _remove_stored(folder)
         frame.orderBy(*order, *(name for name in names if name not in order)).selectExpr(
             *(f"unix_micros({name}) AS {name}" if types[name] == "timestamp" else name for name in names)
