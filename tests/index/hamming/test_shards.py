@@ -205,6 +205,8 @@ def test_the_parts_of_a_join_are_the_whole_join(tmp_path):
     assert sorted(pair for part in parts for pair in part) == tuples(tables.join(second)) == pairs(one, other, 3)
     parts = [tuples(tables.join_part(i, None, j)) for i, j in combinations_with_replacement(range(3), 2)]
     assert sorted(pair for part in parts for pair in part) == tuples(tables.self_join())
+    none = HammingTables.build(population(0), 3, shards=1)
+    assert [tuples(tables.join_part(shard, none, 0)) for shard in range(3)] == [[]] * 3
 
 
 def test_tables_are_joined_with_shards():

@@ -128,7 +128,7 @@ class ShardedTables:
 
         The parts of all pairs of shards are the ``join``; those of all ``number <= place`` are the ``self_join``.
         """
-        (begin, ours), (there, shard) = self.shards[number], (other or self).shards[place]
+        (begin, ours), (there, shard) = self.shards[number], (self if other is None else other).shards[place]
         tables = ours()
         if other is None and number == place:
             return _moved(tables.self_join(), begin, begin)
