@@ -1,33 +1,23 @@
 """A client of the service: the calls of ``Index`` and ``CrawlFilter`` on an index that another process serves."""
 
-import os
-import re
-import time
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from math import inf, isinf
-from ssl import SSLCertVerificationError
-from threading import Lock
+from math import isinf
 from typing import Any, Final, Self
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, urlencode
 from uuid import uuid4
 
 import msgspec
 import numpy as np
 
-from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.connections import Connections, UnknownDocument
+from neardup.interfaces.http.limits import BATCH
 from neardup.model.arrays import Signatures, require_same_recipe
 from neardup.model.errors import (
     DataError,
-    NeardupError,
-    QueryTimeout,
-    StorageFailed,
     StorageRefused,
-    is_number,
     kind_of,
     require,
     require_flag,
@@ -46,26 +36,8 @@ from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses, is_utf8
 from neardup.text.columns import readable_text, text_column
 
-MOST: Final = 1_000  # documents of one request
+MOST: Final = BATCH  # documents of one request
 MOST_BYTES: Final = 4 << 20  # of them, unless one document has more
-_FIRST_PAUSE: Final = 0.05  # seconds between two attempts, which double
-_LONGEST_PAUSE: Final = 2.0
-_JSON: Final = "application/json"
-_WITH_USER: Final = re.compile(r"[^/?#]*//[^/?#]*@")
-_OK: Final = 200
-_REDIRECTS: Final = range(300, 400)
-_DATA: Final = frozenset({400, 413, 414, 415, 422})
-_LATER: Final = frozenset({429, 502, 503, 504})
-
-
-class _Unknown(NeardupError):  # noqa: N818 - an answer
-    """There is no such document."""
-
-
-class _Problem(msgspec.Struct):
-    type: str = ""
-    title: str = ""
-    detail: str = ""
 
 
 class Client:
@@ -106,45 +78,17 @@ class Client:
         timeout: float = 60.0,
         patience: float = 60.0,
     ) -> None:
-        require_name("url", url)
-        try:
-            parts = urlsplit(url)
-            host, port = parts.hostname, parts.port
-            (host or "").encode("idna")  # as sockets do
-        except ValueError:
-            host = port = None
-        holds = (
-            host is not None
-            and not any(map(str.isspace, url))
-            and parts.scheme in {"http", "https"}
-            and not parts.query
-        )
-        require(
-            not _WITH_USER.match(url),
-            "url",
-            "(secret)",
-            "must not have a user or a password; pass a token as token=...",
-        )
-        require(holds, "url", url, "must be the URL of a service, such as http://127.0.0.1:8000")
-        self._connect = (HTTPSConnection if parts.scheme == "https" else HTTPConnection, str(host), port)
-        self._prefix = parts.path.rstrip("/")
-        self._token, self._url = None if token is None else _header(token), url
+        self._service = Connections(url, token=token, timeout=timeout, patience=patience)
         self._addresses = Addresses() if addresses is None else addresses
         require_kind("addresses", self._addresses, Addresses)
-        require(is_number(timeout) and 0 < timeout < inf, "timeout", timeout, "must be a number of seconds above 0")
-        require(is_number(patience) and patience >= 0, "patience", patience, "must be a number of seconds, or 0")
         if changed_at_least is not None:
             changed_at_least = require_share("changed_at_least", changed_at_least)
-        self._least, self._timeout, self._patience = changed_at_least, timeout, patience
+        self._least = changed_at_least
         require_flag("signatures", signatures)
         self._signs, self._key = signatures, Hashing(key=key).key
-        self._idle: list[HTTPConnection] = []
-        self._lock = Lock()
-        self._process = os.getpid()
-        self._closed = False
 
     def __repr__(self) -> str:
-        return f"<Client of {self._url}>"
+        return f"<Client of {self._service.url}>"
 
     def __enter__(self) -> Self:
         return self
@@ -154,11 +98,7 @@ class Client:
 
     def close(self) -> None:
         """Close the connections; a second call does nothing."""
-        self._leave_parent()
-        with self._lock:
-            self._closed = True
-            while self._idle:
-                self._idle.pop().close()
+        self._service.close()
 
     # The index.
 
@@ -183,10 +123,10 @@ class Client:
         list of common shingles or a table of weights, which services do not send, and if its scheme is not registered;
         ``ParameterError`` for a key that the scheme does not have.
         """
-        scheme = read(self.about["settings"], self._key, where=self._url)
+        scheme = read(self.about["settings"], self._key, where=self._service.url)
         if scheme.recipe != self.about["recipe"]:
             rule = "has another key, a list of common shingles or a table of weights; use its key, or send texts"
-            raise StorageRefused(self._url, rule, "other settings")
+            raise StorageRefused(self._service.url, rule, "other settings")
         return scheme
 
     @property
@@ -264,7 +204,7 @@ class Client:
         """
         require_name("query", query)
         given = {name: value for name, value in options.items() if value is not None}
-        return self._answer("GET", f"/v1/search?{urlencode({'q': readable(query), **given})}")
+        return self._service.answer("GET", f"/v1/search?{urlencode({'q': readable(query), **given})}")
 
     # Pages of a crawl.
 
@@ -292,7 +232,7 @@ class Client:
         named = [{"url": str(url) if is_utf8(url) else self.id_of(url)} for url in urls]
         return _records(named, contents, table), more
 
-    # Requests.
+    # Requests and answers.
 
     def _contents(self, documents: Any) -> tuple[list[dict[str, Any]], dict[str, Any]]:
         """Return the texts or signatures of records, and what else their request has."""
@@ -317,7 +257,7 @@ class Client:
             key = uuid4().hex if keyed else None
             body = msgspec.json.encode({name: part, **more})
             try:
-                answer = self._answer("POST", path, body, key)
+                answer = self._service.answer("POST", path, body, key)
             except DataError as error:
                 begin = len(verdicts)
                 where = f"{error.where}, documents {begin:,} to {begin + len(part) - 1:,}" if begin else error.where
@@ -325,9 +265,9 @@ class Client:
             try:
                 read = [*map(from_record, answer["verdicts"])]
             except (KeyError, TypeError) as error:
-                raise self._strange() from error
+                raise self._service.unexpected_answer() from error
             if len(read) != len(part):
-                raise self._strange()
+                raise self._service.unexpected_answer()
             verdicts += read
         return verdicts
 
@@ -340,9 +280,9 @@ class Client:
         return msgspec.convert({**found, "fields": found["fields"] | values}, Document)
 
     def _index(self) -> dict[str, Any]:
-        found = self._answer("GET", "/v1/index")
+        found = self._service.answer("GET", "/v1/index")
         if "next" not in found:
-            raise self._strange()
+            raise self._service.unexpected_answer()
         return found
 
     def _post(self, path: str, given: Any) -> dict[str, Any]:
@@ -350,105 +290,13 @@ class Client:
             body = msgspec.json.encode(given, enc_hook=_time)
         except (TypeError, ValueError, OverflowError) as error:
             raise DataError("the request", f"cannot be written as JSON: {error}") from error
-        return self._answer("POST", path, body)
+        return self._service.answer("POST", path, body)
 
     def _found(self, path: str, method: str = "GET") -> dict[str, Any] | None:
         try:
-            return self._answer(method, path)
-        except _Unknown:
+            return self._service.answer(method, path)
+        except UnknownDocument:
             return None
-
-    def _answer(self, method: str, path: str, body: bytes | None = None, key: str | None = None) -> dict[str, Any]:
-        """Send a request until it is answered; ``_Unknown`` for a document that does not exist."""
-        head = {"Accept": _JSON}
-        head |= {"Content-Type": _JSON} if body is not None else {}
-        head |= {"Authorization": f"Bearer {self._token}"} if self._token else {}
-        head |= {"Idempotency-Key": key} if key else {}
-        until, pause, reason = time.monotonic() + self._patience, _FIRST_PAUSE, ""
-        while True:
-            if self._closed:
-                raise StorageRefused(self._url, "the client is closed")
-            wait = pause
-            try:
-                response, content = self._sent(method, self._prefix + path, body, head)
-            except SSLCertVerificationError as error:
-                raise StorageRefused(self._url, error.verify_message) from error
-            except (OSError, HTTPException) as error:
-                reason = f"cannot be reached: {error or type(error).__name__}"
-            else:
-                if response.status == _OK:
-                    return self._decoded(content)
-                failure = self._failure(response, content)
-                if response.status not in _LATER:
-                    raise failure
-                reason = getattr(failure, "rule", str(failure))
-                after = response.headers.get("Retry-After", "")
-                wait = max(pause, float(after) if after.isascii() and after.isdigit() else 0.0)
-            if time.monotonic() + wait > until:
-                raise StorageFailed(self._url, reason)
-            time.sleep(wait)
-            pause = min(2 * pause, _LONGEST_PAUSE)
-
-    def _leave_parent(self) -> None:
-        """After a fork, close the connections of the parent, whose answers this process would read."""
-        if self._process != os.getpid():
-            old, self._idle, self._lock, self._process = self._idle, [], Lock(), os.getpid()
-            for connection in old:
-                connection.close()
-
-    def _sent(self, method: str, path: str, body: bytes | None, head: dict[str, str]) -> tuple[HTTPResponse, bytes]:
-        self._leave_parent()
-        with self._lock:
-            connection = self._idle.pop() if self._idle else None
-        if connection is not None:
-            with suppress(ConnectionError, HTTPException):  # the service ends idle connections
-                return self._exchanged(connection, method, path, body, head)
-        kind, host, port = self._connect
-        return self._exchanged(kind(host, port, timeout=self._timeout), method, path, body, head)
-
-    def _exchanged(
-        self, connection: HTTPConnection, method: str, path: str, body: bytes | None, head: dict[str, str]
-    ) -> tuple[HTTPResponse, bytes]:
-        try:
-            connection.request(method, path, body, head)
-            response = connection.getresponse()
-            content = response.read()
-        except BaseException:
-            connection.close()
-            raise
-        with self._lock:
-            if self._closed or response.will_close:
-                connection.close()
-            else:
-                self._idle.append(connection)
-        return response, content
-
-    def _decoded(self, content: bytes) -> dict[str, Any]:
-        try:
-            found = msgspec.json.decode(content, type=dict[str, Any])
-        except (msgspec.MsgspecError, UnicodeError) as error:
-            raise self._strange() from error
-        return found
-
-    def _strange(self) -> StorageRefused:
-        return StorageRefused(self._url, "does not answer as a service of neardup does")
-
-    def _failure(self, response: HTTPResponse, content: bytes) -> NeardupError:
-        try:
-            problem = msgspec.json.decode(content, type=_Problem)
-        except (msgspec.MsgspecError, UnicodeError):
-            problem = _Problem()
-        status, name = response.status, problem.type.rpartition("#")[2]
-        what = problem.detail or f"answers with status {status}"
-        if status in _REDIRECTS:
-            what = f"redirects to {response.headers.get('Location', 'another URL')}; use that URL"
-        if name == "no-document":
-            return _Unknown()
-        if name == "query-time":
-            return QueryTimeout(Limits().query_seconds)
-        if status in _DATA and problem.detail:
-            return DataError("the service", what)
-        return StorageRefused(self._url, what)
 
 
 def _records(
@@ -511,14 +359,6 @@ def _hit(rank: int, hit: Any) -> Any:
     fields = record.get("fields")
     _require_json(record | (dict(fields) if isinstance(fields, Mapping) else {}), f"hit {rank}")
     return record
-
-
-def _header(token: Any) -> str:
-    """Return a token as a header has it, without the line break of a file."""
-    rule = "must be one token of printable ASCII characters"
-    holds = isinstance(token, str) and token.strip() != "" and token.strip().isascii() and token.strip().isprintable()
-    require(holds, "token", "(secret)", rule)
-    return str(token.strip())
 
 
 def _escaped(name: str) -> str:
