@@ -48,7 +48,9 @@ from neardup.sources.output import atomic
 from neardup.text.extraction import Extraction, View
 from neardup.text.host_templates import HostTemplates
 
-UNFINISHED: Final = "unfinished-crawl"  # the file, in an index's folder or JOBDIR, with the numbers of ``Crawl._begun``
+UNFINISHED: Final = (
+    "unfinished-crawl"  # the file, in an index's folder or JOBDIR, with the numbers of ``_UnfinishedCrawls``
+)
 
 SEEN: Final = "neardup.seen"  # the file in JOBDIR with requests and pages of an interrupted crawl, empty in others
 _QUEUES: Final = "requests.queue"  # Scrapy's folder in JOBDIR
@@ -181,18 +183,17 @@ class Crawl:
     def __init__(self, crawler: Crawler) -> None:
         self.settings = Settings.of(crawler.settings)
         job = job_dir(crawler.settings)
-        self._marker = self._marker_in(job)
+        marker = self._marker_in(job)
         self._extraction = _extraction(self.settings) if self.settings.html else None
         self.index: Index | Client = _opened(self.settings, self._extraction)
         self._stats = crawler.stats
-        self._resumes = self._marker is not None and self._marker.exists()
         try:
             if self._extraction is not None:
                 self._extraction = _reading(self.index, self._extraction, self.settings)
             self.pages, self._signed = _pages_of(self.index, self.settings, self._extraction)
             self.fields = tuple(dict.fromkeys([*self._signed, *self.index.fields]))
             self.nulls = frozenset(self._signed) - {BODY}  # signed fields: null where an item lacks them
-            self._since, self._unwritten = self._begun()
+            self._unfinished = _UnfinishedCrawls(marker, self.index.next_admission)
         except BaseException:
             self.index.close()
             raise
@@ -251,7 +252,7 @@ class Crawl:
         except StorageError:  # the request is lost
             self._failed = True
             raise
-        return admission is not None and (self.settings.refetch == "never" or admission.number < self._since)
+        return admission is not None and (self.settings.refetch == "never" or admission.number < self._unfinished.first)
 
     def judge(self, url: str, text: str, fields: Mapping[str, Any]) -> tuple[Verdict, bool]:
         """Record a page; return its verdict, and whether to pass it on."""
@@ -276,10 +277,10 @@ class Crawl:
 
     def _may_be_lost(self, own: str) -> bool:
         """Return whether an unfinished crawl passed on the item of a page, which may not have been written."""
-        refetch = self.settings.refetch
-        if not self._resumes or refetch == "never" or (refetch == "always" and not self._was_killed):
+        refetch, known = self.settings.refetch, self._unfinished
+        if not known.exist or refetch == "never" or (refetch == "always" and not known.was_killed):
             return False
-        since = self._since if refetch == "unfinished" else self._unwritten
+        since = known.first if refetch == "unfinished" else known.unwritten
         (admission,) = self.index.admissions([own])
         return admission is not None and admission.reported >= since
 
@@ -290,33 +291,6 @@ class Crawl:
         rule = 'needs JOBDIR, or NEARDUP_REFETCH = "never" or "always"'
         self.settings.require(job is not None or self.settings.refetch != "unfinished", "index", rule)
         return None if job is None else Path(job, UNFINISHED)
-
-    def _begun(self) -> tuple[int, int]:
-        """Return two admission numbers: the first of unfinished crawls, and the first whose item may not be written.
-
-        Without such crawls, both are the next admission. After a graceful end, all items are written, so the second is
-        the next admission. New numbers are recorded.
-        """
-        self._was_killed = False
-        following = self.index.next_admission
-        if self._marker is None:
-            return following, following
-        first, unwritten = following, _WRITTEN
-        if self._resumes:
-            try:
-                first, unwritten = map(int, self._marker.read_text("ascii").split())
-            except ValueError:
-                raise StorageDamaged(str(self._marker), "is damaged; remove it") from None
-        self._was_killed = unwritten != _WRITTEN
-        if not self._was_killed:
-            unwritten = following
-            self._record(first, unwritten)
-        return first, unwritten
-
-    def _record(self, first: int, unwritten: int) -> None:
-        if self._marker is not None:
-            with atomic(self._marker) as file:
-                file.write(f"{first} {unwritten}\n".encode())
 
     def open(self) -> None:
         """Empty the file of an interrupted crawl, whose contents a kill would now leave out of date."""
@@ -334,14 +308,49 @@ class Crawl:
                 self._job.unlink(missing_ok=True)
             return
         if reason == _FINISHED:
-            for file in (self._marker, self._job):
-                if file is not None:
-                    file.unlink(missing_ok=True)
+            self._unfinished.finish()
+            if self._job is not None:
+                self._job.unlink(missing_ok=True)
             return
         if self._job is not None:
             _store(self._job, self._requested, self._delivered)
-        if not self._was_killed:  # otherwise items of the killed crawl may still be missing
-            self._record(self._since, _WRITTEN)
+        self._unfinished.interrupt()
+
+
+class _UnfinishedCrawls:
+    """The admissions of unfinished crawls, in a *file* that exists until one is finished; without a file, nowhere.
+
+    ``first`` is the first of them, and ``unwritten`` the first whose item may not be written: those of a crawl that
+    was not killed are. Without unfinished crawls, both are the *following* admission.
+    """
+
+    def __init__(self, file: Path | None, following: int) -> None:
+        self._file, self.exist = file, file is not None and file.exists()
+        self.first, unwritten = following, _WRITTEN
+        if file is not None and self.exist:
+            try:
+                self.first, unwritten = map(int, file.read_text("ascii").split())
+            except ValueError:
+                raise StorageDamaged(str(file), "is damaged; remove it") from None
+        self.was_killed = unwritten != _WRITTEN
+        self.unwritten = unwritten if self.was_killed else following
+        if not self.was_killed:
+            self._record(self.unwritten)
+
+    def interrupt(self) -> None:
+        """Record that all items are written, unless those of a killed crawl may still be missing."""
+        if not self.was_killed:
+            self._record(_WRITTEN)
+
+    def finish(self) -> None:
+        """Remove the file."""
+        if self._file is not None:
+            self._file.unlink(missing_ok=True)
+
+    def _record(self, unwritten: int) -> None:
+        if self._file is not None:
+            with atomic(self._file) as stream:
+                stream.write(f"{self.first} {unwritten}\n".encode())
 
 
 @contextmanager
