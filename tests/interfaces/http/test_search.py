@@ -98,7 +98,7 @@ def test_prefix_queries_wait_no_longer_than_a_query_may_take(serve, searched):
     ask = serve(searched, limits=Limits(query_seconds=0.05))
 
     async def held():
-        async with ask.service._prefix_turn:
+        async with ask.service.work._prefix_turn:
             return await ask.client.get("/v1/search?q=s*"), await ask.client.get("/v1/search?q=storm")
 
     refused, cheap = ask.loop.run_until_complete(held())

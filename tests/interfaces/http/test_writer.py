@@ -96,7 +96,7 @@ def test_without_the_writer_changes_are_refused_and_reads_are_not(serve, tmp_pat
     assert ask.get("/readyz?writes=true").status_code == 503
     assert ask.get("/readyz").json() == {"writes": "failed", "status": "ready"}
     assert ask.post("/v1/judge", body).status_code == 200
-    assert ask.service.body_memory == 0
+    assert ask.service.work.body_memory == 0
 
 
 @pytest.mark.parametrize(

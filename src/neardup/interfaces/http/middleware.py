@@ -108,10 +108,10 @@ class Guard:
             there = any(name == b"host" for name, _ in scope["headers"])
             return Refusal(problems.HOST, "" if there else _NO_HOST)
         limits, most = self._service.limits, self._requests > self._service.limits.requests
-        if scope["path"] not in self._probes and (most or self._service.is_full):
+        if scope["path"] not in self._probes and (most or self._service.work.is_full):
             if not most:
                 await asyncio.sleep(limits.pause_seconds)
-            return self._service.rejected()
+            return self._service.work.rejected()
         return None
 
 

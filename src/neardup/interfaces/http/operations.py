@@ -96,19 +96,19 @@ class Operation:
             more = (name, body) if self.keyed else ()
             long = self.scope == "write" or len(body) > self.short
             long = long or (self.compares_texts and service.index.keeps_texts)
-            return await service.answer(lambda: self._result(service, decoded(self.input, body), *more), long=long)
+            return await service.work.answer(lambda: self._result(service, decoded(self.input, body), *more), long=long)
 
     async def _answer_query(self, service: Service, request: Request) -> bytes:
         given = query_of(request, self.input)
         if self.probe:
             return self._result(service, given)
         if self.searches:
-            return await service.answer_query(given.q, lambda: self._result(service, given))
-        return await service.answer(lambda: self._result(service, given), long=self.long or self.scope == "write")
+            return await service.work.answer_query(given.q, lambda: self._result(service, given))
+        return await service.work.answer(lambda: self._result(service, given), long=self.long or self.scope == "write")
 
     async def _forward(self, service: Service, request: Request, writer: str) -> Response:
         async with received(request, service) if self.has_body else nullcontext(b"") as body:
-            return await service.forward(partial(answer_of, writer, request, bytes(body)))
+            return await service.work.forward(partial(answer_of, writer, request, bytes(body)))
 
     def _result(self, service: Service, given: Any, *more: Any) -> bytes:
         result = self.run(service, given, *more)

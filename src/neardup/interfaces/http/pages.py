@@ -130,7 +130,7 @@ def _page(service: Service, kind: type[Input], made: Callable[[Service, Any], by
     async def page(request: Request) -> Response:
         given = query_of(request, kind)
         query = given.q if isinstance(given, PageQuery) else ""
-        content = await service.answer_query(query, partial(made, service, given))
+        content = await service.work.answer_query(query, partial(made, service, given))
         return Response(content, headers={"content-security-policy": PAGE_POLICY}, media_type="text/html")
 
     return page

@@ -66,14 +66,14 @@ async def received(request: Request, service: Service) -> AsyncIterator[bytearra
         try:
             async with asyncio.timeout(limits.body_seconds):
                 async for part in request.stream():
-                    service.release(len(body))
+                    service.work.release(len(body))
                     body += part
-                    service.hold(len(body))
+                    service.work.hold(len(body))
         except TimeoutError:
             raise Refusal(problems.TOO_SLOW, headers={"connection": "close"}) from None
         yield body
     finally:
-        service.release(len(body))
+        service.work.release(len(body))
 
 
 def require_json(headers: Headers) -> None:

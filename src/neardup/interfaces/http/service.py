@@ -1,19 +1,18 @@
-"""The index that a process serves, with what its requests share: threads, limits, caches and metrics."""
+"""The index that a process serves, with what its requests share: the workload, caches and metrics."""
 
 import asyncio
 import time
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
-from typing import Final, Literal, TypeVar, get_args
+from typing import Final, Literal, get_args
 
 from neardup.evaluation.comparison import compare, explain
-from neardup.interfaces.http.limits import SMALL, Limits
+from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.metrics import Metrics
-from neardup.interfaces.http.problems import OVERLOADED, PREFIXES, READ_ONLY, TOO_LARGE, ProblemKind, Refusal
+from neardup.interfaces.http.problems import READ_ONLY
+from neardup.interfaces.http.workload import Workload
 from neardup.interfaces.http.writer import Writes, writes_of
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
-from neardup.model.query import terms_of
 from neardup.pipeline.crawl.keyed_visits import KeyedVisits
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
@@ -27,12 +26,10 @@ REFRESH_SECONDS: Final = 0.2  # between two looks at the folder of the index
 STATS_SECONDS: Final = 5.0  # between two looks at the size of the index, and at least
 STATS_SHARE: Final = 100  # times the time of one
 RETRY_SECONDS: Final = 2.0  # between two attempts to write an index that cannot be written
-_THREADS: Final = 2
 _OTHER_WRITER: Final = "Another process writes the index; this one only reads it until that process ends."
 _SAMPLE: Final = "The ferry left the harbour at dawn with forty passengers and a cargo of salt"
 
 Opening = Callable[[Literal["r", "w"]], Index]
-Answer = TypeVar("Answer")
 
 
 class Service:
@@ -40,9 +37,6 @@ class Service:
 
     *writer* is the socket of another process of this service, which makes all changes. *extraction* is how HTML becomes
     text, as that of the pages of the index did, if it has some; ``None`` is how these were read.
-
-    Short work runs on the event loop. Long work runs in its own threads, and short work in other threads,
-    because an index serves one thread at a time, and the event loop must not wait for it.
     """
 
     def __init__(  # noqa: PLR0913 - every one a keyword with a default
@@ -61,22 +55,15 @@ class Service:
         self.extraction = extraction
         self.limits = limits or Limits()
         self.metrics = Metrics()
+        self.work = Workload(self.limits, self.metrics.rejected.inc)
         self.cache = JudgedSets()
         self.report = report or (lambda _: None)
-        self.body_memory = 0  # bytes of large bodies
-        self._in_progress = {False: 0, True: 0}  # short and long requests
-        self._forwarded = 0  # requests that the process that writes answers
-        self._prefix_queries, self._prefix_turn = 0, asyncio.Lock()
-        self._most = {False: self.limits.short_requests, True: self.limits.long_requests}
         self._search_lags = False
         self._failures: dict[str, str | None] = {"read": None, "written": None}  # as they were reported
         self._tried, self._measures = time.monotonic(), 0.0  # the time of the next measurement
         self.index = self._opened()
         self.search = self._opened_search()
         self.ready = False
-        threads = {"long": _THREADS, "short": _THREADS, "forward": self.limits.long_requests}
-        self._threads = {name: ThreadPoolExecutor(most, f"neardup-{name}") for name, most in threads.items()}
-        self._long_running = 0
         self._tasks: list[asyncio.Task[None]] = []  # that watch the index, and ask the process that writes
         self._writer_writes: Writes = "failed"  # as the writer reported last
         self._visiting = Lock()
@@ -89,92 +76,6 @@ class Service:
             if self._visits is None or self._visits.index is not self.index:
                 self._visits = KeyedVisits(self.index, self.addresses)
             return self._visits
-
-    # Work and its limits.
-
-    async def answer(self, work: Callable[[], Answer], *, long: bool) -> Answer:
-        """Do the work of a request, or reject it (429) where too many of its kind are in progress."""
-        if self._in_progress[long] >= self._most[long]:
-            await asyncio.sleep(self.limits.pause_seconds)
-            raise self.rejected()
-        self._in_progress[long] += 1
-        try:
-            await asyncio.sleep(0)  # requests that have arrived are counted before the event loop works on one of them
-            return await self.run(work, long=long)
-        finally:
-            self._in_progress[long] -= 1
-
-    async def answer_query(self, query: str, work: Callable[[], Answer]) -> Answer:
-        """Do the work of a search; queries with prefixes wait for one another, and for no longer than a query may take.
-
-        Too many of them are rejected (429), so that they never delay other queries.
-        """
-        if not any(term.begins for term in terms_of(query)):
-            return await self.answer(work, long=True)
-        if self._prefix_queries >= self.limits.prefix_queries:
-            raise self.rejected(PREFIXES)
-        self._prefix_queries += 1
-        try:
-            try:
-                async with asyncio.timeout(self.limits.query_seconds):
-                    await self._prefix_turn.acquire()
-            except TimeoutError:
-                raise self.rejected(PREFIXES) from None
-            try:
-                return await self.answer(work, long=True)
-            finally:
-                self._prefix_turn.release()
-        finally:
-            self._prefix_queries -= 1
-
-    async def forward(self, work: Callable[[], Answer]) -> Answer:
-        """Return the answer of the process that writes, or reject the request (429) if too many wait for one.
-
-        Forwarded requests do not count as long ones, so changes neither delay reads nor cause their rejection.
-        """
-        if self._forwarded >= self.limits.long_requests:
-            await asyncio.sleep(self.limits.pause_seconds)
-            raise self.rejected()
-        self._forwarded += 1
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._threads["forward"], work)
-        finally:
-            self._forwarded -= 1
-
-    def hold(self, size: int) -> None:
-        """Count a body of *size* bytes if it is large; reject it (413, 429) if it, or all of them, need too much."""
-        if size > SMALL:
-            self.body_memory += size
-        if size > self.limits.body:
-            raise Refusal(TOO_LARGE)
-        if self.body_memory > self.limits.body_memory and size > SMALL:
-            raise self.rejected()
-
-    def release(self, size: int) -> None:
-        """Count a body of *size* bytes no more."""
-        if size > SMALL:
-            self.body_memory -= size
-
-    @property
-    def is_full(self) -> bool:
-        """Whether the most short requests are in progress, which is when all requests are rejected early."""
-        return self._in_progress[False] >= self._most[False]
-
-    def rejected(self, kind: ProblemKind = OVERLOADED) -> Refusal:
-        """Count a rejected request, and return its refusal."""
-        self.metrics.rejected.inc()
-        return Refusal(kind, headers={"retry-after": "1"})
-
-    async def run(self, work: Callable[[], Answer], *, long: bool) -> Answer:
-        """Do work that takes long, or that would wait for such work, in a thread; other work at once."""
-        if not (long or self._long_running):
-            return work()
-        self._long_running += long
-        try:
-            threads = self._threads["long" if long else "short"]
-            return await asyncio.get_running_loop().run_in_executor(threads, work)
-        finally:
-            self._long_running -= long
 
     # Start and end.
 
@@ -193,8 +94,7 @@ class Service:
             task.cancel()
         if self._tasks:
             await asyncio.wait(self._tasks)
-        for threads in self._threads.values():
-            await asyncio.to_thread(threads.shutdown)
+        await self.work.stop()
         self.close()
 
     def close(self) -> None:
@@ -259,7 +159,7 @@ class Service:
             finally:
                 busy.release()
         for long, name in ((False, "short"), (True, "long")):
-            metrics.in_progress.labels(name).set(self._in_progress[long])
+            metrics.in_progress.labels(name).set(self.work.in_progress[long])
         caches = [self.cache, *([self.search.judged] if self.search is not None else [])]
         hits, misses = sum(cache.hits for cache in caches), sum(cache.misses for cache in caches)
         with self._counting:
@@ -339,7 +239,7 @@ class Service:
         while True:
             await asyncio.sleep(REFRESH_SECONDS)
             try:
-                await self.run(self._look, long=True)
+                await self.work.run(self._look, long=True)
             except NeardupError as error:
                 self._note("read", str(error))
             except Exception as error:
