@@ -10,7 +10,7 @@ from test_definition import answer
 
 import neardup
 from neardup import Combined, FracMinHash, Index, MinHash, NearDuplicates, Sentences, SimHash, Trials
-from neardup.interfaces.wording import threshold_words
+from neardup.interfaces.wording.runs import threshold_words
 from neardup.model.errors import ParameterConflict, ParameterError
 from neardup.model.verdicts import NearDuplicate, New
 from neardup.pipeline.spilled import files

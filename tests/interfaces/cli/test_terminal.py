@@ -6,7 +6,7 @@ from contextlib import redirect_stdout
 import pytest
 
 from neardup.interfaces.cli.terminal import console, marked, progress_bars, progress_lines
-from neardup.interfaces.pieces import Excerpt, TextPiece
+from neardup.interfaces.wording.excerpts import Excerpt, TextPiece
 
 
 class Terminal:

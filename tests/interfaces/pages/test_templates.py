@@ -5,7 +5,7 @@ import pytest
 
 from neardup import __version__
 from neardup.interfaces.pages.templates import TEMPLATES, environment, render, safe, source
-from neardup.interfaces.pieces import Excerpt, TextPiece
+from neardup.interfaces.wording.excerpts import Excerpt, TextPiece
 
 STYLE = source("common.css").decode()
 

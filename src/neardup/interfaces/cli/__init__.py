@@ -28,7 +28,7 @@ from neardup.interfaces.cli.scheme_options import SCHEME, add_scheme_options, se
 from neardup.interfaces.cli.terminal import STDOUT, complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.wording import any_of
+from neardup.interfaces.wording.numbers import any_of
 from neardup.model.errors import (
     EngineFailed,
     ExtraMissing,

@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
 from neardup.interfaces.cli import options, scheme_options
 from neardup.interfaces.cli.terminal import complain, note_quoted_lines, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.wording.audits import audit_lines, band_rows, missed_lines, table_lines
 from neardup.model.errors import require
 from neardup.model.policy import Policy
 
@@ -41,29 +41,27 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import check_file
 
     given = vars(arguments)
-    report = given.get("report")
+    of, report = given.get("of"), given.get("report")
     if report is not None:
         check_file(report, options.REPORTS, arguments.inputs, force=arguments.force)
     say_if_cold()
     from neardup.pipeline.files.audit import audit_files, is_folder_of_run, records_scheme
     from neardup.pipeline.files.ingestion import is_index
 
-    if "of" in given:
-        rule = (
-            "is an index, which does not record a run; name the report of the run, or leave out --of to audit a new run"
-        )
-        require(not is_index(given["of"]), "of", given["of"], rule)
-    if "of" in given and is_folder_of_run(Path(given["of"])):
-        rule = f"cannot be used with --of {given['of']}, which has recorded how the inputs were read"
-        options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found
-    if "of" not in given and "config" in given:
+    if of is not None:
+        way_out = "name the report of the run, or leave out --of to audit a new run"
+        require(not is_index(of), "of", of, f"is an index, which does not record a run; {way_out}")
+        if is_folder_of_run(Path(of)):
+            rule = f"cannot be used with --of {of}, which has recorded how the inputs were read"
+            options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found
+    elif "config" in given:
         _note_unused(given["config"])
-    recorded = "of" in given and records_scheme(given["of"]) and not scheme_options.describes_scheme(arguments)
+    recorded = of is not None and records_scheme(of) and not scheme_options.describes_scheme(arguments)
     chosen = {"key": options.key_of(arguments)} if recorded else {"scheme": scheme_options.scheme_of(arguments)}
     with progress_bars() as bars:
         found = audit_files(
             arguments.inputs,
-            given.get("of"),
+            of,
             **chosen,
             seed=options.drawn(arguments),
             **options.chosen(arguments, "keep sample until threads"),

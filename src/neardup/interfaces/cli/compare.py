@@ -8,8 +8,8 @@ from neardup.interfaces.cli.scheme_options import SCHEME, describes_scheme, sche
 from neardup.interfaces.cli.terminal import complain, console, print_json, resolve_outputs, show_side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.match_decisions import decided_of, estimate_of, excerpts, passages_of, value_of
-from neardup.interfaces.wording import decimals
+from neardup.interfaces.wording.match_decisions import decided_of, estimate_of, excerpts_of, passages_of, value_of
+from neardup.interfaces.wording.numbers import decimals
 from neardup.model.errors import InputRefused, counted, require
 from neardup.sources.formats import STDIN
 
@@ -102,7 +102,7 @@ def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Compa
     screen.print(_measures(found.measures))
     screen.print(passages_of(found), markup=False)
     a, b = (side if name == side else f"{side}: {name}" for side, name in (("A", one.name), ("B", other.name)))
-    shown = excerpts(found, one.text, other.text, context, most=_PIECES)
+    shown = excerpts_of(found, one.text, other.text, context, most=_PIECES)
     show_side_by_side(screen, (a, b), shown, more="--html PATH shows all")
 
 

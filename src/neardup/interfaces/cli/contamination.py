@@ -13,7 +13,7 @@ from neardup.interfaces.cli.terminal import (
     summarise,
 )
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import quoted_rows, without_text
+from neardup.interfaces.wording.rows import quoted_rows, without_text
 from neardup.model.errors import counted, plural, require
 
 EXAMPLE = "Example: neardup contamination train/*.parquet --against tests.jsonl --items items.parquet"

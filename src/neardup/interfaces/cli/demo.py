@@ -19,8 +19,8 @@ from neardup.interfaces.cli.terminal import complain, console, print_json, progr
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.pieces import compared
-from neardup.interfaces.wording import evidence_of
+from neardup.interfaces.wording.excerpts import compared
+from neardup.interfaces.wording.runs import evidence_of
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:

@@ -2,9 +2,9 @@
 
 import argparse
 
-from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
+from neardup.interfaces.cli.options import JSON, KEYED_INDEX, MOMENT, opened
 from neardup.interfaces.cli.terminal import Row, summarise
-from neardup.interfaces.wording import promoted_words
+from neardup.interfaces.wording.rows import promoted_words
 from neardup.model.errors import plural
 from neardup.model.moments import moment_in
 
@@ -12,8 +12,7 @@ EXAMPLE = "Example: neardup expire seen --before 90d"
 INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
 USAGE = f"""
 {KEYED_INDEX}
---before TIME!: remove the documents that were last seen before this time: a date or time in UTC, such as 2026-01-31 or
-  2026-01-31T12:00:00Z, or an age, such as 90d, 12h or 4w
+--before TIME!: remove the documents that were last seen before this time: {MOMENT}
 --by FIELD=last_seen: the time that counts: last_seen, first_seen, changed_at (the last change of the content), or a
   time field of the index; field.NAME if NAME is one of the other three
 {JSON}

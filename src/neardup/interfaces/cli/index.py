@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options, scheme_options, terminal
 from neardup.interfaces.cli.advice import advice_on_copies, advice_on_lines
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import reading_rows, repeated_row, without_text
+from neardup.interfaces.wording.rows import reading_rows, repeated_row, without_text
 from neardup.model.errors import ParameterError, plural, require
 from neardup.model.memory import LEAST_OF_INDEX
 

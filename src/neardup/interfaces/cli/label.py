@@ -10,8 +10,8 @@ from neardup.interfaces.cli.interruption import without_waiting
 from neardup.interfaces.cli.keys import END, key_reader
 from neardup.interfaces.cli.serve import loaded
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.labelling import KEYS, QUESTION, agreement_lines, counts_of, end_of, place_of
-from neardup.interfaces.pieces import compared
+from neardup.interfaces.wording.excerpts import compared
+from neardup.interfaces.wording.labelling import KEYS, QUESTION, agreement_lines, counts_of, end_of, place_of
 from neardup.model.errors import InputRefused, counted, require
 from neardup.sources.formats import STDIN
 

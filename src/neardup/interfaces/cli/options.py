@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
@@ -27,6 +28,7 @@ REPORTS: Final = (".html", ".htm", ".json")  # endings
 
 JSON: Final = "--json: print the summary as JSON\n"
 THREADS: Final = "--threads N: cores to use (default: all)\n"
+MOMENT: Final = "a date or time in UTC, such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age, such as 90d, 12h or 4w"
 
 INPUTS: Final = """
 inputs INPUT ...: .jsonl .ndjson .csv .tsv (also .gz .zst .bz2 .xz), .parquet, .warc .wet (also .gz .zst .lz4), a
@@ -157,10 +159,10 @@ def refuse(given: Mapping[str, Any], names: Iterable[str], rule: str) -> None:
 
 def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] = ()) -> None:
     """Raise ``ParameterError`` with this *rule* for an option for reading, except those *but* which are used."""
-    plain = argparse.ArgumentParser()
-    add_usage(plain, READING + LEARN + PLAIN)
+    plain, usage = argparse.ArgumentParser(), READING + LEARN + PLAIN
+    add_usage(plain, usage)
     given, defaults = vars(arguments), vars(plain.parse_args([]))
-    names = ("html", "url", "templates", "text_view", "format", "glob", "max_bytes", *defaults)
+    names = [option.replace("-", "_") for option in re.findall(r"^--([\w-]+)", usage, re.MULTILINE)]
     changed = [name for name in names if given.get(name, defaults.get(name)) != defaults.get(name)]
     refuse(given, [name for name in changed if name not in but], rule)
 
@@ -171,7 +173,7 @@ def drawn(arguments: argparse.Namespace) -> int:
 
 
 def extraction_of(arguments: argparse.Namespace) -> "Extraction":
-    """Return how web pages become texts: with the view and the templates that options name, if all are known."""
+    """Return how web pages become texts by the options, without a file of templates to which others are added."""
     from neardup.text.extraction import Extraction
     from neardup.text.host_templates import HostTemplates
 
@@ -181,7 +183,7 @@ def extraction_of(arguments: argparse.Namespace) -> "Extraction":
 
 
 def extraction_if_given(arguments: argparse.Namespace) -> "Extraction | None":
-    """Return how web pages become texts by the options; ``None`` without any: as the pages of the index were read."""
+    """Return how web pages become texts by the options; without any, ``None``: as those of the index did."""
     return None if {"text_view", "templates"}.isdisjoint(vars(arguments)) else extraction_of(arguments)
 
 

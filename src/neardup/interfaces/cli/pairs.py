@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options, scheme_options
 from neardup.interfaces.cli.terminal import Row, note_quoted_lines, progress_bars, resolve_outputs, summarise
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import quoted_rows, without_text
+from neardup.interfaces.wording.rows import quoted_rows, without_text
 from neardup.model.errors import plural
 from neardup.model.memory import LEAST_OF_RUN
 

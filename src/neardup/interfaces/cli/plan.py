@@ -9,7 +9,7 @@ from neardup.interfaces.cli import chart
 from neardup.interfaces.cli.options import refuse
 from neardup.interfaces.cli.terminal import resolve_outputs
 from neardup.interfaces.cli.usage import add_usage
-from neardup.interfaces.wording import any_of
+from neardup.interfaces.wording.numbers import any_of
 from neardup.model.errors import require
 
 if TYPE_CHECKING:

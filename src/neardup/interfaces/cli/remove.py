@@ -4,7 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, RULES, addresses_of, opened
 from neardup.interfaces.cli.terminal import Row, shown_ids, summarise
-from neardup.interfaces.wording import promoted_words
+from neardup.interfaces.wording.rows import promoted_words
 from neardup.model.errors import plural
 
 EXAMPLE = "Example: neardup remove seen --ids removed.txt"

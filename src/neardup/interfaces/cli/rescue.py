@@ -4,7 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, key_of
 from neardup.interfaces.cli.terminal import Row, progress_bar, show_lines, summarise
-from neardup.interfaces.wording import promoted_words, repeated_row
+from neardup.interfaces.wording.rows import promoted_words, repeated_row
 from neardup.model.errors import StorageDamaged, counted, plural
 
 EXAMPLE = "Example: neardup rescue seen rescued"

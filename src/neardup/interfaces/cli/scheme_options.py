@@ -9,7 +9,7 @@ from neardup.interfaces.cli.amounts import count, share
 from neardup.interfaces.cli.options import refuse
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage, path_given
-from neardup.interfaces.wording import any_of
+from neardup.interfaces.wording.numbers import any_of
 from neardup.model.errors import ParameterError
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option
 from neardup.model.presets import PRESETS

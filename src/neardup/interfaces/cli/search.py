@@ -3,11 +3,11 @@
 import argparse
 import shlex
 
-from neardup.interfaces.answers import advice_of, because, hidden_of, total_of
 from neardup.interfaces.cli.options import KEYED_INDEX, chosen, opened, raw_argument
 from neardup.interfaces.cli.terminal import complain, console, print_json
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import parts, printable
+from neardup.interfaces.wording.answers import advice_of, because, hidden_of, total_of
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked
 from neardup.model.errors import counted
 

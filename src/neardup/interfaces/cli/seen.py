@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import Row, complain, note_quoted_lines, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording import reading_rows
+from neardup.interfaces.wording.rows import reading_rows
 from neardup.model.errors import DataError, OutputRefused, counted, plural, require
 from neardup.model.verdicts import NearDuplicate
 from neardup.sources.formats import STDIN, display

@@ -7,19 +7,18 @@ import msgspec
 
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import Row, shown_ids, summarise
-from neardup.interfaces.wording import extraction_line
+from neardup.interfaces.wording.runs import extraction_line
 from neardup.model.errors import ParameterError, counted, plural
 from neardup.model.moments import moment_in
 
 EXAMPLE = "Example: neardup state forget crawls --before 2026-01-01"
 INTERRUPTED = "interrupted; the state is as it was"
-USAGE = """
+USAGE = f"""
 action info|compact|forget: info: what is in it; compact: merge the segments, one for each run; forget: remove
   documents, so that later runs keep documents like these again
 folder DIR: the folder that dedup --state DIR names
 --ids FILE: forget: a file of ids, one per line; - is standard input
---before TIME: forget: instead of --ids, what runs added before this time: a date or time in UTC, such as 2026-01-31 or
-  2026-01-31T12:00:00Z, or an age, such as 90d, 12h or 4w
+--before TIME: forget: instead of --ids, what runs added before this time: {options.MOMENT}
 --json: print the result as JSON
 """
 

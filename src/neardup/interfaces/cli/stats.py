@@ -4,7 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import INDEX
 from neardup.interfaces.cli.terminal import Row, summarise
-from neardup.interfaces.wording import extraction_line
+from neardup.interfaces.wording.runs import extraction_line
 from neardup.model.errors import plural
 
 INTERRUPTED = "interrupted; the index is as it was"

@@ -16,14 +16,14 @@ from msgspec import to_builtins
 from neardup.interfaces.cli.advice import advice_on_quotes, advice_on_rejected
 from neardup.interfaces.cli.interruption import PatientTerminal
 from neardup.interfaces.escaping import printable, printable_lines, shortened
-from neardup.interfaces.wording import rejected_rows
+from neardup.interfaces.wording.rows import rejected_rows
 from neardup.model.errors import OutputRefused, counted
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from neardup.interfaces.pieces import Excerpt
+    from neardup.interfaces.wording.excerpts import Excerpt
     from neardup.sources.record_faults import QuotedLines, Rejected
 
 Row = tuple[int, str] | tuple[int, str, bool]  # a number, its description, and whether it is also shown if it is 0

@@ -4,11 +4,11 @@ import argparse
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.audits import table_lines
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import print_json, progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.tunings import rule_rows, tuning_lines
+from neardup.interfaces.wording.audits import table_lines
+from neardup.interfaces.wording.tunings import rule_rows, tuning_lines
 from neardup.model.errors import InputRefused
 
 if TYPE_CHECKING:

@@ -25,8 +25,8 @@ from neardup.interfaces.http.middleware import secure
 from neardup.interfaces.http.templates import PAGE_POLICY, render, static_file
 from neardup.interfaces.http.views.comparison import CONTEXT, PIECES
 from neardup.interfaces.http.views.documents import MOST
-from neardup.interfaces.labelling import KEYS, QUESTION, counts_of, end_of, place_of
-from neardup.interfaces.pieces import compared
+from neardup.interfaces.wording.excerpts import compared
+from neardup.interfaces.wording.labelling import KEYS, QUESTION, counts_of, end_of, place_of
 from neardup.model.errors import OutputError
 from neardup.model.labels import DrawnPair, Label
 from neardup.pipeline.labels.labelling import Labelling

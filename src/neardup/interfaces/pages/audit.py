@@ -3,11 +3,11 @@
 from typing import Final
 
 from neardup.evaluation.audit import Audit, Band
-from neardup.interfaces.audits import audit_lines, band_name, band_rows, estimate, missed_line
 from neardup.interfaces.pages.drawing import BASE, Frame, bar, document, text
 from neardup.interfaces.pages.templates import render, safe
-from neardup.interfaces.pieces import compared
-from neardup.interfaces.wording import percentage
+from neardup.interfaces.wording.audits import audit_lines, band_name, band_rows, estimate, missed_line
+from neardup.interfaces.wording.excerpts import compared
+from neardup.interfaces.wording.numbers import percentage
 
 _SHOWN: Final = 1_600  # characters of a text, more or less
 _CONTEXT: Final = 80  # characters of a shared passage that are shown at each end

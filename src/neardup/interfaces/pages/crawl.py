@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from neardup.interfaces.pages.templates import render
-from neardup.interfaces.wording import percent
+from neardup.interfaces.wording.numbers import percent
 from neardup.pipeline.crawl.mirrors import Mirrors
 from neardup.pipeline.crawl.overview import CrawlOverview
 from neardup.sources.url_rules import UrlRules

@@ -9,7 +9,7 @@ from typing import Final
 
 from neardup.evaluation.plans import Curve
 from neardup.interfaces.escaping import printable, shortened
-from neardup.interfaces.wording import percentage
+from neardup.interfaces.wording.numbers import percentage
 
 WIDTH: Final = 720
 HEIGHT: Final = 420
@@ -20,7 +20,8 @@ BOTTOM: Final = 56
 BASE: Final = HEIGHT - BOTTOM  # of the horizontal axis
 FIFTHS: Final = [step / 5 for step in range(6)]  # ticks
 
-# Told apart in light and dark and by most colour-blind eyes: the classes c0 to c5 in chart.css; dashes tell the rest.
+# The classes c0 to c5 in chart.css, which differ in light and dark and for most colour-blind eyes; more curves differ
+# by their dashes.
 _COLOURS: Final = 6
 _DASHES: Final = ("", "7 4", "2 3")
 
@@ -87,7 +88,7 @@ def printed(text: str) -> str:
 
 
 def document(title: str, parts: Iterable[str]) -> str:
-    """Put a chart together; its title is also what a screen reader says."""
+    """Return a chart of its parts; its title is also the one for screen readers."""
     name = printed(title)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="neardup-chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
@@ -132,7 +133,7 @@ def _linear(low: float, high: float, begin: float, end: float) -> Scale:
 def curve_svg(curves: Sequence[Curve], *, title: str, threshold: float | None = None) -> str:
     """Draw probabilities against the values of a measure, with a legend and a line at the threshold.
 
-    The axis spans the values of the first curve, which ascend. Any text is shown, whatever its characters.
+    The axis spans the values of the first curve, which ascend. Texts may have any characters.
     """
     low, high = curves[0].values[0], curves[0].values[-1]
     names = [curve.name for curve in curves]

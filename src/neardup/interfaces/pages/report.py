@@ -1,7 +1,6 @@
 """A run over files as one HTML page: its numbers, its charts, and examples to judge it by.
 
-The page needs no network and no script. Texts and names are escaped and shortened, so that its size is bounded
-whatever the run.
+The page needs no network and no script. Texts and names are escaped and shortened, so that its size is bounded.
 """
 
 from collections.abc import Iterable
@@ -15,8 +14,8 @@ from neardup.evaluation.overview import Overview, overview
 from neardup.evaluation.plans import curve_of
 from neardup.interfaces.pages.drawing import histogram_svg, loglog_svg
 from neardup.interfaces.pages.templates import render, safe
-from neardup.interfaces.pieces import Excerpt, compared, excerpt
-from neardup.interfaces.wording import cluster_lines, totals_of
+from neardup.interfaces.wording.excerpts import Excerpt, compared, excerpt
+from neardup.interfaces.wording.runs import cluster_lines, totals_of
 from neardup.pipeline.files.dedup import FilesResult
 from neardup.schemes.scheme import Scheme
 
@@ -30,7 +29,7 @@ _SHARES: Final = np.linspace(0.0, 1.0, 201)  # of the curve
 
 
 def report_page(done: FilesResult, scheme: Scheme) -> bytes:
-    """Render a run: UTF-8, under 5 MB whatever the run. The same run gives the same bytes."""
+    """Render a run: UTF-8, at most 5 MB. The same run gives the same bytes."""
     summary, decisions, names = done.result.summary, done.result.decisions, done.documents.names
     resemblance = decisions["resemblance"].to_numpy().astype(np.float64)
     exact = decisions["exact"].to_numpy().astype(np.bool_)
@@ -87,7 +86,7 @@ def _parameters(scheme: Any) -> Iterable[tuple[str, str]]:
 
 
 def _pair(done: FilesResult, dropped: int) -> SimpleNamespace:
-    """Return a dropped document next to the kept one: ids, its row of the decisions, and titles, texts and sizes."""
+    """Return a dropped document and its representative: ids, the row of the decisions, and titles, texts and sizes."""
     row = done.result.decisions.slice(dropped, 1).to_pylist()[0]
     kept = int(done.result.representatives[dropped])
     left, left_bytes = _beginning(done, kept)

@@ -8,8 +8,9 @@ from markupsafe import Markup
 
 from neardup import __version__
 from neardup.interfaces.escaping import printable, printable_lines, shortened
-from neardup.interfaces.match_decisions import decided_of, estimate_of, passages_of, value_of
-from neardup.interfaces.wording import decimals, evidence_of, rule_of
+from neardup.interfaces.wording.match_decisions import decided_of, estimate_of, passages_of, value_of
+from neardup.interfaces.wording.numbers import decimals
+from neardup.interfaces.wording.runs import evidence_of, rule_of
 from neardup.model.errors import counted
 
 _PACKAGE: Final = "neardup.interfaces.pages"

@@ -4,8 +4,8 @@ from neardup.evaluation.plans import Curve
 from neardup.evaluation.tuning import Tuning
 from neardup.interfaces.pages.drawing import FIFTHS, Frame, document, path, text
 from neardup.interfaces.pages.templates import render, safe
-from neardup.interfaces.tunings import rule_rows, threshold_words, tuning_lines
-from neardup.interfaces.wording import percentage
+from neardup.interfaces.wording.numbers import percentage
+from neardup.interfaces.wording.tunings import rule_rows, threshold_of, tuning_lines
 
 
 def tuning_page(tuning: Tuning, settings: str) -> bytes:
@@ -32,7 +32,7 @@ def tuning_svg(tuning: Tuning) -> str:
     frame = Frame((0, 1), (0, 1))
     recall, precision, _ = min(points, key=lambda point: abs(point[2] - tuning.chosen.threshold))
     x, y, late = frame.x(recall), frame.y(precision), recall > 1 / 2
-    label = threshold_words(tuning.chosen)
+    label = threshold_of(tuning.chosen)
     parts = [
         *frame.axes((FIFTHS, percentage, "recall"), (FIFTHS, percentage, "precision")),
         path(curve, frame, 0, 1),

@@ -8,9 +8,9 @@ from neardup.interfaces.escaping import printable
 from neardup.interfaces.http.links import COMPARE, LinkChoice, linked
 from neardup.interfaces.http.views.documents import MOST, entry_of
 from neardup.interfaces.http.views.results import PageQuery
-from neardup.interfaces.match_decisions import estimate_of, excerpts, passages_of, value_of
-from neardup.interfaces.pieces import Excerpt
-from neardup.interfaces.wording import decimals, percent
+from neardup.interfaces.wording.excerpts import Excerpt
+from neardup.interfaces.wording.match_decisions import estimate_of, excerpts_of, passages_of, value_of
+from neardup.interfaces.wording.numbers import decimals, percent
 from neardup.model.seen import Document
 
 Shown = Literal["auto", "whole", "differences"]
@@ -28,7 +28,7 @@ def comparison_view(
     wide screens. *asked* is the search that the page links back to.
     """
     back = asked.back if asked else ""
-    excerpted = excerpts(found, (a.text or "")[:MOST], (b.text or "")[:MOST], CONTEXT, most=PIECES)
+    excerpted = excerpts_of(found, (a.text or "")[:MOST], (b.text or "")[:MOST], CONTEXT, most=PIECES)
     notes = [passages_of(found)]
     if found.passages:
         notes.append("Each passage links to its place in the other text.")

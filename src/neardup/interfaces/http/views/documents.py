@@ -8,7 +8,7 @@ from neardup.interfaces.escaping import middle_shortened, printable_lines, short
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, linked, paging
 from neardup.interfaces.http.views.entries import entry
 from neardup.interfaces.http.views.results import PageQuery, RepeatView
-from neardup.interfaces.wording import decimals
+from neardup.interfaces.wording.numbers import decimals
 from neardup.model.errors import counted
 from neardup.model.seen import Document
 

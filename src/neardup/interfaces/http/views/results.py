@@ -6,11 +6,11 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from neardup.interfaces.answers import advice_of, because, hidden_of, total_of
 from neardup.interfaces.escaping import printable, shortened
 from neardup.interfaces.http.links import COMPARE, START, LinkChoice, link, linked, paging
 from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
 from neardup.interfaces.http.views.entries import entry
+from neardup.interfaces.wording.answers import advice_of, because, hidden_of, total_of
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, Snippet
 from neardup.model.errors import counted
 from neardup.pipeline.query.search import Sort, site_of

@@ -1,10 +1,11 @@
-"""Descriptions of audits, the same on the terminal and on pages."""
+"""Audits in words."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.escaping import shortened
-from neardup.interfaces.wording import decimals, percentage, threshold_words
+from neardup.interfaces.wording.numbers import decimals, percentage
+from neardup.interfaces.wording.runs import threshold_words
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.evaluation.passages import shared_passages
-from neardup.interfaces.pieces import Excerpt, excerpt, pieces
+from neardup.interfaces.wording.excerpts import Excerpt, excerpt, pieces
 
 TEXTS = st.lists(st.sampled_from(["a", "b", "c", "你", ",", "\n"]), max_size=24).map(" ".join)
 SPANS = st.lists(st.tuples(st.integers(0, 20), st.integers(1, 9)).map(lambda pair: (pair[0], sum(pair))), max_size=5)

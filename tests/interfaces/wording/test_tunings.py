@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from neardup.evaluation.intervals import Estimated
 from neardup.evaluation.tuning import Shares, TunedRule, Tuning
-from neardup.interfaces.tunings import rule_rows, tuning_lines
+from neardup.interfaces.wording.tunings import rule_rows, tuning_lines
 
 SHARE = Estimated(value=0.95, low=0.9, high=0.981)
 SHARES = Shares(precision=SHARE, recall=SHARE, f1=SHARE)

@@ -1,10 +1,10 @@
-"""Descriptions of tunings, the same on the terminal and on pages."""
+"""Tunings in words."""
 
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from neardup.interfaces.audits import estimate
-from neardup.interfaces.wording import percentage
+from neardup.interfaces.wording.audits import estimate
+from neardup.interfaces.wording.numbers import percentage
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
         lines.append(f"on other labels, no rule is expected to reach {tuning.goal}; the nearest is:")
     expected = tuning.expected
     lines += [
-        f"{chosen.name}, {threshold_words(chosen)}",
+        f"{chosen.name}, {threshold_of(chosen)}",
         f"F1 {_estimate(expected.f1)}, expected on other labels",
         f"precision {_estimate(expected.precision)}: the share of the dropped pairs that are the same",
         f"recall {_estimate(expected.recall)}: the share of the pairs that are the same that are dropped",
@@ -56,10 +56,10 @@ def rule_rows(tuning: "Tuning") -> list[tuple[str, ...]]:
 
 def _row(rule: "TunedRule", name: str) -> tuple[str, ...]:
     parts = (_estimate(part) for part in (rule.shares.f1, rule.shares.precision, rule.shares.recall))
-    return name, threshold_words(rule), *parts
+    return name, threshold_of(rule), *parts
 
 
-def threshold_words(rule: "TunedRule") -> str:
+def threshold_of(rule: "TunedRule") -> str:
     """Return the threshold, or the distance of fingerprints instead of one."""
     if rule.settings.get("verify") == "estimate":
         return f"distance {rule.settings['distance']}"

@@ -1,4 +1,4 @@
-"""The shared and unshared pieces of a text, with long stretches shortened."""
+"""Excerpts of texts: their shared and unshared pieces, with long stretches shortened."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

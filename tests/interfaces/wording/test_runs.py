@@ -1,11 +1,10 @@
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from neardup import CommonShingles
-from neardup.interfaces.wording import cluster_lines, common_rows, evidence_of, percentage, reading_rows, rule_of
+from neardup.interfaces.wording.runs import cluster_lines, common_rows, evidence_of, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.results import Policy, Summary
@@ -33,15 +32,6 @@ def row(rule, resemblance=None, within=None, around=None):
 )
 def test_evidence_in_words(decision, words):
     assert evidence_of(decision).startswith(words)
-
-
-@pytest.mark.parametrize(
-    ("number", "words"), [(1, "1  page not read completely: 1 unk"), (2, "2  pages not read completely: 2 unk")]
-)
-def test_pages_with_faults_are_counted_in_words(number, words):
-    read = SimpleNamespace(skipped={}, body_faults={"unknown coding": number}, quoted_lines=None, ignored=0)
-    *_, (found, line) = reading_rows(read, [])
-    assert f"{found}  {line}".startswith(words)
 
 
 def summary(**parameters):
@@ -122,14 +112,3 @@ def test_common_shingles_in_words():
     assert common_rows(summary(common=common)) == [(5, words)]
     [(_, few)] = common_rows(summary(common=replace(common, share=0.001)))
     assert "at least 3 of 1,206 different documents, as fewer never count as common" in few
-
-
-def test_percentages():
-    assert [percentage(share) for share in (0, 0.5, 0.8, 0.802, 1 / 3, 1)] == [
-        "0 %",
-        "50 %",
-        "80 %",
-        "80.2 %",
-        "33.33 %",
-        "100 %",
-    ]

@@ -1,7 +1,7 @@
 from types import SimpleNamespace
 
 from neardup.evaluation.agreement import compare_labels
-from neardup.interfaces.labelling import agreement_lines, counts_of, place_of
+from neardup.interfaces.wording.labelling import agreement_lines, counts_of, place_of
 from neardup.model.labels import LabelledPair
 
 

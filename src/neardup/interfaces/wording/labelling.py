@@ -1,11 +1,11 @@
-"""Labelling in words, the same on the terminal and on pages."""
+"""Labelling in words."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from neardup.interfaces.audits import estimate
 from neardup.interfaces.escaping import shortened
-from neardup.interfaces.wording import decimals
+from neardup.interfaces.wording.audits import estimate
+from neardup.interfaces.wording.numbers import decimals
 from neardup.model.errors import counted, plural
 from neardup.model.labels import LABELS, Label, LabelledPair
 

@@ -4,7 +4,7 @@ import pytest
 from audits import MISSED, made
 
 from neardup.evaluation.intervals import share
-from neardup.interfaces.audits import audit_lines, band_rows, missed_lines, table_lines
+from neardup.interfaces.wording.audits import audit_lines, band_rows, missed_lines, table_lines
 
 PRECISION = (
     "precision 100 % (94.49 % to 100 %) of the dropped documents have a kept document"

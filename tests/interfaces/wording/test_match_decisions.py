@@ -1,6 +1,13 @@
 from neardup import Checksum, Field, FracMinHash, MinHash, SimHash, compare, explain
 from neardup.evaluation.match_decisions import Estimate, match_decision
-from neardup.interfaces.match_decisions import answer_of, decided_of, estimate_of, excerpts, passages_of, value_of
+from neardup.interfaces.wording.match_decisions import (
+    answer_of,
+    decided_of,
+    estimate_of,
+    excerpts_of,
+    passages_of,
+    value_of,
+)
 
 BODY = Checksum(fields=(Field(name="body"),))
 
@@ -50,11 +57,11 @@ def test_passages_are_told_and_what_is_marked():
     )
     other = compare(text, "nothing of it")
     assert passages_of(other) == "The texts share no passage, so nothing is marked."
-    assert [[piece.kind for piece in one.pieces] for one in excerpts(other, text, "nothing of it", 9)] == [
+    assert [[piece.kind for piece in one.pieces] for one in excerpts_of(other, text, "nothing of it", 9)] == [
         ["between"]
     ] * 2
     words = explain(text, "ten nine", SimHash())
     assert passages_of(words).startswith("The texts share no passage. Marked words are not in the other text:")
-    left, right = excerpts(words, text, "ten nine", 1000)
+    left, right = excerpts_of(words, text, "ten nine", 1000)
     assert [piece.kind for piece in left.pieces] == ["alone", "between"]
     assert [piece.text for piece in right.pieces if piece.kind == "alone"] == []

@@ -1,10 +1,9 @@
-"""Match decisions in words, the same on the terminal and on pages."""
+"""Match decisions in words."""
 
 from typing import TYPE_CHECKING, Final
 
-from neardup.interfaces import pieces
-from neardup.interfaces.pieces import Excerpt
-from neardup.interfaces.wording import decimals
+from neardup.interfaces.wording.excerpts import Excerpt, excerpts
+from neardup.interfaces.wording.numbers import decimals
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
@@ -74,10 +73,12 @@ def passages_of(found: "Comparison | Explanation") -> str:
     return f"{shared} Marked words are {where}: {one:,} stretch{'' if one == 1 else 'es'} of A, {other:,} of B."
 
 
-def excerpts(found: "Comparison | Explanation", a: str, b: str, context: int, **bounds: int) -> tuple[Excerpt, Excerpt]:
+def excerpts_of(
+    found: "Comparison | Explanation", a: str, b: str, context: int, **bounds: int
+) -> tuple[Excerpt, Excerpt]:
     """Return both texts in pieces, within *bounds*; nothing is marked if the texts have nothing in common."""
     alone = ((), ()) if _shares_nothing(found) else (found.only_in_a, found.only_in_b)
-    return pieces.excerpts((a, b), found.passages, alone, context, **bounds)
+    return excerpts((a, b), found.passages, alone, context, **bounds)
 
 
 def _shares_nothing(found: "Comparison | Explanation") -> bool:

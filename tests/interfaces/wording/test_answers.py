@@ -1,7 +1,7 @@
 import pytest
 from answers import answer, group, hit, repeat, shown
 
-from neardup.interfaces.answers import advice_of, because, total_of
+from neardup.interfaces.wording.answers import advice_of, because, total_of
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,11 @@
-"""Descriptions of runs and decisions, the same on the terminal and on pages."""
+"""Runs of deduplication in words: rules, clusters, evidence and totals."""
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from neardup.interfaces.wording.numbers import decimals, percent
+from neardup.interfaces.wording.rows import reading_rows, without_text
 from neardup.model.errors import counted, plural
 
 if TYPE_CHECKING:
@@ -12,10 +14,6 @@ if TYPE_CHECKING:
     from neardup.pipeline.corpus.result import Summary
     from neardup.pipeline.corpus.same_host_drops import SameHostDrops
     from neardup.pipeline.files.dedup import FilesResult
-    from neardup.pipeline.files.ingestion import Added
-    from neardup.pipeline.spilled.stored_documents import StoredDocuments
-    from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText
-    from neardup.sources.whole_inputs import WholeInputs
 
 _NAME = 60  # shown characters of an id
 _LARGE = 10  # documents of a cluster that is described
@@ -108,17 +106,6 @@ def pairs_not_compared(number: int) -> str:
     return f"up to {words}; other buckets may have found some"
 
 
-def promoted_words(number: int, happened: str) -> str:
-    """Describe documents whose representatives were removed or lost; the number itself is shown before this."""
-    whose = "its representative was" if number == 1 else "their representatives were"
-    return f"{plural(number, 'document')} became {plural(number, 'representative')}: {whose} {happened}"
-
-
-def repeated_row(number: int) -> tuple[int, str]:
-    """Return the row of a summary for documents that a later one with the same id replaces in the same inputs."""
-    return number, f"{plural(number, 'document')} left out: a later document has the same id"
-
-
 def template_hint(cluster: "LargeCluster | SpreadTemplate") -> str:
     """Describe the block that the documents of one or many clusters share, and what to do."""
     beginning = f': "{cluster.beginning}..."' if cluster.beginning else ""
@@ -198,90 +185,3 @@ def extraction_line(known: Mapping[str, str | None], folder: str) -> str:
         return f"{view}, without templates of hosts"
     shown = f"`neardup templates show --templates {shlex.quote(folder)}` lists them"
     return f"{view}, with templates of hosts (id {known['templates']}); {shown}"
-
-
-def rejected_rows(rejected: "Sequence[Rejected]", where: str = "") -> list[tuple[int, str]]:
-    """Return the number of rejected records, with *where* they are, and of archives that only lack an end."""
-    endless = sum(one.code == "endless" for one in rejected)
-    number = len(rejected) - endless
-    return [
-        (number, f"{plural(number, 'record')} rejected{where}"),
-        (endless, f"{plural(endless, 'archive')} without the line ends after the last record, which was read"),
-    ]
-
-
-def any_of(names: Sequence[str]) -> str:
-    """Return names as a list with "or" before the last; empty without names."""
-    return " or ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
-
-
-def decimals(share: float, places: int = 2) -> str:
-    """Return a share as a decimal; a share below 1 never reads as 1, and a share above 0 never as 0.
-
-    >>> decimals(0.755), decimals(0.9999), decimals(1.0), decimals(0.00001, 4)
-    ('0.76', '0.99', '1.00', '0.0001')
-    """
-    least = 10.0**-places
-    return f"{min(max(share, least), 1 - least) if 0 < share < 1 else share:.{places}f}"
-
-
-def percent(share: float) -> str:
-    """Return a share as whole percent; only 0 and 1 are shown as 0 % and 100 %.
-
-    >>> percent(0.0), percent(0.004), percent(0.755), percent(0.999), percent(1.0)
-    ('0 %', 'under 1 %', '76 %', 'over 99 %', '100 %')
-    """
-    whole = round(100 * share)
-    if whole == 100 and share < 1:  # noqa: PLR2004 - all of it
-        return "over 99 %"
-    return "under 1 %" if whole == 0 and share > 0 else f"{whole} %"
-
-
-def percentage(share: float) -> str:
-    """Return a share in percent with two digits after the point at most; only 0 and 1 are shown as 0 and 100 %.
-
-    >>> percentage(1.0), percentage(0.99999), percentage(0.5), percentage(0.0)
-    ('100 %', '99.99 %', '50 %', '0 %')
-    """
-    rounded = round(100 * share, 2)
-    if share < 1 and rounded == 100:  # noqa: PLR2004 - all of it
-        rounded = 99.99
-    if share > 0 and rounded == 0:
-        rounded = 0.01
-    return f"{rounded:g} %"
-
-
-def reading_rows(
-    read: "WholeInputs | StoredDocuments | Added | RecordFaults", rejected: "Sequence[Rejected]", where: str = ""
-) -> list[tuple[int, str]]:
-    """Return what reading left out, or read in part or in an unusual way: numbers with their descriptions.
-
-    *where* names the outputs that have or lack the rejected records.
-    """
-    skipped, faults = sum(read.skipped.values()), sum(read.body_faults.values())
-    return [
-        *rejected_rows(rejected, where),
-        *quoted_rows(read.quoted_lines),
-        (read.ignored, f"other {plural(read.ignored, 'file')} ignored"),
-        (skipped, f"{plural(skipped, 'record')} not read as pages: {_reasons(read.skipped)}"),
-        (faults, f"{plural(faults, 'page')} not read completely: {_reasons(read.body_faults)}"),
-    ]
-
-
-def _reasons(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{number:,} {reason}" for reason, number in sorted(counts.items()))
-
-
-def quoted_rows(found: "QuotedLines | None") -> list[tuple[int, str]]:
-    """Return the number of records with line ends inside quotes, with its description, if there are any."""
-    if found is None:
-        return []
-    return [(found.records, f"{plural(found.records, 'record')} with line ends inside quotation marks")]
-
-
-def without_text(found: "WithoutText | None", outcome: str = "") -> list[tuple[int, str]]:
-    """Return the number of records without the text field, with the place of the first one, if there are any."""
-    if found is None:
-        return []
-    place = f"{found.source}:{found.position}"
-    return [(found.records, f"without text{outcome}: field {found.field!r} missing or null, first in {place}")]

@@ -1,9 +1,9 @@
-"""Results of a search in words, the same on the terminal and on pages."""
+"""Results of a search in words."""
 
 from typing import Final
 
 from neardup.interfaces.escaping import middle_shortened, shortened
-from neardup.interfaces.wording import decimals
+from neardup.interfaces.wording.numbers import decimals
 from neardup.model.answers import Answer, Repeat
 from neardup.model.errors import counted
 

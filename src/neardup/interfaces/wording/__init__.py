@@ -1,0 +1,1 @@
+"""Results in words, the same on the terminal and on pages."""
