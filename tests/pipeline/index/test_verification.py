@@ -6,7 +6,7 @@ import pytest
 
 from neardup import Checksum, Combined, Index, MinHash, Sentences, SimHash
 from neardup.pipeline.index import verification
-from neardup.pipeline.index.verification import asked
+from neardup.pipeline.index.verification import sign_and_digest
 from neardup.text import columns
 
 TEXTS = [f"the storm broke over the harbour at dawn and tore boat {number} from its moorings" for number in range(40)]
@@ -39,7 +39,7 @@ GIVEN = ["One two. Three!", "one two three", "...", "...", "?", " ", None, "One 
 @pytest.mark.parametrize("scheme", [MinHash(shingle=1), SimHash(), Sentences(), Combined()])
 def test_texts_are_equal_by_their_features_and_without_any_by_their_bytes(scheme, monkeypatch):
     monkeypatch.setattr(columns, "BATCH_BYTES", 20)  # several batches
-    found = asked(scheme, GIVEN, pa.table({}), SALT)
+    found = sign_and_digest(scheme, GIVEN, pa.table({}), SALT)
     assert (found.signatures.rows == scheme.sign(GIVEN).rows).all()
     assert (found.signatures.present == scheme.sign(GIVEN).present).all()
     equals = [*map(tuple, found.equals.tolist())]
@@ -47,20 +47,20 @@ def test_texts_are_equal_by_their_features_and_without_any_by_their_bytes(scheme
     assert equals[2] == equals[3] == tuple(found.contents[2].tolist())
     assert equals[5] == equals[6] == (0, 0)
     assert len({*equals}) == (7 if isinstance(scheme, Sentences) else 6) - 1
-    other = asked(scheme, GIVEN, pa.table({}), SALT + np.uint64(1)).equals
+    other = sign_and_digest(scheme, GIVEN, pa.table({}), SALT + np.uint64(1)).equals
     assert (other[[0, 7]] != found.equals[[0, 7]]).any(axis=1).all()  # without the salt no digest is known
 
 
 def test_signatures_alone_equal_no_other_document():
     scheme = MinHash()
-    found = asked(scheme, scheme.sign(GIVEN), pa.table({}), SALT)
+    found = sign_and_digest(scheme, scheme.sign(GIVEN), pa.table({}), SALT)
     assert not found.equals.any()
     assert not found.contents.any()
 
 
 def test_where_fields_are_signed_equal_documents_have_the_same_content_and_a_signature():
     fields = pa.table({"title": ["a", "a", "b", None]})
-    found = asked(Checksum(), ["text"] * 4, fields, SALT)
+    found = sign_and_digest(Checksum(), ["text"] * 4, fields, SALT)
     equals = [*map(tuple, found.equals.tolist())]
     assert equals[0] == equals[1] != equals[2]
     assert equals[3] == (0, 0) != tuple(found.contents[3].tolist())

@@ -160,10 +160,10 @@ class Admissions:
         return rest, asked if rest else None
 
     def _admit(  # noqa: PLR0913 - a batch, and how its verdicts are meant
-        self, ids: list[str], before: Places, given: Asked, columns: Batch, moment: int, *, passes_on: bool = False
+        self, ids: list[str], before: Places, asked: Asked, columns: Batch, moment: int, *, passes_on: bool = False
     ) -> list[Verdict]:
         """Admit documents with different ids; *before* are the places of their earlier versions."""
-        unchanged = self._judge.unchanged(before, given)
+        unchanged = self._judge.unchanged(before, asked)
         same, new = np.flatnonzero(unchanged), np.flatnonzero(~unchanged)
         verdicts: list[Verdict] = [New()] * len(ids)
         if len(new):
@@ -179,15 +179,15 @@ class Admissions:
                 **(taken_rows(columns, new) if len(same) else columns),
             }
             admitted = self._judge.admit(
-                given.at(new) if len(same) else given, batch, earlier[earlier >= 0], passes_on=passes_on
+                asked.at(new) if len(same) else asked, batch, earlier[earlier >= 0], passes_on=passes_on
             )
             for row, verdict in zip(new.tolist(), admitted, strict=True):
                 verdicts[row] = verdict
         if len(same):
             if len(new):
                 before = self._store.with_ids([ids[row] for row in same.tolist()])
-                given, columns = given.at(same), taken_rows(columns, same)
-            again = self._judge.judge(given, before, before=True)
+                asked, columns = asked.at(same), taken_rows(columns, same)
+            again = self._judge.judge(asked, before, before=True)
             for row, verdict in zip(same.tolist(), again, strict=True):
                 verdicts[row] = verdict
             self._see_again(before, columns, moment)

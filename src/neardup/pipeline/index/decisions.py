@@ -26,27 +26,27 @@ class Judge:
         self._revision = Revision(store, scheme, self.verifier)
 
     def judge(
-        self, given: Asked, own: Places | None, *, before: bool = False, passes_on: bool = False
+        self, asked: Asked, own: Places | None, *, before: bool = False, passes_on: bool = False
     ) -> list[Verdict]:
         """Judge documents, not by the documents at *own*; with *before*, only by those admitted before them.
 
         With *passes_on*, no verdict names a representative if no document of its cluster was passed on.
         """
-        store, nowhere = self._store, np.full(len(given), NONE)
+        store, nowhere = self._store, np.full(len(asked), NONE)
         own = nowhere if own is None else own
-        equal = store.leaders(given.equals, own)
+        equal = store.leaders(asked.equals, own)
         if before:
             equal[equal > own] = NONE
-        found = store.propose(given.signatures.rows, given.signatures.present & (equal == NONE))
-        matches = self.verifier.matches(given, self._of_others(found, own, before=before))
+        found = store.propose(asked.signatures.rows, asked.signatures.present & (equal == NONE))
+        matches = self.verifier.matches(asked, self._of_others(found, own, before=before))
         if _nothing_repeated(equal, matches):
-            return _new(given)
-        copies = self._copies(given, equal, own, before=before)
+            return _new(asked)
+        copies = self._copies(asked, equal, own, before=before)
         decisions = decide_by_places(store, nowhere, equal, matches)
         kept = np.array(decisions.representatives, np.int64)
         if passes_on:
             kept[store.unreported(kept)] = NONE
-        return self._verdicts(given, kept, equal, copies, matches, decisions.closest)
+        return self._verdicts(asked, kept, equal, copies, matches, decisions.closest)
 
     def _of_others(self, found: PlacedCandidates, own: Places, *, before: bool) -> PlacedCandidates:
         """Remove documents from their own candidates, and with *before* all later documents.
@@ -63,31 +63,31 @@ class Judge:
         places[itself] = self._store.leaders(self._store.take("equal", asking[itself]), asking[itself])
         return found._replace(places=places).where(places >= 0)
 
-    def _copies(self, given: Asked, equal: Places, own: Places, *, before: bool) -> Places:
+    def _copies(self, asked: Asked, equal: Places, own: Places, *, before: bool) -> Places:
         """Return the first document with the content of each, or ``NONE``; *equal* are the leaders of its equals."""
         store, copies = self._store, np.full(len(equal), NONE)
         rows = np.flatnonzero(equal >= 0)
-        same = (store.take("content", equal[rows]) == given.contents[rows]).all(axis=1)
+        same = (store.take("content", equal[rows]) == asked.contents[rows]).all(axis=1)
         copies[rows[same]] = equal[rows[same]]
         rows = rows[~same]
         if len(rows):
-            found = store.copies(given.contents[rows], given.equals[rows], own[rows])
+            found = store.copies(asked.contents[rows], asked.equals[rows], own[rows])
             copies[rows] = np.where(before & (found > own[rows]), NONE, found)
         return copies
 
     def _verdicts(  # noqa: PLR0913, PLR0917 - everything that is known of the documents
-        self, given: Asked, kept: Places, equal: Places, copies: Places, matches: Matches, closest: list[int]
+        self, asked: Asked, kept: Places, equal: Places, copies: Places, matches: Matches, closest: list[int]
     ) -> list[Verdict]:
         near = np.array(closest, np.int64)
         of = np.where(copies >= 0, copies, equal)
         of[(equal < 0) & (near >= 0)] = matches.documents[near[(equal < 0) & (near >= 0)]]
         both = np.concatenate([of, kept])
         names = dict(zip(both.tolist(), self.names(both), strict=True))
-        measure, verified = self.verifier.measure(given), self.verifier.verified(given)
+        measure, verified = self.verifier.measure(asked), self.verifier.verified(asked)
         verdicts: list[Verdict] = []
         rows = zip(of.tolist(), kept.tolist(), copies.tolist(), near.tolist(), strict=True)
         for (repeated, representative, copied, match), signed in zip(
-            rows, given.signatures.present.tolist(), strict=True
+            rows, asked.signatures.present.tolist(), strict=True
         ):
             if repeated == NONE:
                 verdicts.append(New() if signed else Empty())
@@ -104,7 +104,7 @@ class Judge:
         return each(existing, partial(self._store.decoded, "id"))
 
     def admit(
-        self, given: Asked, batch: Batch, before: Places, *, passes_on: bool = False, reported: Flags | None = None
+        self, asked: Asked, batch: Batch, before: Places, *, passes_on: bool = False, reported: Flags | None = None
     ) -> list[Verdict]:
         """Admit documents with different ids and the columns of *batch*; they replace the documents *before*.
 
@@ -116,32 +116,32 @@ class Judge:
         with store.change():
             old = store.take("ordinal", before)
             leaders, moved = self._revision.remove(before) if len(before) else (before, before)
-            older, first = store.leaders(given.equals), _first_rows(given.equals)
-            leads = (older == NONE) & (first == np.arange(len(given)))
-            ordinals = store.next_ordinal + np.arange(len(given))
+            older, first = store.leaders(asked.equals), _first_rows(asked.equals)
+            leads = (older == NONE) & (first == np.arange(len(asked)))
+            ordinals = store.next_ordinal + np.arange(len(asked))
             batch |= {
                 "ordinal": ordinals,
                 "representative": ordinals,
                 "decided": ordinals,
                 "seen": batch.get("seen", batch["time"]),
                 "reported": ordinals if reported is None else np.where(reported, ordinals, NEVER),
-                **given.columns(leads),
+                **asked.columns(leads),
             }
-            if store.columns.texts and given.texts is not None:
-                batch["text"] = given.texts
+            if store.columns.texts and asked.texts is not None:
+                batch["text"] = asked.texts
             found = store.append(batch)
             places = store.with_ordinals(ordinals)
             equal = np.where(leads | (older >= 0), older, places[first])
-            matches = self.verifier.matches(given, found)
+            matches = self.verifier.matches(asked, found)
             if _nothing_repeated(equal, matches):
-                verdicts = _new(given)
+                verdicts = _new(asked)
             else:
                 decisions = decide_by_places(store, places, equal, matches)
                 kept = self._set_representatives(
                     batch, places, decisions, passes_on=passes_on, verdicts_are_read=reported is None
                 )
-                copies = self._copies(given, equal, places, before=True)
-                verdicts = self._verdicts(given, kept, equal, copies, matches, decisions.closest)
+                copies = self._copies(asked, equal, places, before=True)
+                verdicts = self._verdicts(asked, kept, equal, copies, matches, decisions.closest)
             store.log_change(old, leaders, moved, batch)
             store.commit()
         return verdicts
@@ -182,7 +182,7 @@ class Judge:
             self._store.see(places, moment, changes)
             self._store.commit()
 
-    def unchanged(self, before: Places, given: Asked) -> Flags:
+    def unchanged(self, before: Places, asked: Asked) -> Flags:
         """Return which documents have the content and the signature of those at *before*.
 
         Documents that were given as signatures need only the signature.
@@ -191,9 +191,9 @@ class Judge:
         flags = np.zeros(len(before), np.bool_)
         if len(there):
             contents, rows, present = self._store.take_all(("content", "rows", "present"), before[there])
-            same = (rows == given.signatures.rows[there]).all(axis=1) | ~present  # an absent signature has any row
-            same &= present == given.signatures.present[there]
-            flags[there] = same if given.texts is None else same & (contents == given.contents[there]).all(axis=1)
+            same = (rows == asked.signatures.rows[there]).all(axis=1) | ~present  # an absent signature has any row
+            same &= present == asked.signatures.present[there]
+            flags[there] = same if asked.texts is None else same & (contents == asked.contents[there]).all(axis=1)
         return flags
 
 
@@ -211,5 +211,5 @@ def _first_rows(equals: Words) -> Positions:
     return rows
 
 
-def _new(given: Asked) -> list[Verdict]:
-    return [New() if signed else Empty() for signed in given.signatures.present.tolist()]
+def _new(asked: Asked) -> list[Verdict]:
+    return [New() if signed else Empty() for signed in asked.signatures.present.tolist()]

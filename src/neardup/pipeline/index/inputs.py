@@ -21,7 +21,7 @@ from neardup.pipeline.index.fields import (
     field_table,
     unknown_field,
 )
-from neardup.pipeline.index.verification import Asked, asked
+from neardup.pipeline.index.verification import Asked, sign_and_digest
 from neardup.sources.addresses import is_utf8
 from neardup.text.columns import text_column, text_lengths
 
@@ -55,7 +55,7 @@ class Given:
 
     def at(self, rows: slice | Positions) -> Asked:
         """Sign some of the documents, such as those of one step."""
-        return asked(self._scheme, self.documents(rows), chosen_rows(self.table, rows), self._salt)
+        return sign_and_digest(self._scheme, self.documents(rows), chosen_rows(self.table, rows), self._salt)
 
     def documents(self, rows: slice | Positions) -> Any:
         """Return some of the documents, in their original form."""

@@ -76,8 +76,8 @@ class Revision:
             moved.append(step.places[changed])
             pending = np.union1d(pending[done:], concerned[rows < done])
             size = min(max(FIRST, 4 * done), TOGETHER)
-            if step.given.texts is not None:
-                size = max(1, min(size, BYTES_TOGETHER * len(step.places) // max(len(step.given.texts.data), 1)))
+            if step.asked.texts is not None:
+                size = max(1, min(size, BYTES_TOGETHER * len(step.places) // max(len(step.asked.texts.data), 1)))
         again = np.unique(np.concatenate(moved))
         store.cover(again)
         return again
@@ -98,33 +98,33 @@ class Revision:
 
     def _decided(self, places: Places, successor: "_Successor | None") -> "_Step":
         """Judge the documents of a step by earlier ones; documents before the step have their final representatives."""
-        store, given = self._store, self._stored(places)
+        store, asked = self._store, self._stored(places)
         own, old = store.take_all(("ordinal", "representative"), places)
-        equal = store.leaders(given.equals)
+        equal = store.leaders(asked.equals)
         equal[equal == places] = NONE
-        asking = given.signatures.present & (equal == NONE)
-        matches = self._of_successor(given, asking & (old == successor.removed), successor) if successor else NO_MATCHES
+        asking = asked.signatures.present & (equal == NONE)
+        matches = self._of_successor(asked, asking & (old == successor.removed), successor) if successor else NO_MATCHES
         asking[matches.rows] = False
-        found = store.propose(given.signatures.rows, asking)
+        found = store.propose(asked.signatures.rows, asking)
         found = found.where(found.places < places[found.rows])
         ordinals, representatives = store.take_all(("ordinal", "representative"), found.places)
         found = found.where((ordinals == representatives) | np.isin(found.places, places))
-        others = self._verifier.matches(given, found)
+        others = self._verifier.matches(asked, found)
         matches = Matches(*(np.concatenate(pair) for pair in zip(matches, others, strict=True)))
         decisions = decide_by_places(store, places, equal, matches)
         return _Step(
-            places, given, equal, own, old, store.take("ordinal", np.array(decisions.representatives, np.int64))
+            places, asked, equal, own, old, store.take("ordinal", np.array(decisions.representatives, np.int64))
         )
 
-    def _of_successor(self, given: Asked, asking: Flags, successor: "_Successor") -> Matches:
+    def _of_successor(self, asked: Asked, asking: Flags, successor: "_Successor") -> Matches:
         """Return which documents match the successor of their representative, which is then theirs.
 
         It is the best-ranked kept document that they match: those before the removed one would have been their
         representatives before, and there are none between the two.
         """
-        keys = self._store.keys(given.signatures.rows, asking)
+        keys = self._store.keys(asked.signatures.rows, asking)
         rows = np.flatnonzero(asking & ((keys == successor.keys) & successor.finding).any(axis=1))
-        return self._verifier.matches(given, PlacedCandidates(rows, np.full(len(rows), successor.place)))
+        return self._verifier.matches(asked, PlacedCandidates(rows, np.full(len(rows), successor.place)))
 
     def _concerned(self, step: "_Step", pending: Places) -> _Pairs:
         """Return the documents that a step affects and that are not *pending*, as rows of the step and places."""
@@ -142,11 +142,11 @@ class Revision:
         """Return the later documents that repeat newly kept documents."""
         if not len(rows):
             return rows, rows
-        given, own = step.given.at(rows), step.places[rows]
-        found = self._store.propose(given.signatures.rows, given.signatures.present, NEAR)
+        asked, own = step.asked.at(rows), step.places[rows]
+        found = self._store.propose(asked.signatures.rows, asked.signatures.present, NEAR)
         found = found.where(found.places > own[found.rows])
         found = found.where(~np.isin(found.places, pending))
-        matches = self._verifier.matches(given, found, later=True)
+        matches = self._verifier.matches(asked, found, later=True)
         return rows[matches.rows], matches.documents
 
     def _members(self, step: "_Step", rows: Positions) -> _Pairs:
@@ -162,11 +162,11 @@ class Revision:
         """Return the equals of leaders that have another representative now, as they get the same one."""
         store = self._store
         rows = rows[store.alive(store.with_ordinals(step.old[rows]))]  # otherwise the equals are pending, too
-        rows = rows[store.leaders(step.given.equals[rows], step.places[rows]) >= 0]
+        rows = rows[store.leaders(step.asked.equals[rows], step.places[rows]) >= 0]
         if not len(rows):
             return rows, rows
         members = store.kept_by(step.old[rows])
-        moving = dict(zip(as_bytes(step.given.equals[rows]), rows.tolist(), strict=True))
+        moving = dict(zip(as_bytes(step.asked.equals[rows]), rows.tolist(), strict=True))
         of = np.array([moving.get(group, NONE) for group in as_bytes(store.take("equal", members))], np.int64)
         equals = (of >= 0) & (members > step.places[of])
         return of[equals], members[equals]
@@ -199,7 +199,7 @@ class _Step:
     """
 
     places: Places
-    given: Asked
+    asked: Asked
     equal: Places
     own: Positions
     old: Positions

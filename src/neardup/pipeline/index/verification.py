@@ -71,7 +71,7 @@ class Asked:
         return type(self)(self.signatures[rows], self.contents[rows], self.equals[rows], texts, sites)
 
 
-def asked(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Asked:
+def sign_and_digest(scheme: Scheme, documents: Any, fields: pa.Table, salt: Words) -> Asked:
     """Sign and digest texts; signatures are used unchanged and have no digests. *fields* may have the sites of pages.
 
     If fields are signed, their checksum is a part of the content. The secret *salt* (uint64[2]) prevents different
@@ -120,15 +120,15 @@ class Verifier:
         self._store, self._scheme = store, scheme
         self._by_fields = bool(scheme.columns)
 
-    def verified(self, given: Asked) -> bool:
+    def verified(self, asked: Asked) -> bool:
         """Return whether matches are verified on texts."""
-        return self._store.columns.texts and given.texts is not None and not self._by_fields
+        return self._store.columns.texts and asked.texts is not None and not self._by_fields
 
-    def measure(self, given: Asked) -> str:
+    def measure(self, asked: Asked) -> str:
         """Return the measure of the values of matches."""
-        return str(self._scheme.rule if self._by_fields or self.verified(given) else self._scheme.measure)
+        return str(self._scheme.rule if self._by_fields or self.verified(asked) else self._scheme.measure)
 
-    def matches(self, given: Asked, found: PlacedCandidates, *, later: bool = False) -> Matches:
+    def matches(self, asked: Asked, found: PlacedCandidates, *, later: bool = False) -> Matches:
         """Verify all kept candidates of each document, and the ``CLOSEST`` others by their estimates.
 
         Candidates that are *later* documents match if they repeat the document: containment has a direction. All of
@@ -136,17 +136,17 @@ class Verifier:
         """
         if not len(found.rows):
             return Matches(found.rows, found.places, np.empty(0))
-        scheme, number = self._scheme, len(given)
+        scheme, number = self._scheme, len(asked)
         places, inverse = np.unique(found.places, return_inverse=True)
-        both = _followed(given.signatures, self._store.take("rows", places), np.ones(len(places), np.bool_))
+        both = _followed(asked.signatures, self._store.take("rows", places), np.ones(len(places), np.bool_))
         left, right = found.rows, number + inverse
-        sites = self._sites(given, places)
+        sites = self._sites(asked, places)
         thresholds = thresholds_of(scheme, sites)
 
         def directed(chosen: Any) -> tuple[Positions, Positions]:
             return (right[chosen], left[chosen]) if later else (left[chosen], right[chosen])
 
-        if not self.verified(given):
+        if not self.verified(asked):
             holds = matching(scheme, both, thresholds, *directed(slice(None)))
             values = scheme.estimate_pairs(both, *directed(holds))
             return Matches(left[holds], places[inverse[holds]], np.asarray(values, np.float64))
@@ -160,36 +160,36 @@ class Verifier:
             estimates = scheme.estimate_pairs(both, left[others], right[others])
             chosen = np.sort(np.concatenate([chosen[kept], others[_closest(left[others], estimates)]]))
         left, right, inverse = left[chosen], right[chosen], inverse[chosen]
-        compared = self._compared(cast("TextBatch", given.texts), left, places, inverse, sites)
+        compared = self._compared(cast("TextBatch", asked.texts), left, places, inverse, sites)
         values, smaller = self._measured(compared, later=later)
         holds = values >= thresholds.of(left, right, smaller)
         return Matches(left[holds], places[inverse[holds]], values[holds])
 
-    def _sites(self, given: Asked, places: Places) -> Words:
+    def _sites(self, asked: Asked, places: Places) -> Words:
         """Return the sites of documents, and then of those at some places; none if the index has none."""
         stored = NO_SITES if self._by_fields else sites_at(self._store, places)
-        own = given.sites if len(given.sites) else np.zeros(len(given), np.uint64)
+        own = asked.sites if len(asked.sites) else np.zeros(len(asked), np.uint64)
         return np.concatenate([own, stored]) if len(stored) else NO_SITES
 
-    def compared(self, given: Asked, places: Places) -> list[tuple[float | None, float | None]]:
+    def compared(self, asked: Asked, places: Places) -> list[tuple[float | None, float | None]]:
         """Compare each document with the one at its place: return the resemblance, and the share of that one.
 
         Without texts, the first is the scheme's estimate of its measure and the second ``None``; both are ``None`` if
         one of the documents has no features, or no signature.
         """
-        rows = np.arange(len(given))
-        if self.verified(given):
+        rows = np.arange(len(asked))
+        if self.verified(asked):
             found: list[tuple[float | None, float | None]] = []
-            for one in self._compared(cast("TextBatch", given.texts), rows, places, rows, NO_SITES):
+            for one in self._compared(cast("TextBatch", asked.texts), rows, places, rows, NO_SITES):
                 shared = shared_by(*one)
                 known = zip(shared.resemblance.tolist(), shared.right_in_left.tolist(), strict=True)
                 there = ((shared.left > 0) & (shared.right > 0)).tolist()
                 found += [pair if own else (None, None) for pair, own in zip(known, there, strict=True)]
             return found
         before, present = self._store.take_all(("rows", "present"), places)
-        both = _followed(given.signatures, before, present)
+        both = _followed(asked.signatures, before, present)
         estimates = np.asarray(self._scheme.estimate_pairs(both, rows, rows + len(rows)), np.float64)
-        signed = (given.signatures.present & present).tolist()
+        signed = (asked.signatures.present & present).tolist()
         return [(value if own else None, None) for value, own in zip(estimates.tolist(), signed, strict=True)]
 
     def _measured(
