@@ -304,8 +304,8 @@ class PackedMember:
 class JoinedMembers:
     """Members that follow each other, as one stream: some programs cut records at the ends of members.
 
-    ``ends`` has the bytes of the stream, and of the file, at which they end, and ``at`` is where the last one begins
-    that was read. ``fault`` is what is wrong with it.
+    ``ends`` maps the byte of the stream at which a member ends to that of the file. ``at`` is where the member begins
+    in the file that was read last, and ``fault`` is what is wrong with it.
     """
 
     def __init__(self, packing: Packing, data: FileBytes, at: int) -> None:

@@ -63,7 +63,7 @@ _FILES: Final[Counter[Path]] = Counter()  # files that this process has written 
 _BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
 
 
-def check_target(  # noqa: PLR0913 - every one a keyword with a default
+def check_target(  # noqa: PLR0913 - what is written, and where
     path: AnyPath,
     inputs: InputPaths,
     formats: AbstractSet[str],

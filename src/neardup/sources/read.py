@@ -56,7 +56,7 @@ def read(
     folders of text and HTML files. *reading* are the parameters of ``Request``. A record that cannot be read is
     rejected; each format's module defines which records are. Many web pages are extracted by as many processes as there
     are *threads* (``None``: every core), which end before this function does; their texts do not depend on the number.
-    *others* are inputs that will be read in the same way: parameters may only have an effect on those.
+    *others* are inputs that will be read in the same way: it is enough if a parameter fits some of them.
 
     *progress* is called with ``"read"``, the bytes read so far, and the total (of the files on disk; 0 of 0 for
     standard input).

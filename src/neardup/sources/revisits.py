@@ -35,10 +35,10 @@ _RESOURCE: Final = "resource"
 def revisit(record: Record, original: Record) -> bytes | None:
     """Return the revisit record for a response or resource, or ``None`` if its payload differs from that of *original*.
 
-    It keeps the id, address and date of the record, and the HTTP headers of a response. A record without one of these
-    three has none, as a revisit record without them is invalid, and some readers end there. The digest is computed, as
-    that in the record may be wrong. Both must be responses, or resources of one media type. A resource has no HTTP
-    headers, so its revisit record has an empty block.
+    It keeps the id, address and date of the record, and the HTTP headers of a response. It is ``None``, too, for a
+    record that lacks one of these three: the revisit record would be invalid, and some readers end there. The digest is
+    computed, as that in the record may be wrong. Both must be responses, or resources of one media type. A resource has
+    no HTTP headers, so its revisit record has an empty block.
     """
     kind, other = (one.headers.get("warc-type", "").lower() for one in (record, original))
     if kind != other or kind not in {"response", _RESOURCE}:

@@ -78,7 +78,7 @@ class Record(NamedTuple):
 class Gap(NamedTuple):
     """Bytes of a file that hold no complete record, and why. Without *damage*, they are a record that is too large.
 
-    What follows damage depends on it for records that begin before *reach*.
+    A file must not be cut between the gap and *reach*: how it is read there depends on the damage.
     """
 
     offset: int

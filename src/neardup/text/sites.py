@@ -1,7 +1,7 @@
 """Sites: pages of one host that match from a higher resemblance than other documents.
 
-A site is a number, of some pages of one host. The lowest bit decides which of two thresholds its pages need among each
-other, and the next one whether they match no others. Documents that belong to no site have 0.
+A site is a number, of some pages of one host. Its lowest bit chooses the threshold that two of its pages need (see
+``STRICTER``); the next bit is set if they match no other documents. Documents that belong to no site have 0.
 """
 
 from hashlib import blake2b

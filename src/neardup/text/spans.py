@@ -58,7 +58,7 @@ def word_spans(text: str) -> WordSpans:
 
 
 def _settled(stretch: str) -> tuple[str, int, bool]:
-    """Return a stretch of text normalised, its growth, and whether it is *whole*: not each character became one."""
+    """Return a stretch of text normalised, its growth, and whether its characters were not normalised one by one."""
     text = normalize(stretch, _FORM)
     return text, len(text) - len(stretch), [normalize(letter, _FORM) for letter in stretch] != [*text]
 
