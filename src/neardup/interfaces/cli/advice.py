@@ -312,31 +312,31 @@ def _about_rejected(code: str, source: str) -> str:
 
 
 def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:
-    several = list(map(str, error.value)) if isinstance(error.value, list | tuple) else []
-    separator = "," if error.name in _WITH_COMMAS else " "
-    value = separator.join(several) or (
-        str(error.value).removesuffix(".0") if isinstance(error.value, float) else str(error.value)
-    )
-    value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
-    name = error.name
-    if name == "output":  # the library does not know the option
-        name = next((one for one in _OUTPUTS if vars(arguments).get(one) == error.value), name)
-    if name == "field":  # nor this one
-        name = next((one for one in _NAMED_FIELDS if vars(arguments).get(one) == error.value), name)
-    unnamed = {"inputs", "output", *({"field"} - {*vars(arguments)})}
-    listed = name in unnamed or (several and name not in {"against", *_WITH_COMMAS})
-    option = name if listed else option_of(name, "", arguments)
-    if error.name == "part_size" and isinstance(error.value, int):
-        value = size_words(error.value)
-    rule = error.rule
+    """Return what is wrong with a parameter of the library, by the option that the user has given."""
+    given, rule = vars(arguments), error.rule
+    options = {"output": _OUTPUTS, "field": _NAMED_FIELDS}.get(error.name, ())  # which the library does not know
+    name = next((option for option in options if given.get(option) == error.value), error.name)
+    several = isinstance(error.value, list | tuple) and error.value and name not in {"against", *_WITH_COMMAS}
+    is_option = not several and name not in {"inputs", "output", *({"field"} - {*given})}
     if isinstance(error, ParameterConflict):
         other = option_of(error.other, error.other_value, arguments)
         rule = f"cannot be used with {other}{error.why and f': {error.why}'}"
-    if error.value is None or error.value is True:
-        return f"{option} {rule}"
-    value = repr(value) if not value or value.endswith(":") else value
-    subject = f"{name} {value}" if listed else option_of(name, value, arguments)
-    return f"{subject}: the value {rule}" if rule.startswith("must ") and not listed else f"{subject} {rule}"
+    value = "" if error.value is None or error.value is True else _value_of(error)
+    subject = option_of(name, value, arguments) if is_option else f"{name} {value}".rstrip()
+    return f"{subject}: the value {rule}" if value and rule.startswith("must ") and is_option else f"{subject} {rule}"
+
+
+def _value_of(error: ParameterError) -> str:
+    """Return the value of a parameter as it is on the command line; of a long one, the beginning."""
+    value = str(error.value)
+    if error.name == "part_size" and isinstance(error.value, int):
+        value = size_words(error.value)
+    elif isinstance(error.value, float):
+        value = value.removesuffix(".0")
+    elif isinstance(error.value, list | tuple) and error.value:
+        value = ("," if error.name in _WITH_COMMAS else " ").join(map(str, error.value)) or value
+    value = value if len(value) <= _SHOWN else f"{value[:_SHOWN]}..."
+    return repr(value) if not value or value.endswith(":") else value
 
 
 def option_of(name: str, value: object, arguments: argparse.Namespace) -> str:

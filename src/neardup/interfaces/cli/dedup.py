@@ -3,7 +3,6 @@
 import argparse
 import json
 import shlex
-import sys
 import time
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -157,8 +156,7 @@ class _Lines:
 
     def _print(self, line: dict[str, Any]) -> None:
         self._begun = True
-        if sys.stderr is not None:
-            print(json.dumps(line), file=sys.stderr, flush=True)
+        terminal.print_error(json.dumps(line))
 
 
 def _in_pieces(arguments: argparse.Namespace) -> bool:

@@ -4,7 +4,6 @@ import argparse
 import os
 import re
 import shlex
-import sys
 from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.interruption import without_waiting
-from neardup.interfaces.cli.terminal import complain
+from neardup.interfaces.cli.terminal import complain, print_error
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import DataError, ExtraMissing, InputRefused, ParameterError, counted, require
 from neardup.model.memory import LEAST_OF_INDEX
@@ -115,8 +114,7 @@ def _make_token(scope: str, token_file: str | None) -> int:
         raise ParameterError("new_token", scope, "needs --token-file, the file that its hash is added to")
     token = add_token("write" if scope == "write" else "read", token_file)
     _warn_if_exposed(token_file)
-    if sys.stderr is not None:
-        print(f"New {scope} token, shown only this once ({token_file} has its hash):", file=sys.stderr)
+    print_error(f"New {scope} token, shown only this once ({token_file} has its hash):")
     print(token)
     return 0
 

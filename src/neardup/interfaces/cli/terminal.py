@@ -99,9 +99,9 @@ def progress_lines() -> Callable[[str, int, int], None]:
     def report(stage: str, done: int, total: int) -> None:
         nonlocal last, printed
         now, line = time.monotonic(), json.dumps({"stage": stage, "done": done, "total": total})
-        if sys.stderr is not None and line != printed and (now - last >= 1 or done == total):
+        if line != printed and (now - last >= 1 or done == total):
             last, printed = now, line
-            print(line, file=sys.stderr, flush=True)
+            print_error(line)
 
     return report
 
@@ -167,8 +167,13 @@ def _show(lines: Iterable[Sequence[tuple[str, str]]]) -> None:
 
 def complain(message: str) -> None:
     """Print a message on standard error."""
+    print_error(f"neardup: {printable(message)}")
+
+
+def print_error(line: str) -> None:
+    """Print a line on standard error, unless it is closed."""
     if sys.stderr is not None:
-        print(f"neardup: {printable(message)}", file=sys.stderr, flush=True)
+        print(line, file=sys.stderr, flush=True)
 
 
 def note_quoted_lines(found: "QuotedLines | int | None") -> None:

@@ -1,9 +1,11 @@
 """Compile all kernels in advance, on all cores (about a minute)."""
 
 import argparse
-import sys
 import time
 from collections.abc import Callable
+from functools import partial
+
+from neardup.interfaces.cli.terminal import print_error
 
 INTERRUPTED = "interrupted; the kernels compiled so far are kept"
 USAGE = ""
@@ -38,9 +40,4 @@ def say_if_cold(compiled: Callable[[], bool | None] | None = None) -> None:
     message = "First use on this machine: compiling the kernels once, which takes about ten seconds."
     if warmed is None:
         message = f"Every command compiles the kernels, which takes about ten seconds: {_NO_FOLDER}"
-
-    def say() -> None:
-        if sys.stderr is not None:
-            print(message, file=sys.stderr, flush=True)
-
-    kernels.on_first_compilation(say)
+    kernels.on_first_compilation(partial(print_error, message))
