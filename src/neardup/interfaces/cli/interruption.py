@@ -104,7 +104,7 @@ def _end_soon(code: int) -> None:
 def without_waiting() -> Iterator[None]:
     """Write to standard output and standard error without waiting for a stopped terminal or a full pipe.
 
-    What these cannot take is lost: a service must go on to answer its clients, and to end by its own signals.
+    What these cannot take is lost: a service must still answer its clients, and end by its own signals.
     """
     with ExitStack() as stack:
         for stream, redirect in ((sys.stdout, redirect_stdout), (sys.stderr, redirect_stderr)):
