@@ -83,3 +83,12 @@ def workers_of(process):
             if "spawn_main" in Path(f"/proc/{child}/cmdline").read_text():
                 workers.append(int(child))
     return workers
+
+
+def refuses(process):
+    """Return whether a service no longer accepts connections."""
+    try:
+        process.connection().close()
+    except ConnectionRefusedError:
+        return True
+    return False

@@ -17,7 +17,7 @@ from pathlib import Path
 import httpx
 import pytest
 from nursery import Nursery
-from programs import JUDGE, PATIENCE, Service, by_then, get, post
+from programs import JUDGE, PATIENCE, Service, by_then, get, post, refuses
 
 from neardup import Index
 from neardup.pipeline.query.search import Search
@@ -245,15 +245,6 @@ def test_a_request_that_is_being_sent_when_the_service_is_told_to_end_is_answere
         connection.sendall(late)
         assert status_of(connection.recv(65536)) == 200
         assert process.end(0)[0] == 0
-
-
-def refuses(process):
-    """Say whether a service no longer accepts connections."""
-    try:
-        process.connection().close()
-    except ConnectionRefusedError:
-        return True
-    return False
 
 
 def test_idle_connections_do_not_count_and_probes_are_answered_whatever_slow_clients_do(fork):

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 
 import httpx
 import pytest
-from programs import JUDGE, PATIENCE, by_then, get, workers_of
+from programs import JUDGE, PATIENCE, by_then, get, refuses, workers_of
 
 from neardup import Index
 from neardup.interfaces.http import workers
@@ -175,9 +175,7 @@ def test_workers_that_answer_a_last_request_let_nobody_else_wait(run, folder):
         last.sendall(JUDGE % b"100" + b"{")
         time.sleep(0.2)
         process.process.send_signal(signal.SIGTERM)
-        time.sleep(1.5)
-        with pytest.raises(ConnectionRefusedError):
-            process.connection()
+        by_then(lambda: refuses(process))
         last.sendall(b" " * 99)
         assert last.recv(100).startswith(b"HTTP/1.1 400 ")
     assert process.end(0)[0] == 0
