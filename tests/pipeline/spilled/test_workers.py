@@ -4,9 +4,10 @@ import time
 
 import pytest
 
-from neardup import CommonShingles, MinHash, SimHash, TermWeights, dedup_files
+from neardup import CommonShingles, MinHash, SimHash, TermWeights, dedup_files, pair_files
 from neardup.engines.journal import read_header
 from neardup.model.errors import StorageRefused
+from neardup.pipeline.files import pairs
 from neardup.pipeline.spilled import run
 from neardup.pipeline.spilled.workers import tasks_of, work_on
 
@@ -184,6 +185,21 @@ def test_a_worker_does_not_share_a_run_with_a_table_of_weights(tmp_path, sources
 
     scheme = SimHash(rule="cosine", weights=TermWeights.fitted(["w1 w2 w3", "w1"]), distance=4)
     shared(tmp_path, sources, monkeypatch, worker, scheme=scheme)
+
+
+def test_a_worker_does_not_share_a_run_of_all_pairs(tmp_path, sources, monkeypatch):
+    refused = []
+
+    def working(*given):
+        with pytest.raises(StorageRefused, match="its run finds all pairs; only the process that started it"):
+            work_on(tmp_path / "w", idle=120)
+        refused.append(given[-1])
+        return shingle(*given)
+
+    shingle = pairs.shingle
+    monkeypatch.setattr(pairs, "shingle", working)
+    pair_files(sources[:1], out=tmp_path / "pairs.jsonl", work=tmp_path / "w")
+    assert refused
 
 
 def test_the_folder_of_a_run_is_not_a_file(sources):

@@ -102,8 +102,8 @@ def journal_of(folder: Path, terms: dict[str, Any], *, restart: bool) -> Journal
     """
     require_outside(folder)
     with suppress(StorageDamaged):  # which a run that is restarted replaces
-        earlier, now = read_header(folder), _task_of(terms)
-        if earlier is not None and (was := _task_of(earlier.terms)) != now:
+        earlier, now = read_header(folder), task_of(terms)
+        if earlier is not None and (was := task_of(earlier.terms)) != now:
             rule = f"it has a run of {was}, and cannot have one of {now}, too; use another folder"
             raise StorageRefused(str(folder), rule)
     try:
@@ -114,7 +114,8 @@ def journal_of(folder: Path, terms: dict[str, Any], *, restart: bool) -> Journal
         raise RunChanged(error.where, found) from None
 
 
-def _task_of(terms: Mapping[str, Any]) -> str:
+def task_of(terms: Mapping[str, Any]) -> str:
+    """Return what the run with these terms does, as messages call it."""
     return "pairs" if "pairs" in terms else "dedup"
 
 

@@ -18,7 +18,7 @@ from neardup.model.folders import RUN
 from neardup.model.policy import Policy
 from neardup.pipeline.spilled.blocks import settle
 from neardup.pipeline.spilled.candidates import bucket, pair
-from neardup.pipeline.spilled.changes import recorded_in
+from neardup.pipeline.spilled.changes import recorded_in, task_of
 from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
 from neardup.pipeline.spilled.earlier_documents import Earlier
 from neardup.pipeline.spilled.features import gather
@@ -50,10 +50,10 @@ def work_on(
     The process must see the inputs and outputs of the run at the same paths. *key* is the secret key of its scheme, if
     it has one. The worker waits *idle* seconds for a run to start or continue, and calls *waiting* with the reason,
     ``"absent"`` or ``"stopped"``. Raises ``StorageRefused`` for a folder with files of others, for a run of another
-    version of neardup, and for one whose scheme, texts of web pages or relative paths would be others here; and
-    ``StorageFailed``.
+    version of neardup or of all pairs, and for one whose scheme, texts of web pages or relative paths would be others
+    here; and ``StorageFailed``.
     """
-    folder = local_folder("folder", folder)
+    folder = local_folder("folder", folder).absolute()
     with naming(folder, doing="read"):
         is_file = folder.is_file()
     if is_file:
@@ -68,9 +68,16 @@ def work_on(
         return known[0].function(stage)(task)
 
     def function_of(stage: str) -> Function | None:
-        return partial(do, stage) if is_shared(stage) else None
+        if is_shared(stage):
+            return partial(do, stage)
+        header = read_header(folder)
+        if header is not None and task_of(header.terms) == "pairs":
+            raise StorageRefused(
+                str(folder), "its run finds all pairs; only the process that started it does its tasks"
+            )
+        return None
 
-    return work(folder.absolute(), function_of, kinds=KINDS, idle=idle, threads=threads, waiting=waiting)
+    return work(folder, function_of, kinds=KINDS, idle=idle, threads=threads, waiting=waiting)
 
 
 def is_complete(folder: str | os.PathLike[str]) -> bool:
