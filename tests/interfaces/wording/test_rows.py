@@ -2,7 +2,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from neardup.interfaces.wording.rows import reading_rows
+from neardup.interfaces.wording.rows import Row, reading_rows, row, total
 
 
 @pytest.mark.parametrize(
@@ -10,5 +10,10 @@ from neardup.interfaces.wording.rows import reading_rows
 )
 def test_pages_with_faults_are_counted_in_words(number, words):
     read = SimpleNamespace(skipped={}, body_faults={"unknown coding": number}, quoted_lines=None, ignored=0)
-    *_, (found, line) = reading_rows(read, [])
-    assert f"{found}  {line}".startswith(words)
+    found = reading_rows(read, [])[-1]
+    assert f"{found.number}  {found.words}".startswith(words)
+
+
+def test_a_total_is_shown_even_if_it_is_0():
+    assert total(1, "document", " removed") == Row(1, "document removed", always=True)
+    assert (row(0, "id").always, total(0, "id")) == (False, Row(0, "ids", always=True))

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from neardup import CommonShingles
+from neardup.interfaces.wording.rows import Row
 from neardup.interfaces.wording.runs import cluster_lines, common_rows, evidence_of, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
@@ -109,6 +110,6 @@ def test_common_shingles_in_words():
     common = CommonShingles(shingling="x", terms=np.arange(5, dtype=np.uint64), share=0.002, documents=1206)
     where = "more than 0.2 % of 1,206 different documents"
     words = f"shingles did not count: they are in {where} (list {common.identity})"
-    assert common_rows(summary(common=common)) == [(5, words)]
-    [(_, few)] = common_rows(summary(common=replace(common, share=0.001)))
-    assert "at least 3 of 1,206 different documents, as fewer never count as common" in few
+    assert common_rows(summary(common=common)) == [Row(5, words)]
+    [few] = common_rows(summary(common=replace(common, share=0.001)))
+    assert "at least 3 of 1,206 different documents, as fewer never count as common" in few.words

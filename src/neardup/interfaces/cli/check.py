@@ -5,7 +5,7 @@ import shlex
 
 from neardup.interfaces.cli.options import INDEX
 from neardup.interfaces.cli.terminal import progress_bar, show_lines, summarise
-from neardup.model.errors import plural
+from neardup.interfaces.wording.rows import total
 
 INTERRUPTED = "interrupted; the index is as it was"
 USAGE = f"{INDEX}--json: print what was found as JSON"
@@ -18,11 +18,10 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bar("check") as progress:
         report = check_index(arguments.index, progress)
     problems = 0 if report.interrupted else len(report.problems)
-    documents = plural(report.documents, "document")
     rows = [
-        (report.files, f"{plural(report.files, 'file')} verified", True),
-        (report.documents, f"{documents} in intact segments; documents in the log are not counted", True),
-        (problems, plural(problems, "problem"), True),
+        total(report.files, "file", " verified"),
+        total(report.documents, "document", " in intact segments; documents in the log are not counted"),
+        total(problems, "problem"),
     ]
     summarise(arguments, report, rows)
     if report.problems and not arguments.json:

@@ -3,8 +3,8 @@
 import argparse
 
 from neardup.interfaces.cli.options import KEYED_INDEX, opened
-from neardup.interfaces.cli.terminal import Row, progress_bar, summarise
-from neardup.model.errors import plural
+from neardup.interfaces.cli.terminal import progress_bar, summarise
+from neardup.interfaces.wording.rows import row, total
 
 INTERRUPTED = "interrupted; the index is unchanged or partly merged; run the same command again to continue"
 USAGE = f"{KEYED_INDEX}--json: print the numbers before and after as JSON"
@@ -18,10 +18,10 @@ def run(arguments: argparse.Namespace) -> int:
             index.compact(progress)
         after = index.stats()
     purged = before.removed_in_files - after.removed_in_files
-    rows: list[Row] = [
-        (after.documents, plural(after.documents, "document"), True),
-        (after.segments, f"{plural(after.segments, 'segment')} (before: {before.segments:,})", True),
-        (after.bytes, f"{plural(after.bytes, 'byte')} (before: {before.bytes:,})", True),
-        (purged, f"removed {plural(purged, 'document')} purged from the files"),
+    rows = [
+        total(after.documents, "document"),
+        total(after.segments, "segment", f" (before: {before.segments:,})"),
+        total(after.bytes, "byte", f" (before: {before.bytes:,})"),
+        row(purged, "removed document", " purged from the files"),
     ]
     return summarise(arguments, {"before": before, "after": after}, rows)

@@ -5,7 +5,6 @@ import os
 
 from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
 from neardup.interfaces.cli.terminal import (
-    Row,
     complain,
     note_quoted_lines,
     progress_bars,
@@ -13,8 +12,8 @@ from neardup.interfaces.cli.terminal import (
     summarise,
 )
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording.rows import quoted_rows, without_text
-from neardup.model.errors import counted, plural, require
+from neardup.interfaces.wording.rows import Row, quoted_rows, total, without_text
+from neardup.model.errors import counted, require
 
 EXAMPLE = "Example: neardup contamination train/*.parquet --against tests.jsonl --items items.parquet"
 USAGE = f"""
@@ -72,17 +71,18 @@ def run(arguments: argparse.Namespace) -> int:
         "quoted_lines": found.quoted_lines,
         "contaminated": found.contaminated,
     }
+    least = f"{arguments.threshold:g}"
     partly = int((found.items["share"].to_numpy() > 0).sum()) - found.contaminated
-    rows: list[Row] = [
-        (found.read, f"training {plural(found.read, 'document')}", True),
+    rows = [
+        total(found.read, "training document"),
         *without_text(found.without_text),
-        (len(found.items), f"{plural(len(found.items), 'item')} of the test set", True),
-        (wordless, "of these without words, which no document can contain"),
+        total(len(found.items), "item", " of the test set"),
+        Row(wordless, "of these without words, which no document can contain"),
         *without_text(found.items_without_text),
         *quoted_rows(found.quoted_lines),
-        (found.contaminated, f"contaminated: one document has {arguments.threshold:g} or more of the item", True),
-        (partly, "with less of it in a document"),
-        (len(found.documents), f"training {plural(len(found.documents), 'document')} with these items", True),
+        Row(found.contaminated, f"contaminated: one document has {least} or more of the item", always=True),
+        Row(partly, "with less of it in a document"),
+        total(len(found.documents), "training document", " with these items"),
     ]
     return summarise(arguments, {**record, "to_drop": len(found.documents)}, rows, rejected=found.rejected)
 

@@ -3,8 +3,8 @@
 import argparse
 
 from neardup.interfaces.cli.options import INDEX, JSON
-from neardup.interfaces.cli.terminal import Row, progress_bar, summarise
-from neardup.model.errors import plural
+from neardup.interfaces.cli.terminal import progress_bar, summarise
+from neardup.interfaces.wording.rows import Row, total
 
 EXAMPLE = "Example: neardup copy seen /backup/seen"
 INTERRUPTED = "interrupted; an earlier copy is as it was; run the same command again to continue"
@@ -21,8 +21,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     with progress_bar("copy") as progress:
         done = copy_index(arguments.index, arguments.to, progress)
-    rows: list[Row] = [
-        (done.bytes, f"{plural(done.bytes, 'byte')} in the copy, all of them verified", True),
-        (done.bytes - done.written, "of these in the earlier copy already"),
+    rows = [
+        total(done.bytes, "byte", " in the copy, all of them verified"),
+        Row(done.bytes - done.written, "of these in the earlier copy already"),
     ]
     return summarise(arguments, done._asdict(), rows)

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options, scheme_options, terminal
 from neardup.interfaces.cli.advice import IN_PIECES, runs_in_pieces
 from neardup.interfaces.cli.warm import say_if_cold
+from neardup.interfaces.wording.rows import Row, total
 from neardup.interfaces.wording.runs import cluster_lines, pairs_not_compared, rule_of, totals_of
-from neardup.model.errors import ParameterError, plural, require
+from neardup.model.errors import ParameterError, require
 from neardup.model.memory import LEAST_OF_RUN
 
 if TYPE_CHECKING:
@@ -220,11 +221,11 @@ def show_summary(done: "FilesResult", seconds: float) -> None:
     summary = done.result.summary
     terminal.show_counts(
         [
-            (summary.documents, plural(summary.documents, "document"), True),
-            (summary.kept, "kept", True),
-            (summary.exact, f"dropped: exact {plural(summary.exact, 'duplicate')}, equal byte by byte", True),
-            (summary.near, f"dropped: near {plural(summary.near, 'duplicate')}, {rule_of(summary)}", True),
-            (summary.known, "of the dropped documents match a document of --state or --against"),
+            total(summary.documents, "document"),
+            Row(summary.kept, "kept", always=True),
+            total(summary.exact, "dropped: exact duplicate", ", equal byte by byte"),
+            total(summary.near, "dropped: near duplicate", f", {rule_of(summary)}"),
+            Row(summary.known, "of the dropped documents match a document of --state or --against"),
             *totals_of(done),
         ]
     )

@@ -3,9 +3,8 @@
 import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, MOMENT, opened
-from neardup.interfaces.cli.terminal import Row, summarise
-from neardup.interfaces.wording.rows import promoted_words
-from neardup.model.errors import plural
+from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.wording.rows import promoted_row, total
 from neardup.model.moments import moment_in
 
 EXAMPLE = "Example: neardup expire seen --before 90d"
@@ -27,11 +26,11 @@ def run(arguments: argparse.Namespace) -> int:
     with opened(arguments, "w") as index:
         before = moment_in(arguments.before, recorded=time_field(index.fields, arguments.by) is None)
         done = expire(index, before, arguments.by)
-        total = len(index)
+        documents = len(index)
     promoted = len(done.promoted)
-    rows: list[Row] = [
-        (done.removed, f"{plural(done.removed, 'document')} removed", True),
-        (promoted, promoted_words(promoted, "removed")),
-        (total, f"{plural(total, 'document')} in the index", True),
+    rows = [
+        total(done.removed, "document", " removed"),
+        promoted_row(promoted, "removed"),
+        total(documents, "document", " in the index"),
     ]
-    return summarise(arguments, {"removed": done.removed, "promoted": promoted, "documents": total}, rows)
+    return summarise(arguments, {"removed": done.removed, "promoted": promoted, "documents": documents}, rows)

@@ -3,8 +3,8 @@
 import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
-from neardup.interfaces.cli.terminal import Row, resolve_outputs, summarise
-from neardup.model.errors import plural
+from neardup.interfaces.cli.terminal import resolve_outputs, summarise
+from neardup.interfaces.wording.rows import row, total
 
 EXAMPLE = "Example: neardup export seen --to documents.parquet"
 USAGE = f"""
@@ -28,9 +28,9 @@ def run(arguments: argparse.Namespace) -> int:
     check_table(arguments.to, force=arguments.force)
     with opened(arguments, "r") as index:
         done = export(index, arguments.to, arguments.since, force=arguments.force)
-    rows: list[Row] = [
-        (done.documents, f"{plural(done.documents, 'document')} written", True),
-        (done.removed, f"removed {plural(done.removed, 'document')} listed"),
+    rows = [
+        total(done.documents, "document", " written"),
+        row(done.removed, "removed document", " listed"),
     ]
     lines = [f"generation {done.generation}: the next export of changes takes --since {done.generation}"]
     return summarise(arguments, done._asdict(), rows, lines=lines)

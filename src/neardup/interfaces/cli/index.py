@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options, scheme_options, terminal
 from neardup.interfaces.cli.advice import advice_on_copies, advice_on_lines
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording.rows import reading_rows, repeated_row, without_text
-from neardup.model.errors import ParameterError, plural, require
+from neardup.interfaces.wording.rows import Row, reading_rows, repeated_row, row, total, without_text
+from neardup.model.errors import ParameterError, require
 from neardup.model.memory import LEAST_OF_INDEX
 
 if TYPE_CHECKING:
@@ -104,10 +104,10 @@ def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
     with terminal.progress_bars() as progress:
         filled = fill_index(state, arguments.to, progress=progress, **ways)
     seconds = time.monotonic() - started
-    rows: list[terminal.Row] = [
-        (filled.documents, f"kept {plural(filled.documents, 'document')} in the state {state}", True),
+    rows = [
+        total(filled.documents, "kept document", f" in the state {state}"),
         repeated_row(filled.repeated),
-        (len(filled.rejected), f"{plural(len(filled.rejected), 'document')} rejected, not in the index"),
+        row(len(filled.rejected), "document", " rejected, not in the index"),
     ]
     return _summarise(arguments, filled, rows, seconds)
 
@@ -128,24 +128,23 @@ def _fields(described: list[str]) -> dict[str, Any]:
     return fields
 
 
-def _rows_of(added: "Added") -> list[terminal.Row]:
+def _rows_of(added: "Added") -> list[Row]:
     estimated = ", estimated: the index has no texts (--texts)" if added.estimated else ""
-    exact = f"exact {plural(added.exact, 'duplicate')}, equal byte by byte to a document admitted before"
     return [
-        (added.documents, plural(added.documents, "document"), True),
-        (added.new, "new", True),
-        (added.exact, exact, True),
-        (added.near, f"near {plural(added.near, 'duplicate')} of a document admitted before{estimated}", True),
-        (added.empty - added.no_text, "empty, or without words to compare"),
-        *((added.no_text, words) for _, words in without_text(added.without_text, ", kept")),
-        (added.replaced, "known, with other content: replaced"),
-        (added.unchanged, "known and unchanged"),
+        total(added.documents, "document"),
+        Row(added.new, "new", always=True),
+        total(added.exact, "exact duplicate", ", equal byte by byte to a document admitted before"),
+        total(added.near, "near duplicate", f" of a document admitted before{estimated}"),
+        Row(added.empty - added.no_text, "empty, or without words to compare"),
+        *(Row(added.no_text, one.words) for one in without_text(added.without_text, ", kept")),
+        Row(added.replaced, "known, with other content: replaced"),
+        Row(added.unchanged, "known and unchanged"),
         repeated_row(added.repeated),
         *reading_rows(added, added.rejected, ", not in the index"),
     ]
 
 
-def _summarise(arguments: argparse.Namespace, done: "Added | Filled", rows: list[terminal.Row], seconds: float) -> int:
+def _summarise(arguments: argparse.Namespace, done: "Added | Filled", rows: list[Row], seconds: float) -> int:
     """Print what was done, and the size of the index; return 1 if something was rejected."""
     if arguments.json:
         terminal.print_json({**asdict(done), "seconds": round(seconds, 3)})
@@ -153,6 +152,6 @@ def _summarise(arguments: argparse.Namespace, done: "Added | Filled", rows: list
         terminal.show_counts(rows)
         terminal.show_rejected(done.rejected)
         made = "created" if getattr(done, "created", True) else "added to"
-        size = f"{plural(done.total, 'document')} in the index {arguments.to} ({made}), {seconds:.1f} s"
-        terminal.show_counts([(done.total, size, True)])
+        index = f" in the index {arguments.to} ({made}), {seconds:.1f} s"
+        terminal.show_counts([total(done.total, "document", index)])
     return 1 if done.rejected else 0

@@ -4,7 +4,8 @@ import argparse
 from collections import Counter
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of, without_url
-from neardup.interfaces.cli.terminal import Row, resolve_outputs, summarise
+from neardup.interfaces.cli.terminal import resolve_outputs, summarise
+from neardup.interfaces.wording.rows import Row, row, total
 from neardup.model.errors import plural, require
 
 EXAMPLE = "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup mirrors why.parquet --out m.jsonl"
@@ -46,16 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
         seen, rules = crawl_overview(pages.urls, pages.contents), find_url_rules(pages.urls, pages.contents)
         write_file(report, crawl_page(seen, found, rules, templates), PAGES, force=arguments.force)
     kinds = Counter(each.kind for each in found.found)
-    rows: list[Row] = [
-        (found.pages, f"{plural(found.pages, 'page')} of {found.hosts:,} {plural(found.hosts, 'host')}", True),
-        (kinds["same"], f"{plural(kinds['same'], 'mirror')}, 90 % or more of the common paths with one content", True),
-        (kinds["mostly"], f"{plural(kinds['mostly'], 'mirror')}, less than 90 %", True),
-        (kinds["below a prefix"], f"{plural(kinds['below a prefix'], 'mirror')} in a folder", True),
-        (kinds["same paths"], _TRANSLATED),
-        (
-            found.contents_left_out,
-            f"{plural(found.contents_left_out, 'content')} on more than 50 hosts, not used to compare hosts",
-        ),
+    rows = [
+        total(found.pages, "page", f" of {found.hosts:,} {plural(found.hosts, 'host')}"),
+        total(kinds["same"], "mirror", ", 90 % or more of the common paths with one content"),
+        total(kinds["mostly"], "mirror", ", less than 90 %"),
+        total(kinds["below a prefix"], "mirror", " in a folder"),
+        Row(kinds["same paths"], _TRANSLATED),
+        row(found.contents_left_out, "content", " on more than 50 hosts, not used to compare hosts"),
         without_url(pages.ignored),
     ]
     counts = {"hosts": found.hosts, "pages": found.pages, "contents_left_out": found.contents_left_out}

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from neardup.interfaces.cli.amounts import size_words
 from neardup.interfaces.cli.terminal import note_quoted_lines
 from neardup.interfaces.cli.usage import add_usage
-from neardup.model.errors import InputRefused, ParameterError, counted, plural, require, require_whole
+from neardup.interfaces.wording.rows import Row, row
+from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
 from neardup.model.memory import LEAST_OF_RUN, OF_INDEX, OF_RUN
 
 if TYPE_CHECKING:
@@ -122,9 +123,9 @@ def raw_argument(argument: str) -> bytes:
     return argument.encode("utf-8", "surrogateescape")
 
 
-def without_url(number: int) -> tuple[int, str]:
-    """Return the row of a summary for the records of a crawl without a URL of the web."""
-    return number, f"{plural(number, 'record')} without a URL of the web, ignored"
+def without_url(number: int) -> Row:
+    """Return the row of the records of a crawl without a URL of the web."""
+    return row(number, "record", " without a URL of the web, ignored")
 
 
 def crawled_of(arguments: argparse.Namespace) -> "Crawled":

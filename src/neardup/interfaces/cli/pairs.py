@@ -4,10 +4,9 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options, scheme_options
-from neardup.interfaces.cli.terminal import Row, note_quoted_lines, progress_bars, resolve_outputs, summarise
+from neardup.interfaces.cli.terminal import note_quoted_lines, progress_bars, resolve_outputs, summarise
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording.rows import quoted_rows, without_text
-from neardup.model.errors import plural
+from neardup.interfaces.wording.rows import quoted_rows, total, without_text
 from neardup.model.memory import LEAST_OF_RUN
 
 if TYPE_CHECKING:
@@ -53,10 +52,9 @@ def run(arguments: argparse.Namespace) -> int:
     names = [one for one in (arguments.left, arguments.right) if one is not None]
     found = (_in_pieces if "work" in given else _in_memory)(arguments, names, ways)
     note_quoted_lines(found.quoted_lines)
-    rule = f"{plural(found.pairs, 'pair')}, {arguments.measure} at least {threshold:g}"
-    rows: list[Row] = [
-        (found.documents, plural(found.documents, "document"), True),
-        (found.pairs, rule, True),
+    rows = [
+        total(found.documents, "document"),
+        total(found.pairs, "pair", f", {arguments.measure} at least {threshold:g}"),
         *without_text(found.without_text),
         *quoted_rows(found.quoted_lines),
     ]

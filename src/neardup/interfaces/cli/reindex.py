@@ -5,7 +5,7 @@ import time
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import progress_bars, summarise
-from neardup.model.errors import plural
+from neardup.interfaces.wording.rows import total
 
 EXAMPLE = "Example: neardup reindex seen"
 INTERRUPTED = "interrupted; the search table is as it was, and the same command starts again"
@@ -22,7 +22,7 @@ def run(arguments: argparse.Namespace) -> int:
         documents, size = len(index), table_bytes(index)
     seconds = time.monotonic() - started
     rows = [
-        (documents, f"{plural(documents, 'document')} in the search table, {seconds:.1f} s", True),
-        (size, plural(size, "byte"), True),
+        total(documents, "document", f" in the search table, {seconds:.1f} s"),
+        total(size, "byte"),
     ]
     return summarise(arguments, {"documents": documents, "bytes": size, "seconds": round(seconds, 3)}, rows)

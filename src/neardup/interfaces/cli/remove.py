@@ -3,9 +3,8 @@
 import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, RULES, addresses_of, opened
-from neardup.interfaces.cli.terminal import Row, shown_ids, summarise
-from neardup.interfaces.wording.rows import promoted_words
-from neardup.model.errors import plural
+from neardup.interfaces.cli.terminal import shown_ids, summarise
+from neardup.interfaces.wording.rows import promoted_row, row, total
 
 EXAMPLE = "Example: neardup remove seen --ids removed.txt"
 INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
@@ -25,13 +24,13 @@ def run(arguments: argparse.Namespace) -> int:
     ids = read_names(arguments.ids)
     with opened(arguments, "w") as index:
         done = remove_ids(index, ids, addresses_of(arguments))
-        total = len(index)
+        documents = len(index)
     unknown = len(done.unknown)
-    rows: list[Row] = [
-        (done.removed, f"{plural(done.removed, 'document')} removed", True),
-        (unknown, f"{plural(unknown, 'id')} not in the index{shown_ids(done.unknown)}"),
-        (done.promoted, promoted_words(done.promoted, "removed")),
-        (total, f"{plural(total, 'document')} in the index", True),
+    rows = [
+        total(done.removed, "document", " removed"),
+        row(unknown, "id", f" not in the index{shown_ids(done.unknown)}"),
+        promoted_row(done.promoted, "removed"),
+        total(documents, "document", " in the index"),
     ]
-    record = {"removed": done.removed, "unknown": unknown, "promoted": done.promoted, "documents": total}
+    record = {"removed": done.removed, "unknown": unknown, "promoted": done.promoted, "documents": documents}
     return summarise(arguments, record, rows)

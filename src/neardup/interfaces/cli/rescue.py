@@ -3,9 +3,9 @@
 import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, key_of
-from neardup.interfaces.cli.terminal import Row, progress_bar, show_lines, summarise
-from neardup.interfaces.wording.rows import promoted_words, repeated_row
-from neardup.model.errors import StorageDamaged, counted, plural
+from neardup.interfaces.cli.terminal import progress_bar, show_lines, summarise
+from neardup.interfaces.wording.rows import promoted_row, repeated_row, row, total
+from neardup.model.errors import StorageDamaged, counted
 
 EXAMPLE = "Example: neardup rescue seen rescued"
 INTERRUPTED = "interrupted; the damaged index is unchanged, and no new index was made; run the same command again"
@@ -23,10 +23,10 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bar("rescue") as progress:
         found = rescue(arguments.index, arguments.to, key=key_of(arguments), progress=progress)
     lost = sum(loss.documents or 0 for loss in found.losses)
-    rows: list[Row] = [
-        (found.documents, f"{plural(found.documents, 'document')} in the new index", True),
-        (lost, f"{plural(lost, 'document')} known to be lost"),
-        (found.promoted, promoted_words(found.promoted, "lost")),
+    rows = [
+        total(found.documents, "document", " in the new index"),
+        row(lost, "document", " known to be lost"),
+        promoted_row(found.promoted, "lost"),
         repeated_row(found.repeated),
     ]
     record = {"documents": found.documents, "promoted": found.promoted, "repeated": found.repeated}

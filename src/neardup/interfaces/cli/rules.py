@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of, without_url
-from neardup.interfaces.cli.terminal import Row, resolve_outputs, summarise
+from neardup.interfaces.cli.terminal import resolve_outputs, summarise
+from neardup.interfaces.wording.rows import Row, row, total
 from neardup.model.errors import PERMISSION, OutputError, OutputRefused, plural, require_path
 
 if TYPE_CHECKING:
@@ -52,12 +53,12 @@ def run(arguments: argparse.Namespace) -> int:
         more = {"mirrors_replaced": replaced, "mirrors_left_out": left_out}
     counts = found.counts()
     number, hosts = len(pages.urls), len(found.hosts)
-    rows: list[Row] = [
-        (number, plural(number, "page"), True),
-        (len(found), f"{plural(len(found), 'rule')} for {hosts:,} {plural(hosts, 'host')}", True),
-        *((each, f"of these: {kind.replace('_', ' ')}") for kind, each in counts.items()),
-        (replaced, f"{plural(replaced, 'mirror')} replaced by the main host for Nutch"),
-        (left_out, f"{plural(left_out, 'mirror')} {_LEFT_OUT}"),
+    rows = [
+        total(number, "page"),
+        total(len(found), "rule", f" for {hosts:,} {plural(hosts, 'host')}"),
+        *(Row(each, f"of these: {kind.replace('_', ' ')}") for kind, each in counts.items()),
+        row(replaced, "mirror", " replaced by the main host for Nutch"),
+        row(left_out, "mirror", f" {_LEFT_OUT}"),
         without_url(pages.ignored),
     ]
     record = {"pages": number, "hosts": hosts, **counts, "ignored": pages.ignored, "id": found.id, **more}

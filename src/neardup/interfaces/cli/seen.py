@@ -8,10 +8,10 @@ from contextlib import nullcontext, redirect_stdout
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.terminal import Row, complain, note_quoted_lines, progress_bars, show_counts, show_rejected
+from neardup.interfaces.cli.terminal import complain, note_quoted_lines, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording.rows import reading_rows
-from neardup.model.errors import DataError, OutputRefused, counted, plural, require
+from neardup.interfaces.wording.rows import Row, reading_rows, total
+from neardup.model.errors import DataError, OutputRefused, counted, require
 from neardup.model.verdicts import NearDuplicate
 from neardup.sources.formats import STDIN, display
 
@@ -84,9 +84,9 @@ def _of_files(arguments: argparse.Namespace, index: "Index", answering: "FileAns
     rejected = answering.faults.rejected
     if sys.stderr is not None:
         documents = counts.total() - len(rejected)
-        rows: list[Row] = [
-            (documents, plural(documents, "document"), True),
-            *((count, name) for name, count in counts.most_common() if name != _INVALID),
+        rows = [
+            total(documents, "document"),
+            *(Row(count, name) for name, count in counts.most_common() if name != _INVALID),
             *reading_rows(answering.faults, rejected),
         ]
         with redirect_stdout(sys.stderr):

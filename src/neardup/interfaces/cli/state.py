@@ -6,9 +6,10 @@ from datetime import datetime
 import msgspec
 
 from neardup.interfaces.cli import options
-from neardup.interfaces.cli.terminal import Row, shown_ids, summarise
+from neardup.interfaces.cli.terminal import shown_ids, summarise
+from neardup.interfaces.wording.rows import Row, row, total
 from neardup.interfaces.wording.runs import extraction_line
-from neardup.model.errors import ParameterError, counted, plural
+from neardup.model.errors import ParameterError, counted
 from neardup.model.moments import moment_in
 
 EXAMPLE = "Example: neardup state forget crawls --before 2026-01-01"
@@ -48,13 +49,13 @@ def run(arguments: argparse.Namespace) -> int:
         "segments": msgspec.to_builtins(segments),
     }
     changed = f" (before: {bytes_before:,})" if size != bytes_before else ""
-    rows: list[Row] = [
-        (removed, f"{plural(removed, 'document')} removed", arguments.action == "forget"),
-        (len(unknown), f"{plural(len(unknown), 'id')} not in the state{shown_ids(unknown)}"),
-        (totals["documents"], plural(totals["documents"], "document"), True),
-        (totals["kept"], "kept", True),
-        (totals["leaders"], "stored; the others are equal to one of these, or empty", True),
-        (size, f"{plural(size, 'byte')}{changed}", True),
+    rows = [
+        (total if arguments.action == "forget" else row)(removed, "document", " removed"),
+        row(len(unknown), "id", f" not in the state{shown_ids(unknown)}"),
+        total(totals["documents"], "document"),
+        Row(totals["kept"], "kept", always=True),
+        Row(totals["leaders"], "stored; the others are equal to one of these, or empty", always=True),
+        total(size, "byte", changed),
     ]
     of_index = ", with signatures for an index" if header.for_index else ""
     lines = [

@@ -3,9 +3,9 @@
 import argparse
 
 from neardup.interfaces.cli.options import INDEX
-from neardup.interfaces.cli.terminal import Row, summarise
+from neardup.interfaces.cli.terminal import summarise
+from neardup.interfaces.wording.rows import Row, row, total
 from neardup.interfaces.wording.runs import extraction_line
-from neardup.model.errors import plural
 
 INTERRUPTED = "interrupted; the index is as it was"
 USAGE = f"{INDEX}--json: print everything as JSON"
@@ -17,13 +17,13 @@ def run(arguments: argparse.Namespace) -> int:
 
     stats = index_stats(arguments.index)
     left, unacknowledged = stats.discarded_bytes, "after the last record of the log, never acknowledged"
-    rows: list[Row] = [
-        (stats.documents, plural(stats.documents, "document"), True),
-        (stats.kept, "kept; the others are duplicates of these", True),
-        (stats.segments, plural(stats.segments, "segment"), True),
-        (stats.bytes, f"{plural(stats.bytes, 'byte')}, {stats.bytes_in_log:,} of them in the log", True),
-        (stats.removed_in_files, "removed, but still in the files; `neardup compact` purges them"),
-        (left, f"{plural(left, 'byte')} {unacknowledged}"),
+    rows = [
+        total(stats.documents, "document"),
+        Row(stats.kept, "kept; the others are duplicates of these", always=True),
+        total(stats.segments, "segment"),
+        total(stats.bytes, "byte", f", {stats.bytes_in_log:,} of them in the log"),
+        Row(stats.removed_in_files, "removed, but still in the files; `neardup compact` purges them"),
+        row(left, "byte", f" {unacknowledged}"),
     ]
     lines = [f"scheme {stats.scheme}, recipe {stats.recipe}, generation {stats.generation}"]
     if stats.extraction is not None:

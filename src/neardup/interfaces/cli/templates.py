@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import FORMAT, VIEW, refuse
 from neardup.interfaces.cli.terminal import print_json, show_counts, show_lines, show_rejected
+from neardup.interfaces.wording.rows import Row, total
 from neardup.model.errors import InputRefused, ParameterError, counted, plural, require
 
 if TYPE_CHECKING:
@@ -180,9 +181,9 @@ def _summarise(templates: "HostTemplates") -> None:
     visible = sum(one.view == "visible" for one in templates.templates)
     show_counts(
         [
-            (hosts, f"{plural(hosts, 'host')} with a template", True),
-            (visible, "of these are read by their visible text"),
-            (lines, f"{plural(lines, 'line')} of templates", True),
+            total(hosts, "host", " with a template"),
+            Row(visible, "of these are read by their visible text"),
+            total(lines, "line", " of templates"),
         ]
     )
     show_lines([f"id of the templates: {templates.identity}"])

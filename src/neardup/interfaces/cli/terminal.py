@@ -16,7 +16,7 @@ from msgspec import to_builtins
 from neardup.interfaces.cli.advice import advice_on_quotes, advice_on_rejected
 from neardup.interfaces.cli.interruption import PatientTerminal
 from neardup.interfaces.escaping import printable, printable_lines, shortened
-from neardup.interfaces.wording.rows import rejected_rows
+from neardup.interfaces.wording.rows import Row, rejected_rows
 from neardup.model.errors import OutputRefused, counted
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from neardup.interfaces.wording.excerpts import Excerpt
     from neardup.sources.record_faults import QuotedLines, Rejected
 
-Row = tuple[int, str] | tuple[int, str, bool]  # a number, its description, and whether it is also shown if it is 0
 STDOUT = "/dev/stdout"
 _SHOWN = 5  # rejected records, or unknown ids, that are shown by name
 _NAME = 100  # characters of an id
@@ -135,9 +134,9 @@ def print_json(record: Any) -> None:
 
 def show_counts(rows: Sequence[Row]) -> None:
     """Print numbers with their descriptions: those that are not 0, or are always shown."""
-    shown = [(count, words) for count, words, *always in rows if count or any(always)]
-    width = max((len(f"{count:,}") for count, _ in shown), default=0)
-    _show(((f"{count:>{width},}", "bold"), (f"  {printable(words)}", "")) for count, words in shown)
+    shown = [row for row in rows if row.number or row.always]
+    width = max((len(f"{row.number:,}") for row in shown), default=0)
+    _show(((f"{row.number:>{width},}", "bold"), (f"  {printable(row.words)}", "")) for row in shown)
 
 
 def show_rejected(rejected: "Sequence[Rejected]", *, listed: str = "--json lists all") -> None:

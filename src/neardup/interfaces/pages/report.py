@@ -15,6 +15,7 @@ from neardup.evaluation.plans import curve_of
 from neardup.interfaces.pages.drawing import histogram_svg, loglog_svg
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.wording.excerpts import Excerpt, compared, excerpt
+from neardup.interfaces.wording.rows import Row
 from neardup.interfaces.wording.runs import cluster_lines, totals_of
 from neardup.pipeline.files.dedup import FilesResult
 from neardup.schemes.scheme import Scheme
@@ -35,6 +36,7 @@ def report_page(done: FilesResult, scheme: Scheme) -> bytes:
     exact = decisions["exact"].to_numpy().astype(np.bool_)
     seen = overview(done.result.representatives, resemblance, exact)
     sample = [*seen.sample.tolist(), *([seen.exact] if seen.exact >= 0 else [])]
+    not_compared = Row(summary.not_compared, "pairs at most, not compared: their buckets were oversized")
     title = "How many clusters are how large"
     return render(
         "report",
@@ -44,7 +46,7 @@ def report_page(done: FilesResult, scheme: Scheme) -> bytes:
         summary=summary,
         scheme=scheme,
         seen=seen,
-        totals=(*totals_of(done), (summary.not_compared, "pairs at most, not compared: their buckets were oversized")),
+        totals=[*totals_of(done), not_compared],
         histogram=_histogram(seen, scheme, thresholded=summary.measure == "resemblance"),
         loglog=safe(loglog_svg(seen.sizes.tolist(), seen.clusters.tolist(), title=title)) if len(seen.sizes) else None,
         lines=cluster_lines(summary),

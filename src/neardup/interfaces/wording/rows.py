@@ -1,7 +1,7 @@
-"""Rows of summaries that several verbs have: a number and its description."""
+"""Rows of summaries: numbers with their descriptions."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from neardup.model.errors import plural
 
@@ -12,9 +12,31 @@ if TYPE_CHECKING:
     from neardup.sources.whole_inputs import WholeInputs
 
 
+class Row(NamedTuple):
+    """A number of a summary, and its description; it is shown if it is not 0, or *always*."""
+
+    number: int
+    words: str
+    always: bool = False
+
+
+def row(number: int, noun: str, rest: str = "") -> Row:
+    """Return the row of a number of things; their *noun* is in the plural unless the number is 1.
+
+    >>> row(2, "id", " not in the index").words
+    'ids not in the index'
+    """
+    return Row(number, f"{plural(number, noun)}{rest}")
+
+
+def total(number: int, noun: str, rest: str = "") -> Row:
+    """Return the row of a number of things that is also shown if it is 0."""
+    return row(number, noun, rest)._replace(always=True)
+
+
 def reading_rows(
     read: "WholeInputs | StoredDocuments | Added | RecordFaults", rejected: "Sequence[Rejected]", where: str = ""
-) -> list[tuple[int, str]]:
+) -> list[Row]:
     """Return what reading left out, or read in part or in an unusual way: numbers with their descriptions.
 
     *where* names the outputs that have or lack the rejected records.
@@ -23,9 +45,9 @@ def reading_rows(
     return [
         *rejected_rows(rejected, where),
         *quoted_rows(read.quoted_lines),
-        (read.ignored, f"other {plural(read.ignored, 'file')} ignored"),
-        (skipped, f"{plural(skipped, 'record')} not read as pages: {_reasons(read.skipped)}"),
-        (faults, f"{plural(faults, 'page')} not read completely: {_reasons(read.body_faults)}"),
+        row(read.ignored, "other file", " ignored"),
+        row(skipped, "record", f" not read as pages: {_reasons(read.skipped)}"),
+        row(faults, "page", f" not read completely: {_reasons(read.body_faults)}"),
     ]
 
 
@@ -33,37 +55,35 @@ def _reasons(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{number:,} {reason}" for reason, number in sorted(counts.items()))
 
 
-def rejected_rows(rejected: "Sequence[Rejected]", where: str = "") -> list[tuple[int, str]]:
+def rejected_rows(rejected: "Sequence[Rejected]", where: str = "") -> list[Row]:
     """Return the number of rejected records, with *where* they are, and of archives that only lack an end."""
     endless = sum(one.code == "endless" for one in rejected)
     number = len(rejected) - endless
     return [
-        (number, f"{plural(number, 'record')} rejected{where}"),
-        (endless, f"{plural(endless, 'archive')} without the line ends after the last record, which was read"),
+        row(number, "record", f" rejected{where}"),
+        row(endless, "archive", " without the line ends after the last record, which was read"),
     ]
 
 
-def quoted_rows(found: "QuotedLines | None") -> list[tuple[int, str]]:
+def quoted_rows(found: "QuotedLines | None") -> list[Row]:
     """Return the number of records with line ends inside quotes, with its description, if there are any."""
-    if found is None:
-        return []
-    return [(found.records, f"{plural(found.records, 'record')} with line ends inside quotation marks")]
+    return [] if found is None else [row(found.records, "record", " with line ends inside quotation marks")]
 
 
-def without_text(found: "WithoutText | None", outcome: str = "") -> list[tuple[int, str]]:
+def without_text(found: "WithoutText | None", outcome: str = "") -> list[Row]:
     """Return the number of records without the text field, with the place of the first one, if there are any."""
     if found is None:
         return []
     place = f"{found.source}:{found.position}"
-    return [(found.records, f"without text{outcome}: field {found.field!r} missing or null, first in {place}")]
+    return [Row(found.records, f"without text{outcome}: field {found.field!r} missing or null, first in {place}")]
 
 
-def repeated_row(number: int) -> tuple[int, str]:
-    """Return the row of a summary for documents that a later one with the same id replaces in the same inputs."""
-    return number, f"{plural(number, 'document')} left out: a later document has the same id"
+def repeated_row(number: int) -> Row:
+    """Return the row of documents that a later one with the same id replaces in the same inputs."""
+    return row(number, "document", " left out: a later document has the same id")
 
 
-def promoted_words(number: int, happened: str) -> str:
-    """Describe documents whose representatives were removed or lost; the number itself is shown before this."""
+def promoted_row(number: int, happened: str) -> Row:
+    """Return the row of documents whose representatives were removed or lost."""
     whose = "its representative was" if number == 1 else "their representatives were"
-    return f"{plural(number, 'document')} became {plural(number, 'representative')}: {whose} {happened}"
+    return row(number, "document", f" became {plural(number, 'representative')}: {whose} {happened}")

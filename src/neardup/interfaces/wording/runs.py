@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.wording.numbers import decimals, percent
-from neardup.interfaces.wording.rows import reading_rows, without_text
-from neardup.model.errors import counted, plural
+from neardup.interfaces.wording.rows import Row, reading_rows, row, without_text
+from neardup.model.errors import counted
 
 if TYPE_CHECKING:
     from neardup.evaluation.audit import Audit
@@ -57,7 +57,7 @@ def threshold_words(summary: "Summary | Audit") -> str:
     return f"{summary.threshold:g}, or {summary.short_threshold:g} if one of the two has fewer than {fewer}"
 
 
-def common_rows(summary: "Summary") -> list[tuple[int, str]]:
+def common_rows(summary: "Summary") -> list[Row]:
     """Return the number of the shingles that did not count in a run, with their description, if it had such a list.
 
     Example: ``shingles did not count: they are in more than 10 % of 1,206 different documents (list 63cf...)``.
@@ -71,7 +71,7 @@ def common_rows(summary: "Summary") -> list[tuple[int, str]]:
     where = f"more than {100 * common.share:g} % {of}"
     if int(common.share * common.documents) + 1 < LEAST:
         where = f"at least {LEAST} {of}, as fewer never count as common"
-    return [(len(common), f"shingles did not count: they are in {where} (list {common.identity})")]
+    return [Row(len(common), f"shingles did not count: they are in {where} (list {common.identity})")]
 
 
 def cluster_lines(summary: "Summary") -> list[str]:
@@ -146,7 +146,7 @@ def evidence_of(row: dict[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
+def totals_of(done: "FilesResult") -> list[Row]:
     """Return the further numbers of a run with their descriptions, without those that are 0.
 
     A scheme of fields may drop documents without a text, and keeps those without one of its fields.
@@ -157,25 +157,24 @@ def totals_of(done: "FilesResult") -> list[tuple[int, str]]:
     without = read.without_text
     if named(summary.scheme).rule == "checksum":
         lacking = summary.empty + summary.too_short
-        unsigned = [(lacking, "without a field that the scheme requires, kept"), *without_text(without)]
+        unsigned = [Row(lacking, "without a field that the scheme requires, kept"), *without_text(without)]
     else:
         unsigned = [
-            (summary.empty - (without.records if without else 0), "empty, kept"),
+            Row(summary.empty - (without.records if without else 0), "empty, kept"),
             *without_text(without, ", kept"),
-            (summary.too_short, "no words to compare, kept unless equal byte by byte"),
+            Row(summary.too_short, "no words to compare, kept unless equal byte by byte"),
         ]
-    repeated = summary.duplicate_ids
-    lost, where = summary.revisits_missing, "a state, an index, or records compressed together"
+    known = "the kept page is only known from a state, an index, or records compressed together"
     rows = [
-        (summary.canonical_kept, "kept that a dropped document names as canonical"),
-        (summary.canonical_contradicted, "name another document as canonical that they do not match"),
-        (lost, f"exact {plural(lost, 'duplicate')} without a revisit record: the kept page is only known from {where}"),
+        Row(summary.canonical_kept, "kept that a dropped document names as canonical"),
+        Row(summary.canonical_contradicted, "name another document as canonical that they do not match"),
+        row(summary.revisits_missing, "exact duplicate", f" without a revisit record: {known}"),
         *unsigned,
-        (repeated, f"{plural(repeated, 'document')} with the id of an earlier document"),
+        row(summary.duplicate_ids, "document", " with the id of an earlier document"),
         *common_rows(summary),
         *reading_rows(read, done.rejected, ", in no output"),
     ]
-    return [row for row in rows if row[0]]
+    return [one for one in rows if one.number]
 
 
 def extraction_line(known: Mapping[str, str | None], folder: str) -> str:
