@@ -1,5 +1,6 @@
 import importlib.util
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -39,6 +40,11 @@ def sleeping():
     yield lambda _: time.sleep(1000)
 
 
+@contextmanager
+def killed():
+    yield lambda _: os.kill(os.getpid(), signal.SIGKILL)
+
+
 @pytest.fixture
 def executors(spark):
     return SparkExecutors(spark)
@@ -69,6 +75,13 @@ def test_other_errors_are_told_in_one_line(executors):
     with pytest.raises(EngineFailed) as caught:
         list(executors.each(partial(failing, ZeroDivisionError("of course"), 7), [5, 7, 9]))
     assert str(caught.value) == "Spark: ZeroDivisionError: of course"
+
+
+def test_a_killed_process_is_named(executors):
+    with pytest.raises(
+        EngineFailed, match=r"^Spark: org\.apache\.spark\.SparkException: Job aborted .* exited unexpectedly"
+    ):
+        list(executors.each(killed, [1]))
 
 
 def test_leaving_ends_the_tasks(executors, spark):

@@ -22,6 +22,7 @@ _PER_CORE: Final = 4
 _ROWS: Final = 1 << 16  # rows that pass to Spark together
 _LOOK: Final = 1.0  # seconds
 _RAISED: Final = re.compile(r"^[\w.]*(?:Error|Exception|Refused|Interrupt)\b.*$", re.MULTILINE)
+_CALL: Final = "An error occurred while calling "  # the first line of an error of Java does not name it
 _NO_JAVA: Final = "JAVA_GATEWAY_EXITED"
 
 
@@ -130,7 +131,7 @@ def naming_errors() -> Iterator[None]:
     except (PySparkException, Py4JError) as error:
         message = str(error)
         raised = _RAISED.findall(message)
-        lines = [line.strip() for line in message.splitlines() if line.strip()]
+        lines = [line for each in message.splitlines() if (line := each.strip(" :")) and not line.startswith(_CALL)]
         reason = raised[-1] if raised else lines[0] if lines else type(error).__name__
         if _NO_JAVA in message:
             reason = "it cannot start Java; install Java 17 or newer, or set JAVA_HOME"

@@ -146,8 +146,8 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "ending": "compare takes files of text or HTML; a compressed one needs the ending of its format",
     },
     "work": {
-        "changed": "if it is so only on this machine, mount it here at the same path, and repeat this command; otherwise"
-        " restore it, with its modification time, and repeat the command of the run and then this command"
+        "changed": "if this is so only on this machine, mount it here at the same path, and repeat this command;"
+        " otherwise restore it, with its modification time, and repeat the command of the run and then this command"
     },
     "tune": {"no text": "add the file of the documents: neardup tune {where} INPUT"},
     "pairs": {"given twice": "for the pairs of one collection, leave out B"},
