@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from neardup.index.disk.arrays import BlockGuard
 from neardup.kernels.blocks import INTACT
 from neardup.kernels.postings import (
+    PASSED,
     chain_anew,
     find,
     find_divided,
@@ -24,6 +25,13 @@ ROOM = 3
 DEPTH = 2
 SECRET = np.uint64(7)
 ALL = np.empty(0, np.bool_)
+
+
+def none_passed():
+    """No known runs of removed documents."""
+    return np.zeros((PASSED, 2), np.int64)
+
+
 NOWHERE = np.zeros(3, np.int64)  # where arrays begin that are in no file
 # As of a file whose blocks were all found intact: for it the kernels are compiled already.
 GUARD = BlockGuard(np.empty(0, np.uint8), np.empty(0, np.uint64), np.ones(16, np.uint8))
@@ -80,13 +88,64 @@ def test_sorted_lists_find_who_shares_a_key(table, position_independent):
     keys = shaped(asked, columns)
     listed = np.zeros(keys.shape, np.int32)
     bounds, found, _, block = find(
-        keys, asking, position_independent, (entries, starts), 4, alive, ROOM, listed, GUARD, NOWHERE
+        keys, asking, position_independent, (entries, starts), 4, alive, none_passed(), ROOM, listed, GUARD, NOWHERE
     )
     assert block == INTACT
     for row, keys in enumerate(asked):
         documents = found[bounds[row] : bounds[row + 1]].tolist()
         assert len(documents) == len(set(documents))
         assert set(documents) == expected(stored, keys, alive, position_independent=position_independent, bits=4)
+
+
+@given(
+    parts=st.lists(st.tuples(st.integers(1, 60), st.integers(0, 3)), min_size=1, max_size=6),
+    independent=st.booleans(),
+    data=st.data(),
+)
+def test_documents_are_found_however_many_were_removed_one_after_the_other(parts, independent, data):
+    """Runs of documents of few keys, removed in any order; what is known about earlier removals stays true."""
+    stored = [(key << 60, (key & 1) << 40) for size, key in parts for _ in range(size)]
+    asked = [*{*stored}]
+    alive, asking, passed = np.ones(len(stored), np.bool_), np.ones(len(asked), np.bool_), none_passed()
+    lists = sorted_lists(stored, 2, independent, bits=10)
+    for _ in range(4):
+        begin = data.draw(st.integers(0, len(stored)))
+        alive[begin : data.draw(st.integers(begin, len(stored)))] = False
+        keys, listed = shaped(asked, 2), np.zeros((len(asked), 2), np.int32)
+        own = lists, 10, alive, passed, ROOM, listed, GUARD, NOWHERE
+        bounds, found, _, block = find(keys, asking, independent, *own)
+        assert block == INTACT
+        for row, keys in enumerate(asked):
+            documents = set(found[bounds[row] : bounds[row + 1]].tolist())
+            assert documents == expected(stored, keys, alive, position_independent=independent, bits=10)
+
+
+def test_removed_documents_are_looked_at_once():
+    """They stay removed: if those after the first were there again, the second lookup would not find them."""
+    keys, asking, passed = np.array([[5 << 60]], np.uint64), np.ones(1, np.bool_), none_passed()
+    alive = np.zeros(500, np.bool_)
+    alive[[0, 499]] = True
+    lists = sorted_lists([(5 << 60,)] * 500, 1, position_independent=False, bits=10)
+    for _ in range(2):
+        listed = np.zeros((1, 1), np.int32)
+        _, found, _, _ = find(keys, asking, False, lists, 10, alive, passed, ROOM, listed, GUARD, NOWHERE)
+        assert sorted(found.tolist()) == [0, 499]
+        alive[2:499] = True
+
+
+def test_removed_documents_of_divisions_are_looked_at_once():
+    keys, passed, one = np.full((1, 3), 5 << 40, np.uint64), none_passed(), np.zeros(1, np.int64)
+    alive = np.zeros(500, np.bool_)
+    alive[499] = True
+    stored = [(5 << 40,) * 3] * 500
+    entries, starts = sorted_lists(stored, 3, position_independent=False, bits=10)
+    finer, cuts = finer_list(stored, 3, 10, ROOM)
+    for _ in range(2):
+        listed = np.zeros((1, DEPTH), np.int32)
+        own = (entries, starts, finer), cuts, 10, alive, passed, ROOM, ROOM, listed, GUARD, NOWHERE
+        _, documents, _ = find_divided(keys, one, one, *own)
+        assert documents.tolist() == [499]
+        alive[ROOM + 1 : 499] = True
 
 
 def chains(size=256):
@@ -142,7 +201,7 @@ def test_an_oversized_key_is_counted_once_and_costs_no_more(members, before):
     entries, starts = sorted_lists([(5 << 60,)] * members, 1, position_independent=False, bits=10)
     ask, listed = np.array([[5 << 60]], np.uint64), np.array([[before]], np.int32)
     _, found, oversized, _ = find(
-        ask, np.ones(1, np.bool_), False, (entries, starts), 10, ALL, ROOM, listed, GUARD, NOWHERE
+        ask, np.ones(1, np.bool_), False, (entries, starts), 10, ALL, none_passed(), ROOM, listed, GUARD, NOWHERE
     )
     assert sorted(found.tolist()) == list(range(max(0, ROOM - before)))
     assert oversized == (before <= ROOM < before + members)
@@ -214,7 +273,7 @@ def test_divisions_of_oversized_keys_list_their_first_members(stored, whole, dat
     found = [set() for _ in asked]
     if old:
         finer, cuts = finer_list(stored[:old], columns, bits, whole)
-        lists = (entries, starts, finer), cuts, bits, alive[:old]
+        lists = (entries, starts, finer), cuts, bits, alive[:old], none_passed()
         bounds, documents, block = find_divided(asked, rows, of, *lists, whole, ROOM, listed, GUARD, NOWHERE)
         assert block == INTACT
         for request in range(len(rows)):
@@ -265,7 +324,7 @@ def test_the_work_in_a_division_does_not_grow(number):
     listed = np.zeros((1, DEPTH), np.int32)
     one = np.zeros(1, np.int64)
     _, documents, _ = find_divided(
-        keys, one, one, (entries, starts, finer), cuts, 12, ALL, ROOM, ROOM, listed, GUARD, NOWHERE
+        keys, one, one, (entries, starts, finer), cuts, 12, ALL, none_passed(), ROOM, ROOM, listed, GUARD, NOWHERE
     )
     assert documents.tolist() == [0, 1, 2]
     assert listed.tolist() == [[ROOM, ROOM]]

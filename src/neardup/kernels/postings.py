@@ -33,6 +33,7 @@ from neardup.kernels.sets import places_for
 
 _FEW = 16  # entries of a list that are looked at all
 _AHEAD = 16  # rows whose memory is on its way
+PASSED = 1 << 12  # runs of removed documents that are remembered
 
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _SPREAD = np.uint64(0x9E37_79B9_7F4A_7C15)
@@ -145,13 +146,38 @@ def begin_of(entries, low, high, key, guard, entries_begin):
     return low + smaller, damaged(guard, entries_begin + 8 * low, entries_begin + 8 * high)
 
 
+@njit
+def _behind_removed(entries, place, end, key, above, alive, passed, guard, entries_begin):
+    """Return the place after the removed documents of a key that begin at *place*, and a damaged block or ``INTACT``.
+
+    *passed* (int64[n, 2], zeros at first) remembers where long runs of them begin and end: they are never there again.
+    """
+    last = place
+    while last < end:
+        known = last % passed.shape[0]
+        if passed[known, 0] == last and passed[known, 1] > last:
+            last = passed[known, 1]
+            continue
+        block = damaged(guard, entries_begin + 8 * last, entries_begin + 8 * last + 8)
+        if block != INTACT:
+            return last, block
+        document = np.int64(entries[last] & ~above)
+        if entries[last] & above != key or document >= alive.size or alive[document]:
+            break
+        last += 1
+    known = place % passed.shape[0]
+    if last - place > max(_FEW, passed[known, 1] - passed[known, 0]):
+        passed[known, 0], passed[known, 1] = place, last
+    return last, INTACT
+
+
 @kernel
-def find(keys, asking, position_independent, lists, document_bits, alive, room, listed, guard, begins):
+def find(keys, asking, position_independent, lists, document_bits, alive, passed, room, listed, guard, begins):
     """Find the documents that share a key with each row that is *asking*, in sorted *lists*, ``(entries, starts)``.
 
-    *alive* marks existing documents; if it is empty, all exist. Returns ``(bounds, found, oversized, block)``: row *r*
-    has found ``found[bounds[r]:bounds[r + 1]]``, each once and not sorted. *block* is the first damaged block, which
-    makes the result invalid, or ``INTACT``.
+    *alive* marks existing documents; if it is empty, all exist. *passed* is that of ``_behind_removed``. Returns
+    ``(bounds, found, oversized, block)``: row *r* has found ``found[bounds[r]:bounds[r + 1]]``, each once and not
+    sorted. *block* is the first damaged block, which makes the result invalid, or ``INTACT``.
 
     Three passes over the lists of a row prefetch the memory that they need; for rows of one key, also that of later
     rows. Prefetched blocks need not be verified.
@@ -211,7 +237,13 @@ def find(keys, asking, position_independent, lists, document_bits, alive, room, 
                     if _is_new(seen, row, document):
                         found = _appended(found, number, document)
                         number += 1
-                low += 1
+                    low += 1
+                else:
+                    begin, end = first + low, first + ends[column]
+                    low, block = _behind_removed(entries, begin, end, key, above, alive, passed, guard, entries_begin)
+                    if block != INTACT:
+                        return returned(bounds), returned(found[:0]), oversized, block
+                    low -= first
         bounds[row + 1] = number
     return returned(bounds), returned(found[:number]), oversized, INTACT
 
@@ -223,7 +255,7 @@ def _chained(key, further):
 
 
 @kernel
-def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, room, listed, guard, begins):
+def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, passed, whole, room, listed, guard, begins):
     """Find the documents in the divisions of oversized keys, in sorted *lists*, ``(entries, starts, finer)``.
 
     The keys are those of ``rows[i]``, ascending, in ``columns[i]``. ``listed[i, l]`` (int32[m, depth]) counts what was
@@ -243,7 +275,7 @@ def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, 
     number = np.int64(0)  # for a plain 0 helpers would be compiled again
     for asked in range(rows.size):
         bounds[asked + 1] = number
-        if length == 0:
+        if length == 0 or listed[asked].min() >= room:
             continue
         for step in range(depth + 1):
             column = (columns[asked] + step) % keys.shape[1]
@@ -303,7 +335,9 @@ def find_divided(keys, rows, columns, lists, cuts, document_bits, alive, whole, 
                     if _is_new(seen, rows[asked], document):
                         found = _appended(found, number, document)
                         number += 1
-                low += 1
+                    low += 1
+                else:
+                    low, block = _behind_removed(finer, low, end, key, above, alive, passed, guard, finer_begin)
             if block != INTACT:
                 return returned(bounds), returned(found[:0]), block
         bounds[asked + 1] = number
@@ -400,6 +434,9 @@ def follow_divided(keys, rows, columns, chains, alive, whole, room, listed, ends
     wanted = np.empty(depth + 1, np.uint64)
     number = np.int64(0)  # for a plain 0 helpers would be compiled again
     for asked in range(rows.size):
+        bounds[asked + 1] = number
+        if listed[asked].min() >= room:
+            continue
         row, own = rows[asked], columns[asked]
         for step in range(depth + 1):
             column = (own + step) % number_of_columns

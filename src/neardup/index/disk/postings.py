@@ -169,9 +169,9 @@ class SortedLists:
         """Find the documents that share a key with each asking row; *alive* marks existing ones, empty means all."""
         if len(self.entries) != (1 if position_independent else query.keys.shape[1]):
             raise StorageDamaged(str(self._arrays.path), f"the list {self._name!r} is of other keys")
-        own = (self.entries, self._starts), self._bits, alive, query.room, query.listed, self._arrays.guard
+        own = (self.entries, self._starts), self._bits, alive, self._passed[0], query.room, query.listed
         bounds, documents, oversized, block = kernels.find(
-            query.keys, query.asking, position_independent, *own, self._begins
+            query.keys, query.asking, position_independent, *own, self._arrays.guard, self._begins
         )
         self._arrays.require(block)
         self._require_documents(int(documents.max(initial=0)))
@@ -193,7 +193,7 @@ class SortedLists:
         """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
         bounds, documents, block = kernels.find_divided(
             *(division.query.keys, division.rows, division.columns, (self.entries, self._starts, self._finer)),
-            *(self._cuts, self._bits, alive, ROOM, division.query.room, division.listed),
+            *(self._cuts, self._bits, alive, self._passed[1], ROOM, division.query.room, division.listed),
             *(self._arrays.guard, self._begins),
         )
         self._arrays.require(block)
@@ -211,6 +211,11 @@ class SortedLists:
         found = np.empty(len(keys), np.int64)
         arrays.require(find_ids(keys, strings.data, strings.offsets, *parts, *column, found))
         return found
+
+    @cached_property
+    def _passed(self) -> Positions:
+        """Where long runs of removed documents begin and end, in the list and in the divisions: see the kernels."""
+        return np.zeros((2, kernels.PASSED, 2), np.int64)
 
     @cached_property
     def _begins(self) -> Positions:
