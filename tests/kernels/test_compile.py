@@ -11,7 +11,6 @@ from neardup.kernels.compile import (
     ASCII_SYMBOLS,
     borrowed,
     equal_at,
-    equal_words_at,
     filled_at,
     high_at,
     kernel,
@@ -43,7 +42,7 @@ def of_bytes(data, position, other, out):
 @kernel
 def of_words(narrow, wide, word, most, out):
     out[0] = near_at(narrow, 1, word, most)
-    out[1] = equal_words_at(wide, 0, 3)
+    out[1] = equal_at(wide, 0, 3)
 
 
 def bits(flags):

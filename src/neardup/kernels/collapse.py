@@ -18,10 +18,8 @@ stay and of groups on the page. The rows of the table:
 """
 
 import numpy as np
-from numba import types
-from numba.extending import overload
 
-from neardup.kernels.compile import equal_at, equal_words_at, kernel, njit, ones
+from neardup.kernels.compile import equal_at, kernel, njit, ones
 from neardup.kernels.sentences import EMPTY, decided
 from neardup.kernels.sets import denominator, empty_table, enter, may_match, part_for, root_of, shared_enough
 
@@ -40,51 +38,55 @@ _WORD = np.uint64(6)
 _ONE = np.uint64(1)
 
 
-def _first(rows, more, terms, others, number, hit):
-    """Return the first of *others* that matches a hit, or -1; *rows* decide which function below compares them."""
+def _fold_by(first_match):
+    """Make the function that decides some hits, by a function that compares them under the rule ``near``.
+
+    ``first_match(rows, more, terms, others, number, hit)`` returns the first match of a hit among the *others*, or -1.
+    """
+    first_match = njit(first_match, forceinline=True)
+
+    @njit(forceinline=True)
+    def fold(rows, more, terms, present, near, codes, keeps, table, part):
+        """Decide the hits of a *part*, as ``by_sets`` takes it; those that are *present* can match.
+
+        Returns the numbers of ``_listed`` after the last part, and zeros before.
+        """
+        begin, end, groups = part
+        of, by = table[OF], table[BY]
+        hits, rules = of.size, keeps.size
+        begun, sizes, firsts = groups[0], groups[1], groups[2]
+        signed, comparable = _begin(present, groups, table, begin, end)
+        matched = np.empty(rules, np.int64)
+        for hit in range(begin, end):
+            of[hit] = by[hit] = -1
+            for rule in range(rules):
+                better = np.int64(-1)
+                if rule != near:
+                    if codes[rule, hit] >= 0:
+                        better = firsts[rule, codes[rule, hit]]
+                elif present[hit]:
+                    better = first_match(rows, more, terms, signed, comparable, hit)
+                matched[rule] = better
+                if better >= 0 and sizes[rule, begun[rule, better]] >= keeps[rule]:
+                    of[hit], by[hit] = better, rule
+                    break
+            if of[hit] < 0:
+                _stay(hit, matched, near, codes, groups, table)
+                if present[hit]:
+                    signed[comparable] = hit
+                    comparable += 1
+        if end < hits:
+            return 0, 0
+        return _listed(table)
+
+    return fold
 
 
 @njit
-def _fold(rows, more, terms, present, near, codes, keeps, table):
-    """Decide hit by hit; those that are *present* can match."""
-    hits = present.size
-    groups = np.empty((3, keeps.size, hits), np.int64)
-    begin = np.int64(0)  # for a plain 0 helpers would be compiled again
-    return _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, begin, hits)
-
-
-@njit(forceinline=True)
-def _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, begin, end):
-    """Decide the hits from *begin* to *end*; *groups* (int64[3, rules, n]) are what earlier parts leave to later ones.
-
-    Returns the numbers of ``_listed`` after the last part, and zeros before.
-    """
-    of, by = table[OF], table[BY]
-    hits, rules = of.size, keeps.size
-    begun, sizes, firsts = groups[0], groups[1], groups[2]
-    signed, comparable = _begin(present, groups, table, begin, end)
-    matched = np.empty(rules, np.int64)
-    for hit in range(begin, end):
-        of[hit] = by[hit] = -1
-        for rule in range(rules):
-            better = np.int64(-1)
-            if rule != near:
-                if codes[rule, hit] >= 0:
-                    better = firsts[rule, codes[rule, hit]]
-            elif present[hit]:
-                better = _first(rows, more, terms, signed, comparable, hit)
-            matched[rule] = better
-            if better >= 0 and sizes[rule, begun[rule, better]] >= keeps[rule]:
-                of[hit], by[hit] = better, rule
-                break
-        if of[hit] < 0:
-            _stay(hit, matched, near, codes, groups, table)
-            if present[hit]:
-                signed[comparable] = hit
-                comparable += 1
-    if end < hits:
-        return 0, 0
-    return _listed(table)
+def _all(present, keeps):
+    """Return the part that has all hits."""
+    groups = np.empty((3, keeps.size, present.size), np.int64)
+    return np.int64(0), present.size, groups  # for a plain 0 helpers would be compiled again
 
 
 @njit
@@ -193,7 +195,7 @@ def _first_by_minima(rows, more, terms, others, number, hit):
 @kernel
 def by_minima(rows, terms, present, near, codes, keeps, table):
     """Compare rows of uint32: at least ``terms[0]`` columns (at least 1) must be equal."""
-    return _fold(rows, _sampled(rows), terms, present, near, codes, keeps, table)
+    return _fold_by_minima(rows, _sampled(rows), terms, present, near, codes, keeps, table, _all(present, keeps))
 
 
 @njit
@@ -214,7 +216,7 @@ def _first_by_trials(rows, more, terms, others, number, hit):
         other = others[place]
         equal = np.int64(0)
         for begin in range(0, more, _WORDS):
-            equal += np.int64(ones(equal_words_at(rows, other * more + begin, hit * more + begin)))
+            equal += np.int64(ones(equal_at(rows, other * more + begin, hit * more + begin)))
         if equal >= terms[0]:
             return other
     return -1
@@ -224,7 +226,7 @@ def _first_by_trials(rows, more, terms, others, number, hit):
 def by_trials(rows, terms, present, near, codes, keeps, table):
     """Compare rows of uint64: at least ``terms[0]`` columns (at least 1) must be equal."""
     flat, width = _filled_up(rows)
-    return _fold(flat, width, terms, present, near, codes, keeps, table)
+    return _fold_by_trials(flat, width, terms, present, near, codes, keeps, table, _all(present, keeps))
 
 
 def _first_by_fingerprints(rows, more, terms, others, number, hit):
@@ -253,7 +255,8 @@ def _first_by_fingerprints(rows, more, terms, others, number, hit):
 @kernel
 def by_fingerprints(rows, terms, present, near, codes, keeps, table):
     """Compare rows of uint64: at most ``terms[0]`` bits may differ."""
-    return _fold(rows, np.zeros(rows.shape[0] + _BLOCK, np.uint64), terms, present, near, codes, keeps, table)
+    more = np.zeros(rows.shape[0] + _BLOCK, np.uint64)
+    return _fold_by_fingerprints(rows, more, terms, present, near, codes, keeps, table, _all(present, keeps))
 
 
 @njit
@@ -291,7 +294,7 @@ def _first_by_sentences(rows, more, terms, others, number, hit):
 @kernel
 def by_sentences(rows, terms, present, near, codes, keeps, table):
     """Compare rows as ``neardup.kernels.sentences.decided`` does: ``terms`` is whether *of_smaller*, then *least*."""
-    return _fold(rows, _filters(rows), terms, present, near, codes, keeps, table)
+    return _fold_by_sentences(rows, _filters(rows), terms, present, near, codes, keeps, table, _all(present, keeps))
 
 
 def _first_by_sets(rows, more, terms, others, number, hit):
@@ -347,28 +350,15 @@ def by_sets(part, pairs, sets, known, measure, found, rows, terms, present, near
     *verified* hits, ``shares[h]`` becomes the measure of a hit and the hit that it matches, and ``needed[h]`` the least
     measure of this pair.
     """
-    begin, end, groups = part
+    begin, end, _ = part
     widest = 0
     for hit in range(end):
         if known[hit]:
             widest = max(widest, sets[2][hit])
     more = (begin, *pairs, known, *sets, empty_table(widest), measure, *found)
-    return _fold_part(rows, more, terms, present, near, codes, keeps, table, groups, begin, end)
+    return _fold_by_sets(rows, more, terms, present, near, codes, keeps, table, part)
 
 
-_FINDERS = {
-    ("uint32", 2, "uint8"): _first_by_minima,
-    ("uint64", 1, ""): _first_by_trials,
-    ("uint64", 2, "uint64"): _first_by_fingerprints,
-    ("uint32", 2, "uint64"): _first_by_sentences,
-    ("int64", 1, ""): _first_by_sets,
-}
-
-
-_OPTIONS = {"nogil": True, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # as in ``njit``
-
-
-@overload(_first, jit_options=_OPTIONS)
-def _finder(rows, more, terms, others, number, hit):  # noqa: ARG001 - Numba's protocol
-    kind = str(more.dtype) if isinstance(more, types.Array) else ""
-    return _FINDERS[str(rows.dtype), rows.ndim, kind]
+_fold_by_minima, _fold_by_trials, _fold_by_fingerprints, _fold_by_sentences, _fold_by_sets = map(
+    _fold_by, (_first_by_minima, _first_by_trials, _first_by_fingerprints, _first_by_sentences, _first_by_sets)
+)

@@ -19,11 +19,10 @@ _CHECKED = bool(config.BOUNDSCHECK)
 _WORD = ir.IntType(64)
 
 
-def _block_at(
-    context: Any, builder: ir.IRBuilder, array: Any, values: Any, position: Any, bits: int, lanes: int
-) -> Any:
-    """Load *lanes* entries of *bits* bits from any position of an array (a Numba type and its value)."""
-    block = ir.VectorType(ir.IntType(bits), lanes)
+def _block_at(context: Any, builder: ir.IRBuilder, array: Any, values: Any, position: Any, size: int = 64) -> Any:
+    """Load the entries in *size* bytes from any position of an array of integers (a Numba type and its value)."""
+    bits = array.dtype.bitwidth
+    block = ir.VectorType(ir.IntType(bits), 8 * size // bits)
     view = context.make_array(array)(context, builder, values)
     address = builder.bitcast(builder.gep(view.data, [position]), block.as_pointer())
     return builder.load(address, align=1, typ=block)
@@ -42,9 +41,7 @@ def _load_word(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: 
     signature = types.uint64(array, types.intp)
 
     def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
-        view = context.make_array(array)(context, builder, arguments[0])
-        address = builder.bitcast(builder.gep(view.data, [arguments[1]]), _WORD.as_pointer())
-        loaded = builder.load(address, align=1, typ=_WORD)
+        loaded = builder.bitcast(_block_at(context, builder, array, *arguments, size=8), _WORD)
         return builder.bswap(loaded) if sys.byteorder == "big" else loaded
 
     return signature, generate
@@ -109,7 +106,7 @@ def _block_test(comparison: str) -> Any:
         signature = types.uint64(array, types.intp)
 
         def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
-            loaded = _block_at(context, builder, array, *arguments, bits=8, lanes=64)
+            loaded = _block_at(context, builder, array, *arguments)
             return _mask_of(builder, builder.icmp_signed(comparison, loaded, ir.Constant(loaded.type, [0] * 64)))
 
         return signature, generate
@@ -176,7 +173,7 @@ def _load_special(typing_context: Any, array: Any, position: Any) -> Any:  # noq
         masks = []
         for begin in (0, 32):
             position = builder.add(arguments[1], _WORD(begin))
-            loaded = _block_at(context, builder, array, arguments[0], position, bits=8, lanes=32)
+            loaded = _block_at(context, builder, array, arguments[0], position, 32)
             found = (_special_by_tables if _has_avx2() else _special_by_ranges)(builder, loaded)
             masks.append(_mask_of(builder, builder.icmp_unsigned("!=", found, ir.Constant(found.type, [0] * 32))))
         return builder.or_(masks[0], builder.shl(masks[1], _WORD(32)))
@@ -227,7 +224,7 @@ def _load_near(typing_context: Any, array: Any, position: Any, word: Any, most: 
     signature = types.uint64(array, types.intp, types.uint32, types.uint32)
 
     def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
-        loaded = _block_at(context, builder, array, *arguments[:2], bits=32, lanes=16)
+        loaded = _block_at(context, builder, array, *arguments[:2])
         number, block = ir.IntType(32), loaded.type
         undefined, places = ir.Constant(block, ir.Undefined), ir.Constant(block, [0] * 16)
         wanted, limit = (
@@ -241,24 +238,16 @@ def _load_near(typing_context: Any, array: Any, position: Any, word: Any, most: 
     return signature, generate
 
 
-def _equality_test(bits: int, lanes: int) -> Any:
-    """Make an intrinsic that returns one bit per entry of *bits* bits (*lanes* of them): 1 if equal."""
+@intrinsic
+def _load_equal(typing_context: Any, array: Any, position: Any, other: Any) -> Any:  # noqa: ARG001 - Numba's protocol
+    """One bit for each entry in 64 bytes from *position*: whether it equals that from *other*."""
+    signature = types.uint64(array, types.intp, types.intp)
 
-    @intrinsic
-    def test(typing_context: Any, array: Any, position: Any, other: Any) -> Any:  # noqa: ARG001 - Numba's protocol
-        signature = types.uint64(array, types.intp, types.intp)
+    def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
+        one, two = (_block_at(context, builder, array, arguments[0], place) for place in arguments[1:])
+        return _mask_of(builder, builder.icmp_unsigned("==", one, two))
 
-        def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
-            one, two = (_block_at(context, builder, array, arguments[0], place, bits, lanes) for place in arguments[1:])
-            return _mask_of(builder, builder.icmp_unsigned("==", one, two))
-
-        return signature, generate
-
-    return test
-
-
-_equal_64 = _equality_test(8, 64)
-_equal_8 = _equality_test(64, 8)
+    return signature, generate
 
 
 @intrinsic
@@ -279,9 +268,9 @@ def fetch_ahead(typing_context: Any, array: Any, position: Any) -> Any:  # noqa:
 
 
 @njit(forceinline=True)
-def _require(array, begin, entries):
-    """Raise ``IndexError`` for a block outside its array, where bounds are checked."""
-    if _CHECKED and (begin < 0 or begin + entries > array.size):
+def _require(array, begin, size=64):
+    """Raise ``IndexError`` for a block of *size* bytes outside its array, where bounds are checked."""
+    if _CHECKED and (begin < 0 or (array.size - begin) * array.itemsize < size):
         raise IndexError("a block is read outside its array")
 
 
@@ -304,14 +293,14 @@ def last_word(array, begin, end):
 @njit
 def filled_at(array, position):
     """Return one bit per byte of ``array[position : position + 64]``, the first lowest: 1 unless it is zero."""
-    _require(array, position, 64)
+    _require(array, position)
     return _load_filled(array, position)
 
 
 @njit
 def high_at(array, position):
     """Return one bit per byte of ``array[position : position + 64]``, the first lowest: 1 unless it is ASCII."""
-    _require(array, position, 64)
+    _require(array, position)
     return _load_high(array, position)
 
 
@@ -321,7 +310,7 @@ def special_at(array, position):
 
     Special bytes are those outside ASCII and ``! # $ % & * + - / < = > @ ^ | ~``.
     """
-    _require(array, position, 64)
+    _require(array, position)
     return _load_special(array, position)
 
 
@@ -331,21 +320,13 @@ def near_at(array, position, word, most):
 
     Entries are uint32; the first entry has the lowest bit.
     """
-    _require(array, position, 16)
+    _require(array, position)
     return _load_near(array, position, word, most)
 
 
 @njit
 def equal_at(array, position, other):
-    """Compare 64 bytes from *position* with 64 bytes from *other*; return one bit each, the first lowest."""
-    _require(array, position, 64)
-    _require(array, other, 64)
-    return _equal_64(array, position, other)
-
-
-@njit
-def equal_words_at(array, position, other):
-    """Compare 8 uint64 from *position* with 8 from *other*; return one bit each, the first lowest."""
-    _require(array, position, 8)
-    _require(array, other, 8)
-    return _equal_8(array, position, other)
+    """Compare the entries in 64 bytes from two positions; return one bit each, the first lowest: 1 if equal."""
+    _require(array, position)
+    _require(array, other)
+    return _load_equal(array, position, other)
