@@ -5,8 +5,7 @@ import numpy as np
 from neardup.kernels.compile import njit
 from neardup.kernels.radix import ordered
 
-_FEW = 32  # values that are sorted by insertion
-_MANY = 1024  # values that are sorted by a heap, at most
+_FEW = 96  # values that are sorted by insertion, at most
 
 
 @njit(forceinline=True)
@@ -33,50 +32,22 @@ def prefix_shift(prefixes):
 
 @njit
 def sort(values):
-    """Sort uint64 values in place: a few by insertion, more by a heap, many digit by digit.
+    """Sort uint64 values in place: a few by insertion, in runs that are merged, more of them digit by digit.
 
-    No order of the values makes the last two slow. In the heap, a value is first moved to the end, where most belong
-    (Wegener, 1993: bottom-up heapsort). For hashes, this function is faster than the ``sort`` of arrays, which also
-    takes a second to compile.
+    No order of the values makes this slow. For hashes, it is faster than the ``sort`` of arrays, which also takes a
+    second to compile.
     """
-    if values.size > _MANY:
+    if values.size > _FEW:
         in_order = ordered(values)
         for place in range(values.size):
             values[place] = in_order[place]
         return
-    if values.size <= _FEW:
-        for end in range(1, values.size):
-            value = values[end]
-            place = end
-            while place > 0 and values[place - 1] > value:
-                values[place] = values[place - 1]
-                place -= 1
-            values[place] = value
-        return
-    parent, end = values.size // 2, values.size
-    while end > 1:
-        if parent > 0:  # make the heap
-            parent -= 1
-            value = values[parent]
-        else:  # move the largest value behind it
-            end -= 1
-            value = values[end]
-            values[end] = values[0]
-        place = parent  # which is moved down to the end, by the larger child each time, and from there up again
-        child = 2 * place + 1
-        while child + 1 < end:
-            child += np.int64(values[child] < values[child + 1])  # no branch to foresee
-            values[place] = values[child]
-            place = child
-            child = 2 * place + 1
-        if child < end:
-            values[place] = values[child]
-            place = child
-        above = (place - 1) >> 1
-        while place > parent and values[above] < value:
-            values[place] = values[above]
-            place = above
-            above = (place - 1) >> 1
+    for end in range(1, values.size):
+        value = values[end]
+        place = end
+        while place > 0 and values[place - 1] > value:
+            values[place] = values[place - 1]
+            place -= 1
         values[place] = value
 
 
