@@ -7,7 +7,6 @@ points are removed and do not separate. A symbol that counts (``neardup.kernels.
 import numpy as np
 
 from neardup.kernels.characters import (
-    INVALID,
     INVISIBLE,
     SEPARATOR,
     SYMBOL,
@@ -16,7 +15,6 @@ from neardup.kernels.characters import (
     encode,
     entry_of,
     kind_of,
-    lookup,
 )
 from neardup.kernels.compile import borrowed, high_at, kernel, njit, special_at, trailing_zeros
 from neardup.kernels.neighbours import NOTHING, TOKEN, UNKNOWN, verdict_at
@@ -32,7 +30,6 @@ BLOCK = 64  # bytes looked at together
 _ONE = np.uint64(1)
 _BYTE = np.uint8
 _CODE = np.uint32
-_INVALID = np.uint32(INVALID)
 _EXPANDS = np.uint32(1 << 23)
 _POINT = np.uint32((1 << 21) - 1)
 _LETTER = np.uint32(WORD << np.uint32(21))
@@ -217,7 +214,7 @@ def may_change(data, offsets, index, table, bit, leads, flags):
             code, length = code_point(source, position)
             position += length
             end = position
-            entry = np.uint16(0) if code == _INVALID else lookup(index, table, code)
+            entry = entry_of(index, table, code)
             combining = np.int64(entry & 0xFF)
             if entry & bit or (combining != 0 and combining < last_class):
                 flags[document] = 1

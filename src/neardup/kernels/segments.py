@@ -3,7 +3,6 @@
 import numpy as np
 
 from neardup.kernels.characters import (
-    INVALID,
     INVISIBLE,
     NUMBER,
     SEPARATOR,
@@ -19,7 +18,6 @@ from neardup.kernels.characters import (
 )
 from neardup.kernels.compile import kernel, njit
 
-_INVALID = np.uint32(INVALID)
 _FULL_STOP, _ELLIPSIS, _WIDE_STOP = 0x2E, 0x2026, 0xFF0E
 _PLAIN = np.array([byte == 0x20 or (byte < 0x80 and chr(byte).isalnum()) for byte in range(256)])
 
@@ -111,7 +109,7 @@ def lines(data, offsets, cuts, parts):
         while position < end:
             code, length = code_point(source, position)
             position += length
-            if code != _INVALID and ends_line(code) and position > cuts[count] + length:
+            if ends_line(code) and position > cuts[count] + length:
                 count += 1
                 cuts[count] = position
         if end > cuts[count]:
@@ -260,7 +258,7 @@ def blank(data, offsets, flags):
         position = np.int64(0)
         while position < source.size:
             code, length = code_point(source, position)
-            if code == _INVALID or not (is_space(code) or code == 0x200B or 0x1C <= code <= 0x1F):
+            if not (is_space(code) or code == 0x200B or 0x1C <= code <= 0x1F):
                 break
             position += length
         flags[document] = position >= source.size

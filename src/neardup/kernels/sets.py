@@ -232,13 +232,11 @@ def equal_ranges(values, starts, ends, other_values, other_starts, other_ends, l
     for pair in range(left.size):
         one = values[starts[left[pair]] : ends[left[pair]]]
         other = other_values[other_starts[right[pair]] : other_ends[right[pair]]]
-        same = one.size == other.size
-        if same:
-            for i in range(one.size):
-                if one[i] != other[i]:
-                    same = False
-                    break
-        equal[pair] = same
+        equal[pair] = one.size == other.size
+        for i in range(one.size if equal[pair] else 0):
+            if one[i] != other[i]:
+                equal[pair] = False
+                break
 
 
 @njit
@@ -378,15 +376,6 @@ def root_of(parents, node):
     return node
 
 
-@njit
-def _unite(parents, one, other):
-    """Join two components; the smaller root stays."""
-    if one < other:
-        parents[other] = one
-    else:
-        parents[one] = other
-
-
 @kernel
 def connect(asking, bounds, candidates, sets, thresholds, measure, parents):
     """Join each asking set with every candidate that matches it; returns the comparisons.
@@ -416,7 +405,7 @@ def connect(asking, bounds, candidates, sets, thresholds, measure, parents):
             compared += 1
             shared = shared_enough(document, candidate, values, starts, sizes, keys, owners, turn, least, measure)
             if shared > 0:
-                _unite(parents, one, two)
+                parents[max(one, two)] = min(one, two)
     return compared
 
 
@@ -427,8 +416,7 @@ def connect_given(asking, bounds, candidates, holds, parents):
         for place in range(bounds[turn], bounds[turn + 1]):
             if holds[place]:
                 one, two = root_of(parents, asking[turn]), root_of(parents, candidates[place])
-                if one != two:
-                    _unite(parents, one, two)
+                parents[max(one, two)] = min(one, two)
 
 
 @kernel
