@@ -206,3 +206,9 @@ def test_recommendations_whose_buckets_overflow_are_marked():
 def test_one_document_is_singular():
     assert plan(documents=1).answer[0].startswith("The buckets have room for 1 document: ")
     assert "among 1 document; " in plan(threshold=0.8, recall=0.9, documents=1).heading
+
+
+def test_unrelated_documents_are_only_below_a_threshold_of_the_same_measure():
+    assert plan(SimHash(), documents=1000, background=0.7).background == 0.7  # a cosine; the threshold is not one
+    with pytest.raises(ParameterError, match="below the threshold, 0.6"):
+        plan(MinHash(), documents=1000, background=0.7)

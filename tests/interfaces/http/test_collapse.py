@@ -190,3 +190,17 @@ def test_whole_floats_are_integers_as_in_the_library(serve):
     assert [one["kept"][0]["id"] for one in told["results"]] == ["h0", "h2", "h3"]
     refused = ask.post("/v1/collapse", {"hits": [{"id": "h0", "fields": {"num": 1.5}}], "by": by})
     assert (refused.status_code, "float" in refused.text) == (422, True)
+
+
+def test_signatures_that_decide_need_their_own_threshold_in_an_index_with_texts(serve, tmp_path):
+    words = [f"w{number}" for number in range(100)]
+    texts = [" ".join(words), " ".join([*words[:-8], "x"])]
+    with Index.create(tmp_path / "index", SimHash(), texts=True) as index:
+        index.admit(["a", "b"], texts)
+    signed = SimHash().sign(texts)
+    assert SimHash().distances(signed[:1], signed[1:]) == 6  # an estimated cosine above 0.9; usually at most 3 match
+    rows = [{"id": own, "signature": b64encode(row).decode()} for own, row in zip("ab", signed.rows, strict=True)]
+    ask = serve(str(tmp_path / "index"))
+    for more in ({"hits": ["a", "b"], "verify": "estimate"}, {"hits": rows, "recipe": signed.recipe}):
+        told = ask.post("/v1/collapse", {"by": [{"rule": "near", "threshold": 0.9}], **more}).json()
+        assert told["hidden"] == 1, told

@@ -187,6 +187,14 @@ def test_documents_expire(serve, folder):
     assert len(ask.service.index) == 0
 
 
+def test_documents_expire_by_a_field_of_times_that_may_be_in_the_future(serve, tmp_path):
+    with Index.create(tmp_path / "timed", fields={"until": datetime}) as index:
+        times = [datetime(2400, 1, 1, tzinfo=UTC), datetime(2600, 1, 1, tzinfo=UTC)]
+        index.admit(["a", "b"], ["x", "y"], {"until": times})
+    ask = serve(str(tmp_path / "timed"))
+    assert ask.post("/v1/expire", {"before": "2500-01-01", "by": "until"}).json()["removed"] == 1
+
+
 @pytest.mark.parametrize(
     ("body", "detail"),
     [

@@ -532,7 +532,43 @@ def test_documents_and_comparisons_lead_back_to_the_search(hostile, paged):
     assert "back=q%3Dbaker%26sort%3Dnewest" in hrefs[0]
     page = service.get(hrefs[0], headers=HTML).text
     assert 'href="/?q=baker&amp;sort=newest">← All results' in page
+    assert "All results" not in service.get(hrefs[0].partition("&back=")[0], headers=HTML).text
     for broken in ("q=%FF", "q=x&page=0", "colour=red", "q=" + "a%26" * 40 + "&"):
         plain = hrefs[0].partition("&back=")[0]
         got = service.get(f"{plain}&back={quote(broken)}", headers=HTML)
         assert got.status_code == 200
+
+
+def test_repeats_may_be_shown_after_another_strictness_was_chosen(hostile, paged):
+    assert paged(hostile).get("/?q=baker&strictness=strict&repeats=shown", headers=HTML).status_code == 200
+
+
+def test_shorter_queries_count_the_documents_of_the_site(hostile, paged):
+    page = paged(hostile).get("/?q=baker+zeppelin&site=b.example", headers=HTML).text
+    assert "Without zeppelin" not in page
+    assert "Without zeppelin" in paged(hostile).get("/?q=baker+zeppelin&site=a.example", headers=HTML).text
+
+
+def test_the_documents_that_one_represents_are_on_pages(tmp_path, paged):
+    ids = [f"d{number:02}" for number in range(26)]
+    with Index.create(tmp_path / "many", texts=True) as index:
+        index.admit(ids, [BAKER] * len(ids))
+    service, listed = paged(str(tmp_path / "many")), []
+    for page in (1, 2):
+        text = service.get(f"/documents?id=d00&page={page}", headers=HTML).text
+        listed.append({*re.findall(r'href="/documents\?id=(d\d\d)"', text)} - {"d00"})
+    assert (*map(len, listed), len(listed[0] | listed[1])) == (20, 5, 25)
+    assert {*re.findall(r'href="/documents\?id=(d\d\d)"', service.get("/documents?id=d01").text)} <= {"d00", "d01"}
+
+
+def test_a_comparison_is_of_all_fields_that_are_signed(titled, texts, paged):
+    with Index.open(titled, "w") as index:
+        index.admit(["c"], [texts.storm], {"title": ["Another"]})
+    service = paged(titled)
+    assert "These two repeat each other" in service.get("/compare?a=a&b=b", headers=HTML).text
+    assert "These two do not repeat each other" in service.get("/compare?a=a&b=c", headers=HTML).text
+
+
+def test_browsers_get_no_pages_from_the_operations(folder, paged):
+    got = paged(folder).get("/v1/documents/nobody", headers=HTML)
+    assert (got.status_code, got.headers["content-type"]) == (404, problems.MEDIA)

@@ -52,6 +52,7 @@ def test_a_file_gets_the_templates_of_new_hosts_and_keeps_its_own(tmp_path):
     own = [one.host for one in file.known.templates]
     assert [found.get(host).id for host in own] == [one.id for one in file.known.templates]
     assert found.get(SITES[2].host).id == learn_templates(renamed(PAGES[48:])).templates[0].id
+    assert file.learned(found) == 1
     assert found.earlier == (*file.known.earlier, file.known.identity)
     assert HostTemplates.load(path) == found
     before = path.stat()

@@ -178,3 +178,17 @@ def test_a_session_that_is_dropped_does_not_keep_the_file(pool, path):
     del dropped
     gc.collect()
     Labelling(pool, path)
+
+
+def test_an_empty_text_of_a_label_is_its_text():
+    first = LabelledPair(a="a", b="b", label="same", text_a="", text_b="w")
+    assert LabelledPairs([first], {"a": "of another version"}).draw([]).text_a == ""
+
+
+def test_a_file_whose_answers_are_up_to_date_is_not_written_again(pool, path):
+    with Labelling(pool, path, wanted=5) as labelling:
+        label(labelling)
+    before = path.stat()
+    with Labelling(pool, path, wanted=5):
+        pass
+    assert path.stat() == before

@@ -74,3 +74,10 @@ def test_the_settings_of_every_threshold_can_be_used(rule, tmp_path):
     dedup(TEXTS, threads=1, **load_config(path).arguments)
     if rule.settings["scheme"] == "minhash":
         assert (rule.at(0.05)["permutations"], rule.at(0.06).get("permutations")) == (136, None)
+
+
+def test_fingerprints_too_far_apart_for_every_distance_of_a_rule_have_no_score():
+    for rule in (one for one in match_rules() if one.by_distance):
+        scores, _ = rule.measured([BASE, "nothing in common with that"], np.array([0]), np.array([1]))
+        assert scores.tolist() == [0.0]
+        assert rule.at(0.05)["distance"] == 20

@@ -148,3 +148,11 @@ def test_texts_that_are_not_utf8_are_compared(kind):
     training, items = [*TRAINING, "\ud800 " + TRAINING[0]], [f"{item} \udfff" for item in ITEMS]
     found, usual = contamination(container(training), container(items)), contamination(TRAINING, ITEMS)
     assert found.items.drop_columns(["documents"]) == usual.items.drop_columns(["documents"])
+
+
+def test_the_share_of_a_document_is_its_largest_of_long_and_short_items():
+    long, short = " ".join(f"w{number}" for number in range(20)), "a b c d e f g h"
+    for items in ([long, f"{short} i"], [f"{short} i", long]):
+        found = contamination([f"{long} {short}"], items)
+        assert sorted(found.items["share"].to_pylist()) == [6 / 7, 1.0]
+        assert found.documents.to_pylist() == [{"id": "0", "position": 0, "items": 2, "share": 1.0}]

@@ -6,26 +6,28 @@ import pytest
 
 from neardup import MinHash, Sentences
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
-from neardup.text.sites import NO_SITES
+from neardup.text.sites import site
 
 BASE = " ".join(f"word{n}" for n in range(60)) + "."
 
 
-def pair_of(one, other, rank):
-    return MissedPair((one.encode(), other.encode()), (0, 0), rank)
+def pair_of(one, other, rank, of_site=0):
+    return MissedPair((one.encode(), other.encode()), (of_site, of_site), rank)
 
 
 @pytest.mark.parametrize("scheme", [MinHash(), Sentences()])
-def test_a_bucket_is_oversized_only_past_its_first_documents(scheme):
-    texts = [BASE] * 70  # the same keys, as if other words differed
-    ranked = [Ranked(pa.chunked_array([texts]), NO_SITES, np.arange(70))]
-    pairs = [pair_of(texts[69], texts[rank], rank) for rank in (0, 63, 64, 68)]
+@pytest.mark.parametrize("of_site", [0, site("a.example", thin=True)])
+def test_a_bucket_is_oversized_only_past_its_first_documents(scheme, of_site):
+    texts, sites = [BASE] * 70, np.full(70, of_site, np.uint64)  # the same keys, as if other words differed
+    ranked = [Ranked(pa.chunked_array([texts]), sites, np.arange(70))]
+    pairs = [pair_of(texts[69], texts[rank], rank, of_site) for rank in (0, 63, 64, 68)]
     assert reasons(pairs, scheme, ranked) == ["unexplained"] * 2 + ["oversized bucket"] * 2
     parts = [
-        Ranked(pa.chunked_array([texts[at : at + 9]]), NO_SITES, np.arange(70)[at : at + 9]) for at in range(0, 70, 9)
+        Ranked(pa.chunked_array([texts[at : at + 9]]), sites[at : at + 9], np.arange(70)[at : at + 9])
+        for at in range(0, 70, 9)
     ]
     assert reasons(pairs, scheme, parts) == reasons(pairs, scheme, ranked)
-    equals = [Ranked(pa.chunked_array([texts]), NO_SITES, np.where(np.arange(70) < 9, -1, np.arange(70)))]
+    equals = [Ranked(pa.chunked_array([texts]), sites, np.where(np.arange(70) < 9, -1, np.arange(70)))]
     assert reasons(pairs, scheme, equals) == ["unexplained"] * 4
 
 

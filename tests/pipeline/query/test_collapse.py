@@ -185,6 +185,8 @@ def test_a_cache_knows_sets_by_ids_order_rules_and_state(index):
     index.admit(["b"], [STORM], {"url": [None], "kind": [None]})
     assert collapse(IDS, index=index, cache=cache).page[1].hidden[0].id == "c"
     assert (cache.hits, cache.misses) == (9, 9)
+    assert collapse(IDS, index=index, cache=cache).page[1].hidden[0].verified
+    assert not collapse(IDS, index=index, cache=cache, verify="estimate").page[1].hidden[0].verified
 
 
 @pytest.mark.parametrize("number", [127, 128, 129, 1000])
@@ -389,7 +391,9 @@ def test_what_is_signed_beside_the_text_is_evidence(tmp_path):
     with Index.create(tmp_path / "signed", scheme, texts=True) as index:
         index.admit(["a", "b"], [FERRY, FERRY], {"title": ["Ferry", "Ferry"]})
         evidence = collapse(["a", "b"], index=index).explain("b").evidence
+        (hidden,) = collapse(["a", "b"], index=index).page[0].hidden
     assert (evidence.matches, evidence.reason) == (True, None)
+    assert (hidden.measure, hidden.value, hidden.verified) == ("equality", 1.0, False)
     records = [{"id": own, "title": "Ferry", "body": FERRY} for own in "ab"]
     assert collapse(records, NearDuplicates(scheme=scheme, text="body")).explain("b").evidence.matches
 
@@ -459,3 +463,16 @@ def test_every_group_has_an_id_of_its_own():
     assert len({group.id for group in groups}) == 4
     for group in groups:
         assert collapse(hits, include=group.id).page[0].kept == group.kept
+
+
+def test_other_groups_keep_their_ids_if_two_hits_have_one_id():
+    hits = [{"id": own, "text": text} for own, text in zip("abb", [FERRY, STORM, None], strict=True)]
+    assert [group.id for group in collapse(hits[:2]).page] == [group_id("a"), group_id("b")]
+    assert [group.id for group in collapse(hits).page] == [group_id("a"), group_id("b"), group_id("b", 1)]
+
+
+def test_a_page_of_members_reports_all_hidden_hits_of_the_group():
+    hits = [{"id": number, "text": FERRY} for number in range(4)]
+    for page, kept, hidden in ((1, 1, 1), (2, 0, 2), (3, 0, 0)):
+        for group in collapse(hits, include=group_id("0"), size=2, page=page).page:
+            assert (len(group.kept), len(group.hidden), group.hides) == (kept, hidden, 3)
