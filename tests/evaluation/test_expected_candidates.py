@@ -5,7 +5,12 @@ import pytest
 
 import neardup
 from neardup.evaluation import expected_candidates as module
-from neardup.evaluation.expected_candidates import background_of, candidates_by_law, expected_candidates
+from neardup.evaluation.expected_candidates import (
+    ExpectedCandidates,
+    background_of,
+    candidates_by_law,
+    expected_candidates,
+)
 
 
 def measured(keys, *, position_independent=False):
@@ -91,3 +96,8 @@ def test_the_law_of_the_default_scheme():
     assert found.bucket == pytest.approx(found.candidates / 37)
     assert found.overflows
     assert candidates_by_law(neardup.MinHash(), 40_000_000, 0).candidates == 0
+
+
+def test_a_bucket_of_just_its_room_does_not_overflow():
+    full, more = (ExpectedCandidates(documents=99, candidates=64.0, bucket=bucket) for bucket in (64.0, 64.1))
+    assert (full.overflows, more.overflows) == (False, True)

@@ -210,5 +210,11 @@ def test_one_document_is_singular():
 
 def test_unrelated_documents_are_only_below_a_threshold_of_the_same_measure():
     assert plan(SimHash(), documents=1000, background=0.7).background == 0.7  # a cosine; the threshold is not one
-    with pytest.raises(ParameterError, match="below the threshold, 0.6"):
+    with pytest.raises(ParameterError, match=r"below the threshold, 0\.6"):
         plan(MinHash(), documents=1000, background=0.7)
+
+
+def test_a_mark_of_full_buckets_is_explained_wherever_it_is():
+    made = plan(threshold=0.8, recall=0.99, documents=10**9, background=0.2)
+    assert {one.scheme: one.overflows for one in made.recommendations} == {"minhash": False, "trials": True}
+    assert [note for note in made.notes if note.startswith(">: more than this")]

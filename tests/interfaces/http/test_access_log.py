@@ -41,7 +41,10 @@ def test_a_renamed_log_is_opened_again(tmp_path):
     log.write(**entry)
     file.rename(tmp_path / "older")
     log.write(**entry)
+    old = log._file
     log.reopen()
+    with pytest.raises(OSError, match="Bad file descriptor"):
+        os.fstat(old)
     log.write(**entry)
     log.close()
     log.close()

@@ -87,6 +87,13 @@ def test_invalid_forms_are_not_recorded(path, body):
         assert labelling.answers == []
 
 
+def test_a_long_form_is_not_recorded(path):
+    with page(path) as (labelling, page_):
+        pair = re.search('name="pair" value="([0-9a-f]+)"', page_.send("GET").text)[1]
+        assert page_.send("POST", data={"pair": pair, "label": "same", "x": "x" * 5_000}).status_code == 409
+        assert labelling.answers == []
+
+
 def test_a_client_that_leaves_in_the_middle_of_a_form_is_no_error(path):
     messages = [{"type": "http.request", "body": b"label=same", "more_body": True}, {"type": "http.disconnect"}]
     scope = {"type": "http", "method": "POST", "path": "/token/", "root_path": "", "headers": [(b"host", b"localhost")]}
@@ -149,8 +156,9 @@ def test_hostile_texts_are_escaped(path):
 
 
 def test_long_texts_are_shown_in_part():
-    pair = DrawnPair(a="<1>", b="2", text_a="word " * 100_000, text_b="")
-    (_, long), (name, empty) = pair_view(pair).sides
+    pair = DrawnPair(a="\u202e1", b="2", text_a="word " * 100_000, text_b="")
+    (hostile, long), (name, empty) = pair_view(pair).sides
+    assert "\u202e" not in hostile
     assert long.left == 300_000
     assert (name, empty.pieces) == ("2", ())
 

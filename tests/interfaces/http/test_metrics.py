@@ -54,11 +54,14 @@ def test_the_size_of_an_index_is_measured_in_time(serve):
 
 
 WORKER = """
+import sys
 from neardup.interfaces.http.metrics import Metrics
 metrics = Metrics()
 metrics.observe("judge", 200, 0.003)
 metrics.documents.set(7)
-metrics.ready.set(1)
+metrics.in_progress.labels("long").set(3)
+metrics.ready.set(sys.argv[1] == "1")
+metrics.writes.set(sys.argv[1] == "1")
 print(metrics.text().decode())
 """
 
@@ -66,11 +69,13 @@ print(metrics.text().decode())
 def test_the_values_of_all_workers_are_added(tmp_path):
     environment = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}
     for number in (1, 2):
-        command = [sys.executable, "-c", WORKER]
+        command = [sys.executable, "-c", WORKER, str(number)]
         text = subprocess.run(command, check=True, capture_output=True, env=environment, encoding="utf-8").stdout
         assert f'neardup_requests_total{{route="judge",status="200"}} {number}.0\n' in text
         assert f'neardup_request_seconds_count{{route="judge"}} {number}.0\n' in text
-    assert "neardup_documents 7.0\n" in text
+        assert f'neardup_in_progress{{work="long"}} {3 * number}.0\n' in text
+    for line in ("neardup_documents 7.0", "neardup_ready 0.0", "neardup_writes 1.0"):
+        assert f"{line}\n" in text
 
 
 def test_a_file_that_a_worker_has_just_made_is_waited_for(tmp_path, monkeypatch):

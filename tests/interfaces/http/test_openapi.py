@@ -85,6 +85,25 @@ def test_every_operation_is_described():
     assert references == {*described["components"]["schemas"]}
 
 
+def test_which_statuses_an_operation_may_have():
+    described = openapi(OPERATIONS)["paths"]
+    common, of_work = {"200", "400", "414", "421", "422", "500"}, {"401", "429", "503"}
+    for path, method, more in (
+        ("/healthz", "get", set()),
+        ("/metrics", "get", {"401"}),
+        ("/v1/documents/{id}", "get", of_work | {"404"}),
+        ("/v1/documents/{id}", "delete", of_work | {"403", "404", "409"}),
+        ("/v1/judge", "post", of_work | {"408", "413", "415"}),
+        ("/v1/admit", "post", of_work | {"403", "408", "409", "413", "415"}),
+    ):
+        assert {*described[path][method]["responses"]} == common | more, path
+
+
+def test_which_parameters_are_required():
+    parameters = openapi(OPERATIONS)["paths"]["/v1/search"]["get"]["parameters"]
+    assert [one["name"] for one in parameters if one["required"]] == ["q"]
+
+
 def test_the_page_lists_all_operations_objects_and_problems(serve):
     ask = serve()
     page = ask.get("/docs").text

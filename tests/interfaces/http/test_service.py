@@ -125,10 +125,14 @@ def test_a_service_becomes_the_writer_when_the_other_one_has_ended(serve, folder
     with Index.open(folder, "w") as other:
         ask = serve()
         assert readiness(ask) == "no"
-        assert kind(ask.post("/v1/admit", BODY)) == "read-only"
+        refused = ask.post("/v1/admit", BODY)
+        assert (kind(refused), refused.json()["detail"][:41]) == ("read-only", "Another process writes the index; this on")
+        pages = {"pages": [{"url": "http://a.example/", "text": "a page"}]}
+        assert ask.post("/v1/seen/judge", pages).json()["verdicts"][0]["verdict"] == "new"
         assert len(other) == 3
     ask.until(lambda: readiness(ask) == "yes")
     assert ask.post("/v1/admit", BODY).status_code == 200
+    assert [ask.post("/v1/seen", pages).json()["verdicts"][0]["verdict"] for _ in range(2)] == ["new", "known"]
     assert [report.partition(": ")[0] for report in ask.reports] == ["the service only reads for now"]
 
 

@@ -26,6 +26,12 @@ def test_a_file_of_tokens(tmp_path):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
+def test_a_token_of_several_lines_may_do_the_most_of_them():
+    token, line = new_token("read")
+    more = line.replace("read", "write")
+    assert [Tokens.parsed(lines).scope_of(token.encode()) for lines in ([more, line], [line, more])] == ["write"] * 2
+
+
 def test_lines_may_have_remarks():
     token, line = new_token("write")
     assert Tokens.parsed([f"  {line}  the crawler, 2026  "]).scope_of(token.encode()) == "write"
@@ -39,6 +45,8 @@ def test_lines_may_have_remarks():
         "read",
         "admin sha256:" + "0" * 64,
         "read sha256:" + "0" * 63,
+        "read sha256:" + "0" * 65,
+        "#" * (1 << 20) + "\nread sha256:" + "0" * 64,
         "read sha256:" + "G" * 64,
         "\0",
         "\xff",

@@ -1,10 +1,14 @@
+import asyncio
 import json
+import threading
 from time import perf_counter
 
 import pytest
 
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.problems import Refusal
+from neardup.interfaces.http.workload import Workload
 
 JSON = {"content-type": "application/json"}
 
@@ -41,3 +45,42 @@ def test_large_bodies_are_held_up_to_a_limit(serve):
     assert set(statuses) == {200, 429}
     assert ask.service.work.body_memory == 0
     assert ask("POST", "/v1/judge", content=body, headers=JSON).status_code == 200
+
+
+def test_small_bodies_do_not_wait_for_large_ones():
+    work = Workload(Limits(body_memory=200_000), lambda: None)
+    work.hold(150_000)
+    with pytest.raises(Refusal):
+        work.hold(150_000)
+    work.hold(1_000)
+    for size in (150_000, 150_000, 1_000):
+        work.release(size)
+    assert work.body_memory == 0
+
+
+def test_a_limited_number_of_requests_is_forwarded():
+    work, go = Workload(Limits(long_requests=2, pause_seconds=0), lambda: None), threading.Event()
+
+    async def forwarded():
+        tasks = [asyncio.create_task(work.forward(lambda: go.wait(60))) for _ in range(3)]
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        go.set()
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    for _ in range(2):  # nothing is left of the first time
+        go.clear()
+        assert [isinstance(one, Refusal) for one in asyncio.run(forwarded())] == [False, False, True]
+
+
+def test_short_work_runs_on_the_event_loop_unless_long_work_is_running():
+    work, begun, go = Workload(Limits(), lambda: None), threading.Event(), threading.Event()
+
+    async def run():
+        long = asyncio.create_task(work.run(lambda: (begun.set(), go.wait(60)), long=True))
+        await asyncio.to_thread(begun.wait, 60)
+        during = await work.run(threading.current_thread, long=False)
+        go.set()
+        await long
+        return during, await work.run(threading.current_thread, long=False)
+
+    assert [thread is threading.main_thread() for thread in asyncio.run(run())] == [False, True]

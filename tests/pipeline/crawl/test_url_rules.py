@@ -40,6 +40,7 @@ def test_a_url_with_several_contents_agrees_with_none():
     assert len(find_url_rules(urls, contents)) == 1
     again = np.concatenate([contents, np.full(3, 99)])
     assert len(find_url_rules([*urls, *urls[:6:2]], again)) == 0
+    assert len(find_url_rules([*urls[:6:2], *urls], np.roll(again, 3))) == 0
 
 
 @pytest.mark.parametrize(

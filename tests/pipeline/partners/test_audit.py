@@ -318,6 +318,12 @@ def test_drops_by_signatures_are_compared_again(scheme, verify):
     if verify == "none" or has_estimates:
         with pytest.raises(DataError, match="the run had other texts: '"):
             audit(result, others, scheme=scheme, sample=len(TEXTS))
+    rule, said = ("shared key", "shared a key, but share none here")
+    if verify == "estimate":
+        rule, said = "estimate", "had (signatures that match, but have others|a resemblance of .*, but have .*) here"
+    for one in np.flatnonzero(np.array(result.decisions["rule"].to_pylist()) == rule)[-1:].tolist():
+        with pytest.raises(DataError, match=f"the run had other texts: '{one}' and its representative {said}"):
+            audit(result, [*TEXTS[:one], others[one], *TEXTS[one + 1 :]], scheme=scheme, sample=len(TEXTS))
 
 
 def test_equal_pages_of_several_sites_are_those_of_the_run():

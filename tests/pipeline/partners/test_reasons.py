@@ -40,3 +40,11 @@ def test_other_documents_share_no_key_and_estimates_may_be_too_low():
     decided = [reasons([pair_of(BASE, near, 0)], strict, [], estimated=estimated)[0] for estimated in (False, True)]
     assert decided[1] == "signature"
     assert reasons([], scheme, []) == []
+
+
+def test_one_bucket_with_room_is_enough():
+    scheme, variants = MinHash(), [BASE.replace(f"word{n} ", "") for n in range(60)]
+    own, *others = scheme.keys(scheme.sign([BASE, *variants]))
+    near = next(variants[n] for n, keys in enumerate(others) if keys[-1] == own[-1] and (keys != own).any())
+    ranked = [Ranked(pa.chunked_array([[near] * 68 + [BASE] * 2]), np.zeros(70, np.uint64), np.arange(70))]
+    assert reasons([pair_of(BASE, BASE, 68)], scheme, ranked) == ["unexplained"]
