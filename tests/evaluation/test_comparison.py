@@ -96,3 +96,9 @@ def test_what_is_no_scheme_is_a_parameter_error():
         explain("a", "b", scheme="minhash")
     with pytest.raises(ParameterError, match="scheme"):
         compare("a", "b", schemes=["minhash"])
+
+
+def test_passages_are_runs_of_words_for_a_scheme_of_letters():
+    scheme = MinHash(shingle=9, analysis=Analysis(unit="letter"))
+    assert explain("one two three four", "so one two three", scheme).run == 3
+    assert explain("one two three four", "so one two three", MinHash(shingle=2)).run == 2

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from math import comb, prod
@@ -163,3 +164,9 @@ def test_a_scheme_whose_buckets_all_overflow_is_last():
     found = recommend(wanted, ["minhash", "trials"])[0]
     assert [one.overflows for one in found] == sorted(one.overflows for one in found)
     assert {one.scheme for one in found if one.overflows} == {"trials"}
+
+
+def test_the_rate_of_a_recommendation_is_low_enough_for_it():
+    wanted = REQUIREMENTS[0]
+    best = recommend(wanted, ["minhash"])[0][0]
+    assert recommend(replace(wanted, false_rate=best.false_rate), ["minhash"])[0][0] == best

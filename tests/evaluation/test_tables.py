@@ -112,3 +112,7 @@ def test_numbers_of_numpy_are_plain_in_json():
     costs = Costs(probe=np.float32(0.1), spread=np.int64(0))
     found = plan_tables(1000, memory=np.float32(1e9), costs=costs).as_dict()
     assert (found["memory"], found["costs"]["probe"], found["costs"]["spread"]) == (1e9, 0.1, 0)
+
+
+def test_sizes_are_rounded_to_the_next_unit():
+    assert "in at most 1 MB;" in str(plan_tables(10, memory=999_600))

@@ -51,6 +51,18 @@ def test_a_renamed_log_is_opened_again(tmp_path):
     assert (len(read(tmp_path / "older")), len(read(file))) == (2, 1)
 
 
+def test_a_line_that_was_cut_is_ended(tmp_path, monkeypatch):
+    log, write = AccessLog(str(tmp_path / "access")), os.write
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda file, data: write(file, data[:5]))
+        log.write(id="1")
+    for number in "23":
+        log.write(id=number)
+    log.close()
+    first, *others = (tmp_path / "access").read_text().splitlines()
+    assert (first, [json.loads(line)["id"] for line in others]) == ('{"tim', ["2", "3"])
+
+
 def test_a_log_that_cannot_be_opened_is_an_error(tmp_path):
     with pytest.raises(OutputError, match="the access log cannot be opened: Is a directory"):
         AccessLog(str(tmp_path))

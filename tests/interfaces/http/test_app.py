@@ -124,3 +124,8 @@ def test_under_a_prefix_problems_refer_to_their_description(serve):
         == "Object missing required field `documents`. /near/dup/docs lists the fields of each body and their rules."
     )
     assert serve().get("/v1/documents/nope").json()["type"] == "/docs#no-document"
+
+
+def test_all_methods_of_an_address_are_listed(serve):
+    refused = serve()("PUT", "/v1/documents/a")
+    assert (refused.status_code, refused.headers["allow"]) == (405, "DELETE, GET, HEAD")

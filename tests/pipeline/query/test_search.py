@@ -834,3 +834,10 @@ def test_a_table_that_counts_more_documents_than_it_has_is_built_again(index, se
     assert search.catch_up() == len(index)
     assert search.find("words").total == 1
     assert search.catch_up() == 0
+
+
+def test_documents_without_text_are_not_of_one_text(tmp_path):
+    with Index.create(tmp_path / "titles", texts=True, fields=FIELDS) as index:
+        index.admit(["a", "b"], ["", " "], {"title": ["The storm", "A storm"]})
+        with Search.open(index, make=True) as search:
+            assert [search.answer("storm", collapse=way).groups for way in ("exact", "near", "site")] == [2, 2, 2]
