@@ -8,7 +8,7 @@ import pytest
 
 from neardup import Checksum, Combined, MinHash, Sentences, SimHash
 from neardup.errors import ParameterError
-from neardup.evaluation.plans import plan
+from neardup.evaluation.plans import plan, smaller_buckets
 
 SCHEME_OF = {"combined": Combined, "checksum": Checksum}
 SCHEMES = ["trials", "minhash", "simhash", "sentences"]
@@ -218,3 +218,9 @@ def test_a_mark_of_full_buckets_is_explained_wherever_it_is():
     made = plan(threshold=0.8, recall=0.99, documents=10**9, background=0.2)
     assert {one.scheme: one.overflows for one in made.recommendations} == {"minhash": False, "trials": True}
     assert [note for note in made.notes if note.startswith(">: more than this")]
+
+
+def test_smaller_buckets_have_room_at_the_highest_recall_that_allows_it():
+    found = smaller_buckets(MinHash(), 10**9, 0.05)
+    assert (found.parameters["recall"], found.overflows) == (0.95, False)
+    assert smaller_buckets(MinHash(), 10**9, 0.2) is None

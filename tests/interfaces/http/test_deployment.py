@@ -1,9 +1,12 @@
+import gc
 import json
 import signal
 
 import pytest
 from programs import by_then, get
 
+from neardup import Index, MinHash
+from neardup.interfaces.http.deployment import Deployment, opened_service
 from neardup.interfaces.http.tokens import add_token
 
 
@@ -34,3 +37,15 @@ def test_tokens_and_log_are_reloaded_by_a_signal(run, folder, tmp_path, workers)
     assert status(second) == 200
     assert process.complaints().count("not reloaded: ") == 1
     assert process.end()[0] == 0
+
+
+def test_settings_of_a_file_apply_to_an_index_with_a_key(tmp_path, monkeypatch):
+    monkeypatch.setattr(gc, "freeze", lambda: None)
+    monkeypatch.setattr(gc, "set_threshold", lambda _: None)
+    key, config = tmp_path / "key", tmp_path / "neardup.toml"
+    key.write_bytes(bytes(range(16)))
+    config.write_text("[policy]\nthreshold = 0.9\n")
+    Index.create(tmp_path / "keyed", MinHash(key=key.read_bytes())).close()
+    served = opened_service(Deployment(folder=str(tmp_path / "keyed"), key_file=str(key), config=str(config)), print)
+    assert served.index.scheme.threshold == 0.9
+    served.close()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup.interfaces.http.links import MOST, elsewhere, link, paging
+from neardup.interfaces.http.links import MOST, elsewhere, link, linked, paging
 
 
 @given(st.text(st.characters(codec="utf-8"), min_size=1, max_size=60))
@@ -14,6 +14,11 @@ def test_any_text_survives_a_link(text):
     assert made.isascii()
     assert not set(made) & set(" \t\r\n\"'<>`\\")
     assert parse_qs(parts.query, keep_blank_values=True, errors="strict") == {"id": [text], "page": ["2"]}
+
+
+def test_a_link_back_is_left_out_rather_than_the_link():
+    assert linked("/documents", "q=" + "x" * MOST, id="a") == "/documents?id=a"
+    assert linked("/documents", "q=x", id="a") == "/documents?id=a&back=q%3Dx"
 
 
 def test_a_link_longer_than_the_service_takes_is_none():

@@ -564,3 +564,11 @@ def test_columns_of_pandas_without_values_are_null():
         assert index.values("host", urls) == ["a.example"] * 2
         for none in (pages[:0], pandas.DataFrame({"url": [], "text": []}), pa.table({"url": [], "text": []}), []):
             assert crawl.judge_and_admit(none) == crawl.judge_each(none) == []
+
+
+def test_a_scheme_may_sign_the_text_by_its_name():
+    scheme = Checksum(fields=(Field(name="title"), Field(name="text")))
+    with Index.create(scheme=scheme) as index:
+        pages = pa.table({"url": [f"http://{own}.example/" for own in "abc"], "title": [*"xxx"], "text": [*"ppq"]})
+        verdicts = CrawlFilter(index).judge_and_admit(pages)
+    assert [verdict.name for verdict in verdicts] == ["new", "exact duplicate", "new"]

@@ -58,6 +58,10 @@ def test_ways_to_be_stricter_begin_with_the_mildest():
     assert {way.short for way in ways_to_be_stricter(np.zeros(9, np.int64))} == {1}  # no document is short
 
 
+def test_documents_of_just_the_size_are_not_short():
+    assert Stricter(10, 0.5).scores(np.array([0.8, 0.8]), np.array([9, 10])).round(9).tolist() == [0.6, 0.8]
+
+
 def test_each_rule_has_settings_of_its_own():
     rules = match_rules()
     assert len({rule.name for rule in rules}) == len({settings_text(rule.at(0.8)) for rule in rules}) == len(rules)

@@ -19,6 +19,7 @@ ITEMS = [
     *(" ".join(words[3:30]) for words in WORDS[:20]),
     *(" ".join([*words[:20], *(f"z{n}" for n in range(RANDOM.integers(0, 30)))]) for words in WORDS[20:40]),
     *(" ".join(words[5 : 5 + size]) for size, words in enumerate(WORDS[40:55])),
+    " ".join([*LONGEST[:12], "zz"]),  # of just as many words as a run
     "",
     "nothing of this text is in any of the documents that were made above",
 ]

@@ -131,3 +131,10 @@ def test_what_is_refused():
     with pytest.raises(ParameterError, match="two collections"):
         pairs(TEXTS, TEXTS, clusters=True)
     assert np.all(pairs(["a b", "a b"], ["a b"])["right_position"].to_numpy() == 0)
+
+
+def test_containment_is_in_either_direction_in_one_collection_and_of_the_left_between_two():
+    whole, part = "a b c d e f g h i j", "a b c d e f"
+    for texts in ([whole, part], [part, whole]):
+        assert ends(pairs(texts, measure="containment", threshold=0.9)) == [(0, 1)]
+        assert len(pairs(texts[:1], texts[1:], measure="containment", threshold=0.9)) == (texts[0] == part)

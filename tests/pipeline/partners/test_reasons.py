@@ -39,6 +39,9 @@ def test_other_documents_share_no_key_and_estimates_may_be_too_low():
     strict = MinHash(bands=64).with_threshold(0.95)
     decided = [reasons([pair_of(BASE, near, 0)], strict, [], estimated=estimated)[0] for estimated in (False, True)]
     assert decided[1] == "signature"
+    far = " ".join(f"word{n}" for n in range(60) if n % 9)  # plausible, but below the threshold
+    decided = [reasons([pair_of(BASE, far, 0)], MinHash(), [], estimated=estimated)[0] for estimated in (False, True)]
+    assert decided == ["unexplained", "signature"]
     assert reasons([], scheme, []) == []
 
 

@@ -476,3 +476,11 @@ def test_a_page_of_members_reports_all_hidden_hits_of_the_group():
     for page, kept, hidden in ((1, 1, 1), (2, 0, 2), (3, 0, 0)):
         for group in collapse(hits, include=group_id("0"), size=2, page=page).page:
             assert (len(group.kept), len(group.hidden), group.hides) == (kept, hidden, 3)
+
+
+def test_a_cache_knows_what_is_signed_of_records(tmp_path):
+    cache = JudgedSets()
+    with Index.create(tmp_path / "signed", Checksum(fields=(Field(name="title"), Field(name="body")))) as index:
+        for titles, bodies, kept in (("AA", "xx", ["a"]), ("AB", "xx", ["a", "b"]), ("AA", "xy", ["a", "b"])):
+            hits = [{"id": own, "title": one, "text": text} for own, one, text in zip("ab", titles, bodies, strict=True)]
+            assert collapse(hits, index=index, cache=cache).kept == kept

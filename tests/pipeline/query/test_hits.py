@@ -266,3 +266,8 @@ def test_ids_must_be_utf8():
     lists = pa.ListArray.from_arrays([0, 1, 2], invalid(b"\xff", b"b"))
     with pytest.raises(DataError, match="column 'tags' has invalid UTF-8, which ids"):
         Hits(pa.table({"id": ["a", "b"], "tags": lists}), "id", None)
+
+
+def test_a_digest_names_the_fields_of_the_values():
+    one, other = (Hits([{"id": 1, name: "x"}], "id", None) for name in ("site", "kind"))
+    assert one.digest(1, ["site", "kind"]) != other.digest(1, ["site", "kind"])
