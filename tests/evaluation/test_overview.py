@@ -82,3 +82,9 @@ def test_of_a_cluster_the_least_the_middle_and_the_most_alike_are_shown_and_no_c
     assert cluster.shown.tolist() == [3, 6, 5]
     (copies,) = seen([None, (0, 1.0, True), (0, 1.0, True)]).largest
     assert copies.shown.tolist() == [1]
+
+
+def test_the_first_of_equally_large_clusters_are_shown():
+    representatives = np.array([-1, 0] * 500) + np.arange(1000) // 2 * 2 * np.array([0, 1] * 500)
+    found = overview(representatives, np.ones(1000), np.zeros(1000, np.bool_))
+    assert [one.kept for one in found.largest] == [*range(0, 2 * CLUSTERS, 2)]

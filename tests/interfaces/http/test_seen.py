@@ -179,7 +179,10 @@ def test_pages_may_be_html(serve, texts, crawled):
     for wrong in ({"text": "x"}, {"signature": "x"}):
         assert ask.post("/v1/seen/judge", {"pages": [pages[0] | wrong]}).status_code == 422
     refused = ask.post("/v1/seen", {"pages": pages, "recipe": "x"})
-    assert (refused.status_code, refused.json()["detail"][:45]) == (422, "Page 0 has HTML, but the request has a recipe")
+    assert (refused.status_code, refused.json()["detail"][:45]) == (
+        422,
+        "Page 0 has HTML, but the request has a recipe",
+    )
 
 
 def test_pages_are_read_as_those_of_the_index(serve, texts, crawled):

@@ -126,7 +126,10 @@ def test_a_service_becomes_the_writer_when_the_other_one_has_ended(serve, folder
         ask = serve()
         assert readiness(ask) == "no"
         refused = ask.post("/v1/admit", BODY)
-        assert (kind(refused), refused.json()["detail"][:41]) == ("read-only", "Another process writes the index; this on")
+        assert (kind(refused), refused.json()["detail"][:41]) == (
+            "read-only",
+            "Another process writes the index; this on",
+        )
         pages = {"pages": [{"url": "http://a.example/", "text": "a page"}]}
         assert ask.post("/v1/seen/judge", pages).json()["verdicts"][0]["verdict"] == "new"
         assert len(other) == 3

@@ -46,6 +46,7 @@ def test_verdicts_are_those_of_the_index(ask, texts):
         ({"signature": "AAAA"}, None, " 0 has a signature, but the request has no recipe; send"),
         ({"signature": "AAAA"}, SCHEME.recipe, "must be Base64 of 64 bytes"),
         ({"signature": "AAAAAA=="}, SCHEME.recipe, "must be Base64 of 64 bytes"),  # one number, not one for each
+        ({"signature": "!" + "A" * 86 + "=="}, SCHEME.recipe, "must be Base64 of 64 bytes"),
         ({"signature": "no base64"}, SCHEME.recipe, "must be Base64 of 64 bytes"),
         ({"signature": "AAAA", "text": "a text"}, SCHEME.recipe, "instead of a text"),
         ({}, MinHash().recipe, "cannot be compared"),

@@ -53,6 +53,7 @@ def test_changes_are_passed_on_and_read_back(serve, writer, texts, folder):
     (one,) = answers[0].json()["verdicts"]
     found = f"/v1/documents/{quote(one['id'], safe='')}"
     ask.until(lambda: ask.get(found, headers=head).status_code == 200)
+    assert ask("DELETE", f"{found}?text=true", headers=head).status_code == 422
     assert ask("DELETE", found, headers=head).json() == {"removed": 1, "promoted": 0}
     assert ask.get("/readyz?writes=true", headers=head).json() == {"writes": "yes", "status": "ready"}
     refused = ask.post("/v1/seen", {"pages": [{"url": ""}]}, headers=head)

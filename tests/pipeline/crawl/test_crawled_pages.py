@@ -86,6 +86,7 @@ def test_missing_urls_are_ignored():
         (["http://a/"], [1, 2], "contents: 2 numbers for 1 URL"),
         (["http://a/"], ["x"], "contents must be integers of 64 bits"),
         (["http://a/"], [None], "contents must be integers of 64 bits"),
+        (["http://a/"], [True], "contents must be integers of 64 bits"),
         (["http://a/"], [1 << 63], "contents must be integers of 64 bits"),
         (["http://a/"], np.array([1.0]), "contents must be integers of 64 bits"),
         (["http://a/"], 1, "contents must be a sequence, not an int"),

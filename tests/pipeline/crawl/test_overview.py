@@ -42,3 +42,8 @@ def test_small_hosts_do_not_displace_those_with_the_most_repeats():
     urls, contents = zip(*small, *large, strict=True)
     hosts = [one.host for one in crawl_overview(urls, np.array(contents)).by_host]
     assert hosts == [*(f"{number:03}.example" for number in range(MOST - 1)), "large.example"]
+
+
+def test_a_content_is_listed_from_ten_pages_on():
+    urls = [f"http://a.example/{page}" for page in range(19)]
+    assert [one.pages for one in crawl_overview(urls, np.repeat([1, 2], [10, 9])).repeated] == [10]

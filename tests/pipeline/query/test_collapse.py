@@ -482,5 +482,7 @@ def test_a_cache_knows_what_is_signed_of_records(tmp_path):
     cache = JudgedSets()
     with Index.create(tmp_path / "signed", Checksum(fields=(Field(name="title"), Field(name="body")))) as index:
         for titles, bodies, kept in (("AA", "xx", ["a"]), ("AB", "xx", ["a", "b"]), ("AA", "xy", ["a", "b"])):
-            hits = [{"id": own, "title": one, "text": text} for own, one, text in zip("ab", titles, bodies, strict=True)]
+            hits = [
+                {"id": own, "title": one, "text": text} for own, one, text in zip("ab", titles, bodies, strict=True)
+            ]
             assert collapse(hits, index=index, cache=cache).kept == kept

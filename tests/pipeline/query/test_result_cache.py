@@ -95,3 +95,10 @@ def test_threads_share_it():
 def test_its_bound_is_a_number(most):
     with pytest.raises(ParameterError, match="most"):
         JudgedSets(most)
+
+
+def test_a_set_of_just_as_many_hits_as_are_stored_is_stored():
+    cache = JudgedSets(16)
+    for _ in range(2):
+        cache.judged("small", judged)
+    assert (cache.hits, len(cache)) == (1, 1)
