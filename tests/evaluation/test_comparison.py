@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup
-from neardup import Analysis, Checksum, Field, MinHash, compare, containment, explain
+from neardup import Analysis, Checksum, Field, FracMinHash, MinHash, compare, containment, explain
 from neardup.errors import DataError, ParameterError
 from neardup.evaluation.comparison import default_schemes
 from neardup.evaluation.passages import shared_passages
@@ -102,3 +102,9 @@ def test_passages_are_runs_of_words_for_a_scheme_of_letters():
     scheme = MinHash(shingle=9, analysis=Analysis(unit="letter"))
     assert explain("one two three four", "so one two three", scheme).run == 3
     assert explain("one two three four", "so one two three", MinHash(shingle=2)).run == 2
+
+
+def test_both_containments_name_their_direction():
+    lines = str(explain(STORM, EDITED, FracMinHash(scaled=1))).splitlines()
+    assert "; containment of b in a 0.8" in lines[0]
+    assert "; estimated containment of b in a 0.8" in lines[1]

@@ -108,3 +108,10 @@ def test_a_run_that_no_passage_covers_is_shared_all_the_same():
     assert [passage.words for passage in found.shared] == [4]  # disjoint in a, so c d e is in none
     assert found.only_in_a == ()
     assert [b[slice(*span)] for span in found.only_in_b] == ["x"]
+
+
+@pytest.mark.parametrize("run", [1, 2, 3, 5])
+@pytest.mark.parametrize("text", ["one", "one two", "one two three"])
+def test_short_equal_texts_share_all_words_whatever_a_run_is(text, run):
+    (one,) = passages_of_words(word_spans(text), word_spans(text), run).shared
+    assert one.words == len(text.split())

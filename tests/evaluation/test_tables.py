@@ -116,3 +116,13 @@ def test_numbers_of_numpy_are_plain_in_json():
 
 def test_sizes_are_rounded_to_the_next_unit():
     assert "in at most 1 MB;" in str(plan_tables(10, memory=999_600))
+
+
+def test_more_machines_do_not_always_need_less_memory_each():
+    fingerprints, memory = 15_470_091_007, 1_120_738_970
+    plan = plan_tables(fingerprints, memory=memory)
+    (one,) = (one for one in plan.designs if (one.kind, one.pieces) == ("probes", 2))
+    design = TableDesign(kind="probes", distance=3, pieces=2)
+    sizes = {machines: -(-fingerprints // machines) for machines in (219, 220, 234)}
+    fits = {machines: size * design.bytes_each(size) <= memory for machines, size in sizes.items()}
+    assert (one.machines, fits) == (220, {219: False, 220: True, 234: False})

@@ -5,6 +5,7 @@ from time import perf_counter
 
 import pytest
 
+from neardup import Index
 from neardup.interfaces.http import problems
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.problems import Refusal
@@ -84,3 +85,33 @@ def test_short_work_runs_on_the_event_loop_unless_long_work_is_running():
         return during, await work.run(threading.current_thread, long=False)
 
     assert [thread is threading.main_thread() for thread in asyncio.run(run())] == [False, True]
+
+
+LONG = " ".join(f"w{number}" for number in range(5_000))
+PAIR = {"a": {"text": "a"}, "b": {"text": "b"}}
+WORK = [
+    (True, ("POST", "/v1/judge"), {"json": {"documents": [{"text": LONG}]}}),
+    (True, ("POST", "/v1/admit"), {"json": {"documents": [{"id": "a", "text": "a"}]}}),
+    (True, ("DELETE", "/v1/documents/a"), {}),
+    (True, ("GET", "/v1/index"), {}),
+    (True, ("GET", "/v1/groups/a"), {}),
+    (True, ("POST", "/v1/compare"), {"json": PAIR}),
+    (True, ("POST", "/v1/collapse"), {"json": {"hits": ["a"]}}),
+    (False, ("POST", "/v1/judge"), {"json": {"documents": [{"text": "a"}]}}),
+    (False, ("GET", "/v1/documents/a"), {}),
+    (False, ("GET", "/readyz"), {}),
+]
+
+
+@pytest.mark.parametrize(("long", "request_", "given"), WORK)
+def test_which_work_is_long(serve, long, request_, given):
+    ask = serve(limits=Limits(long_requests=1, pause_seconds=0.01))
+    answers = ask.together(*[(request_, given)] * 3)
+    assert sorted(answer.status_code for answer in answers) == ([200, 429, 429] if long else [200] * 3)
+
+
+def test_comparisons_are_short_work_where_no_texts_are_kept(serve, tmp_path):
+    Index.create(tmp_path / "bare").close()
+    ask = serve(str(tmp_path / "bare"), limits=Limits(long_requests=1, pause_seconds=0.01))
+    answers = ask.together(*[(("POST", "/v1/compare"), {"json": PAIR})] * 3)
+    assert {answer.status_code for answer in answers} == {200}

@@ -166,7 +166,7 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
     )
     results = [
         *found.page_of(
-            lambda group, *parts: Group(str(group), *parts), lambda own, rank, _: KeptHit(str(own), rank), _repeat
+            lambda group, *parts: Group(str(group), *parts), lambda own, rank, _: KeptHit(own, rank), _repeat
         )
     ]
     return CollapseAnswer(**found.numbers, results=results)
@@ -175,7 +175,7 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
 def _repeat(  # noqa: PLR0913, PLR0917 - the parts of a ``HiddenHit``
     own: Any, rank: int, _: Any, of: Any, rule: str, measure: str, value: Any, threshold: float | None, verified: Any
 ) -> HiddenRepeat:
-    return HiddenRepeat(str(own), rank, str(of), rule, measure, value, threshold, verified)
+    return HiddenRepeat(own, rank, of, rule, measure, value, threshold, verified)
 
 
 def _records(
