@@ -2,10 +2,10 @@ import json
 
 import pytest
 
-from neardup import Index, dedup_files
+from neardup import Index, MinHash, dedup_files
 from neardup.errors import DataError, ParameterError, StorageDamaged, StorageError, StorageRefused
 from neardup.model.errors import OutputRefused
-from neardup.pipeline.files.ingestion import add_files, is_index
+from neardup.pipeline.files.ingestion import add_files, fill_index, is_index
 from neardup.text import extraction
 from neardup.web_pages import Extraction
 
@@ -54,6 +54,26 @@ def test_an_index_without_its_manifest_is_a_damaged_one(tmp_path, source):
     ):
         with pytest.raises(StorageDamaged, match=r"manifest.json is missing"):
             use()
+
+
+def test_the_closest_kept_document_can_represent_a_near_duplicate(tmp_path):
+    words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
+    texts = [" ".join(words[:9]), " ".join(words[2:]), " ".join(words[1:])]  # the third is closer to the second
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps({"id": f"{n}", "text": text}) + "\n" for n, text in enumerate(texts)))
+    scheme = MinHash(shingle=1, threshold=0.65)
+    for name, choice, expected in (("a", None, "0"), ("b", "closest", "1")):
+        add_files([path], tmp_path / name, scheme=scheme, texts=True, representative=choice)
+        with Index.open(tmp_path / name) as index:
+            assert index.get(["2"])[0].representative == expected
+    with pytest.raises(ParameterError, match="with this index, which was made with 'closest'"):
+        add_files([path], tmp_path / "b", representative="best-ranked")
+    with pytest.raises(ParameterError, match="must be best-ranked or closest"):
+        add_files([path], tmp_path / "c", representative="nearest")
+    dedup_files([path], state=tmp_path / "state", representative="closest")
+    fill_index(tmp_path / "state", tmp_path / "d", representative="closest")
+    with pytest.raises(ParameterError, match="with this state, which was made with 'closest'"):
+        fill_index(tmp_path / "state", tmp_path / "e", representative="best-ranked")
 
 
 def test_urls_in_their_normal_form_are_ids(tmp_path, source):

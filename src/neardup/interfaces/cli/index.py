@@ -30,6 +30,8 @@ USAGE = f"""
 [what a new index keeps]
 --texts: keep the texts, and verify near duplicates on them
 --field NAME:KIND ...: keep a field: string, integer, number, time or flag; can be repeated
+--representative best-ranked|closest=best-ranked: which matching kept document represents a near duplicate: the first
+  admitted or the closest
 --search: build a search table, kept by every later run; a new index keeps texts, title and url, too
 {scheme_options.SCHEME}
 [how it runs]
@@ -52,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.formats import local_folder
 
     arguments.to = str(local_folder("to", arguments.to))
-    ways: dict[str, Any] = options.chosen(arguments, "url texts search durability")
+    ways: dict[str, Any] = options.chosen(arguments, "url texts representative search durability")
     options.require_memory(given, LEAST_OF_INDEX)
     ways |= {"fields": _fields(given.get("field", [])), "memory": arguments.memory}
     if scheme_options.describes_scheme(arguments):

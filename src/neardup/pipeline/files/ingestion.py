@@ -30,6 +30,7 @@ from neardup.model.errors import (
 )
 from neardup.model.folders import INDEX
 from neardup.model.memory import LEAST_OF_INDEX, OF_INDEX
+from neardup.model.policy import Representative, require_representative
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.crawl.filter import Moment
@@ -119,6 +120,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     key: bytes | None = None,
     fields: Mapping[str, Any] | None = None,
     texts: bool = False,
+    representative: Representative | None = None,
     search: bool = False,
     durability: Durability = "commit",
     memory: int = OF_INDEX,
@@ -142,10 +144,10 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     default, they are used, and those of other hosts are learned from archives, and from tables with *url* and ``html``.
     An index that was made without templates has none.
 
-    *scheme*, *fields* and *texts* define a new index; an existing one must agree with them. A field of a new index must
-    be in at least one record. Admitted documents remain in the index if the run is interrupted, and the same call
-    continues; repeating a complete run changes nothing. Inputs, and the parameters *reading*, are as in
-    ``neardup.sources.read``, *durability* and *memory* as in ``Index.create``.
+    *scheme*, *fields*, *texts* and *representative* define a new index; an existing one must agree with those that are
+    given. A field of a new index must be in at least one record. Admitted documents remain in the index if the run is
+    interrupted, and the same call continues; repeating a complete run changes nothing. Inputs, and the parameters
+    *reading*, are as in ``neardup.sources.read``, *durability* and *memory* as in ``Index.create``.
 
     With *search* the index has a search table from then on, which every run updates, and a new index stores texts and
     the string fields ``title`` and ``url`` in addition to *fields*, unless a record has a list, an object or a truth
@@ -171,8 +173,10 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         if is_index(folder):
             index = stack.enter_context(Index.open(folder, "w", scheme=scheme, **ways))
             _require_such(index, asked, texts=texts, search=search)
+            _require_representative(representative, index.store.manifest.terms.representative, "this index")
             kinds, scheme = index.fields, index.scheme
         else:
+            require_representative(representative or "best-ranked")
             _require_room(folder)
         signed = scheme.columns if scheme else ()
         request = replace(request, url=url, columns=(*signed, *kinds, *([url] if url else [])))
@@ -188,6 +192,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         created = index is None
         if index is None:
             ways["templates"] = extraction.templates if documents.has_pages else None
+            ways["representative"] = representative or "best-ranked"
             index = stack.enter_context(
                 Index.create(folder, scheme, fields=documents.kinds, texts=texts or search, **ways)
             )
@@ -275,6 +280,7 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
     key: bytes | None = None,
     fields: Mapping[str, Any] | None = None,
     texts: bool = False,
+    representative: Representative | None = None,
     search: bool = False,
     durability: Durability = "commit",
     memory: int = OF_INDEX,
@@ -284,8 +290,9 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
     """Make an index in a folder of the kept documents of a state; see ``Index.fill``.
 
     Its scheme is that of the state; *scheme*, if given, must have the same settings, and must be given if it has a list
-    of common shingles or a table of weights. The other options are as in ``add_files``. If it fails, there is no index,
-    unless all documents are in it, and only the search table is missing: ``Search.rebuild`` builds that.
+    of common shingles or a table of weights. The state has the choice of a *representative*, too. The other options are
+    as in ``add_files``. If it fails, there is no index, unless all documents are in it, and only the search table is
+    missing: ``Search.rebuild`` builds that.
     """
     kinds = dict(field_kinds(fields))
     ways: dict[str, Any] = {"durability": durability, "memory": memory}
@@ -293,6 +300,7 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
         earlier = stack.enter_context(State.open(state))
         own = schemes.read(earlier.header.scheme, key, where=state) if scheme is None else scheme
         earlier.require(own)
+        _require_representative(representative, earlier.header.policy["representative"], "this state")
         kinds = {**dict.fromkeys((TITLE, URL), STRING), **kinds} if search else kinds
         if is_index(folder):  # without documents, as of a killed run
             index = stack.enter_context(Index.open(folder, "w", scheme=own, **ways))
@@ -373,6 +381,12 @@ def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search
         raise ParameterError("texts", None, rule)
     if search and not index.keeps_texts:
         raise ParameterError("search", None, f"requires texts, and this index was created without them. {_ANOTHER}")
+
+
+def _require_representative(given: Representative | None, own: str, what: str) -> None:
+    """Raise ``ParameterError`` if another choice of representatives is given than the *own* one."""
+    if given is not None and given != own:
+        raise ParameterError("representative", given, f"cannot be used with {what}, which was made with {own!r}; leave it out")
 
 
 def _require_room(folder: AnyPath) -> None:
