@@ -124,8 +124,9 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         " larger than --memory: use a smaller --memory, or a machine with more memory",
         "changed": "restore it, with its modification time, and start the same command again: it continues; or begin"
         " again with --restart",
-        "earlier input": "restore it, with its modification time, and start the same command again: it continues; or"
-        " remove its run and all before it (neardup state forget DIR --before TIME), and begin again with --restart",
+        "earlier input": "restore it, with its modification time, and start the same command again: it continues; if an"
+        " input of this run is at its path now, give that another name first, and begin again with --restart; or remove"
+        " its run and all before it (neardup state forget DIR --before TIME), and begin again with --restart",
     },
     "audit": {
         "changed": "an audit reads the inputs as the run has read them: restore the changed input with its modification"
