@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from test_files import POLICIES, SCHEMES, interrupted, numbers, rows
 
@@ -125,6 +126,19 @@ def test_a_frame_may_have_the_field_that_decides_ties(spark, tmp_path, having):
     fields = "id string, canonical string, text string" + ", noindex boolean" * having
     done = neardup.spark.dedup(spark.createDataFrame(values, fields), keep="canonical", work=tmp_path / "w")
     assert [row.id for row in done.decisions.where("kept").collect()] == [urls[having]]
+
+
+def test_a_frame_may_have_pages(spark, tmp_path):
+    rows = [(f"{n}", f"https://a.example/{n}", f"<p>one text of some words <b>{n % 2}</b>") for n in range(6)]
+    frame = spark.createDataFrame(rows, "id string, url string, html string")
+    table = pa.table(dict(zip(frame.columns, map(list, zip(*rows, strict=True)), strict=True)))
+    pq.write_table(table, tmp_path / "pages.parquet")
+    for options in ({"html": "html"}, {"html": "html", "url": "url"}):
+        expected = dedup_files([tmp_path / "pages.parquet"], **options).result.decisions
+        found = neardup.spark.dedup(frame, work=tmp_path / f"w{len(options)}", **options).decisions.orderBy("position")
+        assert repr(found.toArrow().to_pylist()) == repr(expected.to_pylist())
+    with pytest.raises(ParameterError, match="url='link' must be a column; the DataFrame has id, url, html"):
+        neardup.spark.dedup(frame, html="html", url="link", work=tmp_path / "w")
 
 
 def test_names_are_those_of_whole_columns_and_rejected_rows_are_listed(spark, tmp_path):

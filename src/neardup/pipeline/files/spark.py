@@ -105,8 +105,10 @@ def dedup(  # noqa: PLR0913 - all are options of a run
         require(options.get("state") is None, "state", options.get("state"), f"{rule}; {way_out}")
     fields = [name for name in chosen.columns if name != BODY or name in frame.columns]
     ranking = [name for name in policy.fields if name in policy.required_fields or name in frame.columns]
-    columns = [*dict.fromkeys([id, text, *fields, *ranking])]
-    for parameter, name in (("text", text), ("id", id), *(("columns", name) for name in columns)):
+    pages = {name: options[name] for name in ("html", "url") if options.get(name) is not None}
+    named = {"id": id} | pages | ({} if "html" in pages else {"text": text})
+    columns = [*dict.fromkeys([*named.values(), *fields, *ranking])]
+    for parameter, name in (*named.items(), *(("columns", name) for name in columns)):
         if name not in frame.columns:
             raise ParameterError(parameter, name, f"must be a column; the DataFrame has {', '.join(frame.columns)}")
     by = (order,) if isinstance(order, str) else require_sequence("order", order, "names of columns")
