@@ -3,6 +3,7 @@
 import http.server
 import importlib.util
 import json
+import math
 import os
 import random
 import select
@@ -556,6 +557,7 @@ class Page:
     ("settings", "complaint"),
     [
         ({"action": "hide"}, "must be drop or tag"),
+        ({"action": ["drop"]}, "must be drop or tag"),
         ({"index": "http://127.0.0.1:9"}, "needs JOBDIR, or NEARDUP_REFETCH"),
         ({"index": "http://127.0.0.1:9", "texts": True}, "cannot be used with the index of a service"),
         ({"index": "http://127.0.0.1:9", "key_file": "key"}, "cannot be used with the index of a service"),
@@ -566,6 +568,8 @@ class Page:
         ({"html": "perhaps"}, "NEARDUP_HTML='perhaps' must be True or False"),
         ({"fields": "url"}, "NEARDUP_FIELDS='url' must map names to kinds"),
         ({"refetch": "sometimes"}, "must be unfinished, never or always"),
+        ({"refetch": {"always": 1}}, "must be unfinished, never or always"),
+        ({"html": math.inf}, "NEARDUP_HTML=inf must be True or False"),
         ({"templates": "templates.arrow"}, "needs NEARDUP_HTML"),
         (
             {"index": "http://127.0.0.1:9", "html": True, "templates": "t", "signatures": True, "refetch": "never"},

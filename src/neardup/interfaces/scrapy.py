@@ -129,7 +129,7 @@ class Settings:
             (getter, rule), name = _READ[part], f"NEARDUP_{part.upper()}"
             try:
                 given[part] = getattr(settings, getter)(name)
-            except (TypeError, ValueError) as error:
+            except (TypeError, ValueError, OverflowError) as error:
                 raise ParameterError(name, settings[name], rule) from error
         own = cls(**given)
         holds = isinstance(own.index, str | os.PathLike) and str(own.index) != ""
@@ -138,11 +138,11 @@ class Settings:
             name = getattr(own, part)
             own.require(isinstance(name, str) and name != "", part, "must be the name of a field of items")
         own.require(own.text != own.url, "text", "must not be the field that NEARDUP_URL names")
-        own.require(own.action in {"drop", "tag"}, "action", "must be drop or tag")
+        require_choice("NEARDUP_ACTION", own.action, ("drop", "tag"), "must be drop or tag")
         overwrites = own.action == "tag" and own.tag in {own.url, own.text}
         own.require(not overwrites, "tag", "must not be a field that NEARDUP_URL or NEARDUP_TEXT names")
-        refetches = own.refetch in {"unfinished", "never", "always"}
-        own.require(refetches, "refetch", "must be unfinished, never or always")
+        refetches = ("unfinished", "never", "always")
+        require_choice("NEARDUP_REFETCH", own.refetch, refetches, "must be unfinished, never or always")
         for part in _OF_A_FOLDER if own.is_service else ():
             signs = part == "key_file" and own.signatures
             own.require(signs or not getattr(own, part), part, "cannot be used with the index of a service")
