@@ -189,28 +189,12 @@ def _mark_consonants(word, begin, end):
 
 
 @njit(forceinline=True)
-def _vowels(word, begin, end):
-    """Return one bit for each of at most 64 bytes, the first lowest: whether it is a vowel."""
-    vowels = np.uint64(0)
-    for place in range(begin, end):
-        vowels |= np.uint64(_KINDS[word[place]] & _VOWEL) << np.uint64(place - begin)
-    return vowels
-
-
-@njit(forceinline=True)
-def _region(word, vowels, short, begin, end):
-    """Return where the region behind the first consonant after a vowel begins; *end* if it is empty.
-
-    In a *short* word, *vowels* are those from *begin* on.
-    """
-    if short:
-        vowel = trailing_zeros(vowels)
-        begin = begin + np.int64(vowel + trailing_zeros(~(vowels >> vowel))) if vowels != 0 else end
-    else:
-        while begin < end and not _is(_VOWEL, word[begin]):
-            begin += 1
-        while begin < end and _is(_VOWEL, word[begin]):
-            begin += 1
+def _region(word, begin, end):
+    """Return where the region behind the first consonant after a vowel begins; *end* if it is empty."""
+    while begin < end and not _is(_VOWEL, word[begin]):
+        begin += 1
+    while begin < end and _is(_VOWEL, word[begin]):
+        begin += 1
     begin += 1
     while begin < end and _is(_CONTINUES, word[begin]):
         begin += 1
@@ -222,10 +206,8 @@ def _mark_regions(word, begin, end):
     """Return where R1 and R2 begin."""
     letter = word[begin] & 31
     prefixed = word_at(word, begin) & _PREFIX_MASKS[letter] == _PREFIX_WORDS[letter]
-    short = end - begin < 64
-    vowels = _vowels(word, begin, end if short else begin)
-    first = begin + _PREFIX_LENGTHS[letter] if prefixed else _region(word, vowels, short, begin, end)
-    return first, _region(word, vowels >> np.uint64((first - begin) & 63), short, first, end)
+    first = begin + _PREFIX_LENGTHS[letter] if prefixed else _region(word, begin, end)
+    return first, _region(word, first, end)
 
 
 @njit(forceinline=True)

@@ -130,8 +130,6 @@ def lists(sets, alone, wanted, table, begins, owners, at):
     known = 0
     total = 0
     for one in range(starts.size):
-        for position in range(alone[one], min(alone[one] + _AHEAD, wanted[one])):
-            _fetch(values[starts[one] + position], numbers)
         for position in range(alone[one], wanted[one]):
             if position + _AHEAD < wanted[one]:
                 _fetch(values[starts[one] + position + _AHEAD], numbers)
@@ -233,8 +231,6 @@ def join(
         if found + before > left.size:
             return one, found, compared
         asked = 0
-        for position in range(alone[one], min(alone[one] + _AHEAD, probes[one])):
-            _fetch(values[starts[one] + position], numbers)
         for position in range(alone[one], probes[one]):
             if position + _AHEAD < probes[one]:
                 _fetch(values[starts[one] + position + _AHEAD], numbers)
