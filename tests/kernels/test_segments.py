@@ -4,7 +4,7 @@ import unicodedata
 
 import numpy as np
 import pytest
-from batches import text_batch
+from batches import lists, ragged, text_batch
 from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles import lines, sentences, words
@@ -13,6 +13,7 @@ from neardup.kernels import segments
 from neardup.text.segmentation import ABBREVIATIONS, BEFORE_NUMBERS, ENDINGS, abbreviations
 from neardup.text.unicode import unicode_tables
 
+LINE = st.tuples(st.integers(0, 12), st.integers(0, 2), st.binary(min_size=1, max_size=4))  # hash, words, content
 SMALL = st.text(alphabet=' .!?\n"aB1。é', max_size=30)
 WIDE = st.text(alphabet=" .!?…\n\r\t\x85\u2028\u2029\u3000\"'’”)]aBéÉ1。」！你", max_size=30)
 ABROAD = st.text(alphabet=" ..!\n“«‘›aB1가한ሰ１．．។།", max_size=30)
@@ -119,3 +120,29 @@ def test_case_changes_nothing(turn, text):
 def test_no_documents():
     assert cut([], kernel=segments.sentences) == []
     assert cut(["", ""], kernel=segments.lines) == [[], []]
+
+
+@given(
+    documents=st.lists(st.tuples(st.integers(-1, 2), st.lists(LINE, max_size=6)), max_size=5),
+    listed=st.lists(st.sets(st.integers(0, 12)), min_size=3, max_size=3),
+)
+def test_listed_lines_and_documents_without_them_equal_their_definition(documents, listed):
+    terms, begins = ragged([sorted(one) for one in listed])
+    every = [line for _, own in documents for line in own]
+    hashes, words = (np.array([line[i] for line in every], kind) for i, kind in ((0, np.uint64), (1, np.int64)))
+    _, parts = ragged([own for _, own in documents], object)
+    content, cuts = ragged([line[2] for line in every], np.uint8)
+    content.setflags(write=False)
+    chosen = np.array([number for number, _ in documents], np.int64)
+
+    flags = np.empty(len(every), np.bool_)
+    segments.listed_lines(parts, hashes, words, chosen, terms, begins, flags)
+    out, bounds = np.empty(len(content), np.uint8), np.empty(len(documents) + 1, np.int64)
+    segments.copy_other_lines(content, cuts, parts, flags, out, bounds)
+
+    def is_listed(number, line):
+        return number >= 0 and line[1] > 0 and line[0] in listed[number]
+
+    assert flags.tolist() == [is_listed(number, line) for number, own in documents for line in own]
+    expected = [b"".join(line[2] for line in own if not is_listed(number, line)) for number, own in documents]
+    assert [bytes(one) for one in lists(out, bounds)] == expected

@@ -149,12 +149,9 @@ def _take(stream, bit, lengths):
 
 
 @njit
-def _edges(base, offsets, bucket):
-    """Return the bits at which a bucket of a table begins and ends."""
-    return (
-        (np.uint64(base) + np.uint64(offsets[bucket])) << _THREE,
-        (np.uint64(base) + np.uint64(offsets[bucket + 1])) << _THREE,
-    )
+def _bytes_of(base, offsets, bucket):
+    """Return the bytes at which a bucket of a table begins and ends."""
+    return base + np.int64(offsets[bucket]), base + np.int64(offsets[bucket + 1])
 
 
 @kernel
@@ -163,7 +160,8 @@ def decode(bucket_bits, stream, base, offsets, lengths, words):
     to_bucket = np.uint64(64 - bucket_bits)
     i = 0
     for bucket in range(offsets.size - 1):
-        bit, end = _edges(base, offsets, bucket)
+        begin, behind = _bytes_of(base, offsets, bucket)
+        bit, end = np.uint64(begin) << _THREE, np.uint64(behind) << _THREE
         word = np.uint64(bucket) << to_bucket
         while True:
             difference, read, bit = _take(stream, bit, lengths)
@@ -191,13 +189,13 @@ def _rank(value, entries, guard):
     bucket = np.int64(value >> to_bucket)
     if not is_intact(guard, OFFSETS, FIRST, bucket, bucket + 2):
         return np.int64(0)
-    begin, end = bases[0] + np.int64(offsets[0, bucket]), bases[0] + np.int64(offsets[0, bucket + 1])
-    if not _are_within(begin, end, stream):
+    begin, behind = _bytes_of(bases[0], offsets[0], bucket)
+    if not _are_within(begin, behind, stream):
         refuse(guard, OFFSETS, FIRST, bucket)
         return np.int64(0)
-    if not is_intact(guard, STREAM, FIRST, begin, end) or not is_intact(guard, STARTS, FIRST, bucket, bucket + 1):
+    if not is_intact(guard, STREAM, FIRST, begin, behind) or not is_intact(guard, STARTS, FIRST, bucket, bucket + 1):
         return np.int64(0)
-    bit, end = _edges(bases[0], offsets[0], bucket)
+    bit, end = np.uint64(begin) << _THREE, np.uint64(behind) << _THREE
     word = np.uint64(bucket) << to_bucket
     rank = np.int64(starts[bucket]) - 1
     row = lengths[0]

@@ -35,7 +35,7 @@ _FEW = 16  # entries of a list that are looked at all
 _AHEAD = 16  # rows whose memory is on its way
 PASSED = 1 << 12  # runs of removed documents that are remembered
 
-_ZERO, _ONE = np.uint64(0), np.uint64(1)
+_ONE = np.uint64(1)
 _SPREAD = np.uint64(0x9E37_79B9_7F4A_7C15)
 _MIX = np.uint64(0xD6E8_FEB8_6659_FD93)
 _HALF = np.uint64(32)

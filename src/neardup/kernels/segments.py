@@ -1,7 +1,8 @@
-"""Documents cut into lines or sentences, as byte ranges of their UTF-8 text."""
+"""Documents cut into lines or sentences, as byte ranges of their UTF-8 text, and documents without some lines."""
 
 import numpy as np
 
+from neardup.kernels.ascending import first_from
 from neardup.kernels.characters import (
     INVISIBLE,
     NUMBER,
@@ -262,3 +263,33 @@ def blank(data, offsets, flags):
                 break
             position += length
         flags[document] = position >= source.size
+
+
+@kernel
+def listed_lines(parts, hashes, words, lists, terms, begins, flags):
+    """Flag the lines, cut as by ``lines``, that the list of their document has; lines without words never.
+
+    Line *s* has the hash ``hashes[s]`` (uint64) of its ``words[s]`` words. Document *d* uses the list number
+    ``lists[d]``, or none if that is negative. List *l* is ``terms[begins[l]:begins[l + 1]]`` (uint64), ascending.
+    """
+    for document in range(parts.size - 1):
+        number = lists[document]
+        first = begins[number] if number >= 0 else 0
+        last = begins[number + 1] if number >= 0 else 0
+        for line in range(parts[document], parts[document + 1]):
+            low = first_from(terms, first, last, hashes[line])
+            flags[line] = words[line] > 0 and low < last and terms[low] == hashes[line]
+
+
+@kernel
+def copy_other_lines(data, cuts, parts, flags, out, bounds):
+    """Copy every document without its flagged lines: document *d* becomes ``out[bounds[d]:bounds[d + 1]]``."""
+    count = 0
+    for document in range(parts.size - 1):
+        bounds[document] = count
+        for line in range(parts[document], parts[document + 1]):
+            if not flags[line]:
+                for position in range(cuts[line], cuts[line + 1]):
+                    out[count] = data[position]
+                    count += 1
+    bounds[parts.size - 1] = count

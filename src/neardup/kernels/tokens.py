@@ -21,7 +21,6 @@ USUAL = 16  # words in 64 bytes: seldom more
 SPACE = 0x20  # the letter between two words
 GROUP = 256  # tokens; what is noted of them stays in the processor's first-level cache
 
-_WORD = np.uint64
 _MULTIPLIER = np.uint64(MULTIPLIER)
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _LOW_BITS = np.uint64(0x0101010101010101)

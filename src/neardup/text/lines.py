@@ -6,7 +6,7 @@ from typing import Any, Final, Self
 
 import numpy as np
 
-from neardup.kernels import lines as kernels
+from neardup.kernels import segments as kernels
 from neardup.kernels import shingles
 from neardup.model.arrays import Flags, Positions, TextBatch, Words
 from neardup.model.recipe import Hashing
@@ -55,9 +55,9 @@ class Lines:
         return len(self.parts) - 1
 
     def listed(self, lists: Positions, terms: Words, begins: Positions) -> Flags:
-        """Flag the lines that are in the list of their text: see ``neardup.kernels.lines.listed``."""
+        """Flag the lines that are in the list of their text: see ``neardup.kernels.segments.listed_lines``."""
         flags = np.empty(len(self.hashes), np.bool_)
-        kernels.listed(self.parts, self.hashes, self.words, lists, terms, begins, flags)
+        kernels.listed_lines(self.parts, self.hashes, self.words, lists, terms, begins, flags)
         return flags
 
     def notices(self) -> Flags:
@@ -89,7 +89,7 @@ class Lines:
         """Return the texts without the flagged lines; invalid UTF-8 becomes U+FFFD."""
         out = np.empty(int(self.batch.offsets[-1] - self.batch.offsets[0]), np.uint8)
         bounds = np.empty(len(self) + 1, np.int64)
-        kernels.copy_others(self.batch.data, self.cuts, self.parts, flags, out, bounds)
+        kernels.copy_other_lines(self.batch.data, self.cuts, self.parts, flags, out, bounds)
         whole = out.tobytes()
         return [whole[begin:end].decode(errors="replace") for begin, end in pairwise(bounds)]
 
