@@ -32,7 +32,8 @@ ONLY_LINES: Final = (
     "only JSON lines can represent this; write JSON lines, to a folder if the inputs have several formats"
 )
 TOGETHER: Final = (
-    "inputs that are written together need one type for each field; write one file for each input, to a folder"
+    "inputs that are written together need one type for each field; write one file for each input, to a folder and"
+    " not in parts"
 )
 
 MOST_FIELDS: Final = 10_000  # of records of JSON, with those in objects: each takes memory in every row
