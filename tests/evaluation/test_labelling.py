@@ -85,3 +85,7 @@ def test_the_curve_is_the_same_where_numpy_raises_for_small_numbers():
     usual = likely_same(answers, np.array([0.2, 0.9]), 0.6).tolist()
     with np.errstate(all="raise"):
         assert likely_same(answers, np.array([0.2, 0.9]), 0.6).tolist() == usual
+
+
+def test_the_answer_is_known_of_equal_features_and_of_pairs_with_little_in_common_only():
+    assert [(band.low, band.contained) for band in BANDS if band.known] == [(0.0, False), (1.0, False)]

@@ -6,6 +6,7 @@ import sys
 from neardup import Index
 from neardup.interfaces.http import metrics as module
 from neardup.interfaces.http.metrics import Metrics
+from neardup.pipeline.query.result_cache import JudgedSets
 from neardup.pipeline.query.search import Search
 
 
@@ -46,6 +47,17 @@ def test_the_index_and_its_verdicts_are_measured(serve, folder, texts):
         'neardup_verdicts_total{route="seen",verdict="exact duplicate"} 2.0',
         'neardup_verdicts_total{route="judge",verdict="exact duplicate"} 1.0',
     } <= set(lines)
+
+
+def test_a_search_table_that_is_opened_again_takes_nothing_from_the_counts(serve, folder):
+    with Index.open(folder, "w") as index:
+        Search.open(index, make=True).close()
+    ask = serve()
+    for _ in range(2):
+        assert ask.get("/v1/search?q=storm").status_code == 200
+    for _ in range(2):
+        assert "neardup_collapse_hits_total 1.0\n" in ask.get("/metrics").text
+        ask.service.search.judged = JudgedSets()
 
 
 def test_the_size_of_an_index_is_measured_in_time(serve):

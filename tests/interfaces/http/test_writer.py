@@ -53,6 +53,13 @@ def test_changes_are_passed_on_and_read_back(serve, writer, texts, folder):
     (one,) = answers[0].json()["verdicts"]
     found = f"/v1/documents/{quote(one['id'], safe='')}"
     ask.until(lambda: ask.get(found, headers=head).status_code == 200)
+
+    async def parts():  # sent without a length
+        yield b'{"documents": [{"id": "d", '
+        yield b'"text": "a text"}]}'
+
+    told = ask("POST", "/v1/admit", content=parts(), headers={**head, "Content-Type": "application/json"})
+    assert told.json()["verdicts"] == [{"verdict": "new", "id": "d"}]
     assert ask("DELETE", f"{found}?text=true", headers=head).status_code == 422
     assert ask("DELETE", found, headers=head).json() == {"removed": 1, "promoted": 0}
     assert ask.get("/readyz?writes=true", headers=head).json() == {"writes": "yes", "status": "ready"}

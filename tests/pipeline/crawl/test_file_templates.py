@@ -252,3 +252,11 @@ def test_a_record_whose_address_is_a_list_is_rejected(tmp_path, folder):
     assert [(one.position, one.code) for one in done.rejected] == [(2, "type")]
     kept = [json.loads(line)["url"] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert kept == [PAGES[place][0] for place in (0, 2, 3, 4)]
+
+
+def test_stored_templates_that_did_not_follow_each_other_are_not_used(tmp_path):
+    request, inputs = Request(html="html"), inputs_of([written(tmp_path / "new.jsonl", PAGES)], Request())
+    one, other = (Extraction(templates=learn_templates(pages)) for pages in (PAGES, renamed(PAGES)))
+    following = Extraction(templates=learn_templates(renamed(PAGES), known=one.templates))
+    assert templates_of(None, inputs, request, lambda: [one, following]).known == following.templates
+    assert templates_of(None, inputs, request, lambda: [one, other]).extraction == request.extraction

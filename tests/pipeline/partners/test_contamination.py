@@ -157,3 +157,12 @@ def test_the_share_of_a_document_is_its_largest_of_long_and_short_items():
         found = contamination([f"{long} {short}"], items)
         assert sorted(found.items["share"].to_pylist()) == [6 / 7, 1.0]
         assert found.documents.to_pylist() == [{"id": "0", "position": 0, "items": 2, "share": 1.0}]
+
+
+def test_a_share_of_just_the_threshold_is_contaminated():
+    words = [f"w{number}" for number in range(14)]
+    found = contamination([" ".join(words[:13])], [" ".join(words)], threshold=0.5)  # one of two runs
+    (row,) = found.items.to_pylist()
+    assert (row["share"], row["contaminated"], row["documents"]) == (0.5, True, 1)
+    assert row["passage"] == " ".join(words[:13])
+    assert len(found.documents) == 1

@@ -271,3 +271,5 @@ def test_ids_must_be_utf8():
 def test_a_digest_names_the_fields_of_the_values():
     one, other = (Hits([{"id": 1, name: "x"}], "id", None) for name in ("site", "kind"))
     assert one.digest(1, ["site", "kind"]) != other.digest(1, ["site", "kind"])
+    one, other = (Hits([{"id": 1}, {"id": 2, "site": site}], "id", None) for site in "xy")
+    assert one.digest(2, ["site"]) != other.digest(2, ["site"])

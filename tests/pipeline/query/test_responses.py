@@ -233,6 +233,8 @@ def test_what_is_no_value_is_refused(value):
 def test_nothing_in_a_list_is_nothing(value):
     odd = response(hit("a", 1, site=value or None), hit("b", 1, site=[]), hit("c", 1, site=["x"]))
     assert ids(collapse_response(odd, SameValue("site"))) == ["a", "b", "c"]
+    some = response(hit("a", 1, site=[None, "x"], text=["a b c", None]), hit("b", 1, site="x", text="a b c"))
+    assert [ids(collapse_response(some, by)) for by in (SameValue("site"), None)] == [["a"], ["a"]]
 
 
 def test_an_error_stays_one():
