@@ -115,3 +115,11 @@ def test_comparisons_are_short_work_where_no_texts_are_kept(serve, tmp_path):
     ask = serve(str(tmp_path / "bare"), limits=Limits(long_requests=1, pause_seconds=0.01))
     answers = ask.together(*[(("POST", "/v1/compare"), {"json": PAIR})] * 3)
     assert {answer.status_code for answer in answers} == {200}
+
+
+def test_while_short_requests_are_at_their_limit_all_but_probes_are_rejected(serve):
+    ask = serve(limits=Limits(short_requests=1, pause_seconds=0.01))
+    paths = ["/v1/index", "/docs", "/v1/nothing", "/readyz", "/metrics"]
+    for in_progress, wanted in ((1, [429, 429, 429, 200, 200]), (0, [200, 200, 404, 200, 200])):
+        ask.service.work.in_progress[False] = in_progress
+        assert [ask.get(path).status_code for path in paths] == wanted

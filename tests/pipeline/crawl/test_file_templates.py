@@ -260,3 +260,14 @@ def test_stored_templates_that_did_not_follow_each_other_are_not_used(tmp_path):
     following = Extraction(templates=learn_templates(renamed(PAGES), known=one.templates))
     assert templates_of(None, inputs, request, lambda: [one, following]).known == following.templates
     assert templates_of(None, inputs, request, lambda: [one, other]).extraction == request.extraction
+
+
+def test_texts_of_archives_do_not_decide_the_view_of_pages(tmp_path):
+    links = [f"<p>{n}" + "".join(f"<ul><li><a href=/{n}/{i}>w{n} x{i}</a></ul>" for i in range(40)) for n in range(12)]
+    records = [record(uri=f"http://a.example/{n}", block=http(page.encode())) for n, page in enumerate(links)]
+    texts = [" ".join(f"w{n}x{word}" for word in range(40)).encode() for n in range(150)]
+    headers = ["Content-Type: text/plain"]
+    records += [record("conversion", uri="http://a.example/", block=text, headers=headers) for text in texts]
+    (tmp_path / "a.warc.gz").write_bytes(packed(records))
+    (template,) = learn_from_files([tmp_path / "a.warc.gz"])[0].templates
+    assert (template.view, template.kept) == ("visible", 162)
