@@ -173,6 +173,12 @@ def test_what_no_templates_can_be_added_to(tmp_path, inputs, path, extraction, m
         templates_of(tmp_path / path, inputs_of(inputs, Request()), Request(extraction=extraction))
 
 
+def test_inputs_that_can_be_read_only_once_are_not_learned_from_unasked(tmp_path):
+    request = Request(html="html", url="url")
+    for inputs, learns in (([written(tmp_path / "a.jsonl", PAGES[:1])], True), (["-"], False)):
+        assert templates_of(None, inputs_of(inputs, Request(format="jsonl")), request).learns == learns
+
+
 def test_fields_are_those_of_tables(tmp_path):
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text(PAGES[0][1])
