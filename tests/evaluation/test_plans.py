@@ -1,5 +1,6 @@
 import json
 import pickle
+import re
 from fractions import Fraction
 from math import inf, nan
 
@@ -224,3 +225,8 @@ def test_smaller_buckets_have_room_at_the_highest_recall_that_allows_it():
     found = smaller_buckets(MinHash(), 10**9, 0.05)
     assert (found.parameters["recall"], found.overflows) == (0.95, False)
     assert smaller_buckets(MinHash(), 10**9, 0.2) is None
+
+
+def test_a_number_that_is_always_the_same_is_not_shown():
+    shown = str(plan(threshold=0.98, recall=0.9))
+    assert re.search(r"^simhash +distance \d+ +blocks \d+ ", shown, re.MULTILINE)

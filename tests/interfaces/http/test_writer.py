@@ -94,6 +94,7 @@ def test_a_process_that_reads_says_whether_the_writer_writes(serve, folder, requ
         assert ask.get("/readyz?writes=true").status_code == 503
     ask.until(lambda: ask.get("/readyz").json()["writes"] == "yes")
     assert ask.get("/readyz?writes=true").status_code == 200
+    assert "neardup_writes 0.0\n" in ask.get("/metrics", headers=head).text  # the other process writes
 
 
 def test_without_the_writer_changes_are_refused_and_reads_are_not(serve, tmp_path, texts):

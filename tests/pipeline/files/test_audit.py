@@ -276,3 +276,15 @@ def test_a_key_needs_a_recorded_scheme(files, tmp_path):
         with pytest.raises(ParameterError, match="requires of, a report that has recorded the scheme") as caught:
             audit_files(files, of, scheme=LEAKY, key=bytes(16))
         assert caught.value.name == "key"
+
+
+def test_a_document_dropped_for_an_earlier_one_is_no_kept_partner(tmp_path):
+    words = [f"w{number}" for number in range(40)]
+    near, far = [*words[8:], *"abcdefgh"], [*words[16:], *"abcdefgh", *"ijklmnop"]  # far matches near only
+    for name, texts in (("first", [words]), ("second", [near, far])):
+        lines = [json.dumps({"text": " ".join(text)}) for text in texts]
+        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+        scheme, report = MinHash(shingle=1), tmp_path / f"{name}.parquet"
+        dedup_files([tmp_path / f"{name}.jsonl"], state=tmp_path / "state", report=report, scheme=scheme)
+    found = audit_files([tmp_path / "second.jsonl"], report)
+    assert (found.known, found.documents, found.recall.value, found.missed) == (1, 1, None, ())

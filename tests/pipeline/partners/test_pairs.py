@@ -138,3 +138,4 @@ def test_containment_is_in_either_direction_in_one_collection_and_of_the_left_be
     for texts in ([whole, part], [part, whole]):
         assert ends(pairs(texts, measure="containment", threshold=0.9)) == [(0, 1)]
         assert len(pairs(texts[:1], texts[1:], measure="containment", threshold=0.9)) == (texts[0] == part)
+    assert len(pairs(["a b c d e f"], ["a b c d x"], measure="containment", threshold=0.5)) == 1  # two of four shingles
