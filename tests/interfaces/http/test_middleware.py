@@ -279,3 +279,15 @@ def test_refused_requests_leave_nothing_behind(serve):
     ask("POST", "/v1/judge", content=_endless(), headers=JSON)
     assert ask.service.work.in_progress == {False: 0, True: 0}
     assert ask.service.work.body_memory == 0
+
+
+def test_only_pages_ask_for_a_password(serve):
+    ask = serve(tokens=Tokens.parsed([new_token("read")[1]]))
+    for path, ways in (("/v1/index", ["Bearer"]), ("/", ["Bearer", "Basic"])):
+        asked = ask.get(path).headers.get_list("www-authenticate")
+        assert [one.partition(" ")[0] for one in asked] == ways
+
+
+def test_a_query_has_a_limited_number_of_parameters(serve):
+    query = "&".join(f"p{number}=" for number in range(33))
+    assert serve().get(f"/healthz?{query}").json()["detail"] == "The query has more than 32 parameters."

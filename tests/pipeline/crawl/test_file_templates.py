@@ -261,11 +261,14 @@ def test_a_record_whose_address_is_a_list_is_rejected(tmp_path, folder):
 
 
 def test_stored_templates_that_did_not_follow_each_other_are_not_used(tmp_path):
-    request, inputs = Request(html="html"), inputs_of([written(tmp_path / "new.jsonl", PAGES)], Request())
+    inputs = inputs_of([written(tmp_path / "new.jsonl", PAGES)], Request())
+    request = Request(html="html", url="url")
     one, other = (Extraction(templates=learn_templates(pages)) for pages in (PAGES, renamed(PAGES)))
     following = Extraction(templates=learn_templates(renamed(PAGES), known=one.templates))
     assert templates_of(None, inputs, request, lambda: [one, following]).known == following.templates
-    assert templates_of(None, inputs, request, lambda: [one, other]).extraction == request.extraction
+    for stored in ([one, other], [Extraction()]):
+        found = templates_of(None, inputs, request, lambda stored=stored: stored)
+        assert (found.extraction, found.learns) == (request.extraction, False)
 
 
 def test_texts_of_archives_do_not_decide_the_view_of_pages(tmp_path):

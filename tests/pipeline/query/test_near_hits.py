@@ -102,6 +102,16 @@ def test_what_lies_beyond_the_bounds_is_estimated_or_refused(index, monkeypatch,
     assert decided(collapse(["a", "b"], index=index, verify="estimate")) == [("b", False)]
 
 
+def test_the_value_of_what_is_estimated_is_the_estimate(tmp_path, monkeypatch):
+    edited, scheme = ONE.replace(ONE.split()[0], "another", 1), MinHash(threshold=0.3)
+    monkeypatch.setattr(near_hits, "_LONGEST", 4)
+    with Index.create(tmp_path / "index", scheme, texts=True) as index:
+        index.admit(["a", "b"], [ONE, edited])
+        (hidden,) = collapse(["a", "b"], index=index).page[0].hidden
+    assert (hidden.verified, hidden.value) == (False, scheme.estimate(scheme.sign([ONE]), scheme.sign([edited]))[0])
+    assert hidden.value < 1
+
+
 def test_documents_of_unknown_lengths_may_be_short(tmp_path, monkeypatch):
     """Pairs without texts need what short documents need, by their estimate."""
     edited = ONE.replace(ONE.split()[0], "another", 1)

@@ -46,6 +46,8 @@ def test_the_form_stays_and_repeats_are_inner_hits():
     assert before == NEWS
     assert ids(answer) == ["a", "c", "d"]
     assert duplicates(answer) == [["b"], ["e"], []]
+    copies = collapse_response(response(*(hit(name, score, FERRY) for name, score in (("a", 3), ("b", 2), ("c", 1)))))
+    assert copies["hits"]["hits"][0]["inner_hits"]["duplicates"]["hits"]["max_score"] == 2
     assert {name: value for name, value in answer.items() if name not in {"hits", "neardup"}} == {
         name: value for name, value in NEWS.items() if name != "hits"
     }

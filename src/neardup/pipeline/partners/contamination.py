@@ -219,7 +219,7 @@ class _Search:
         anywhere = np.zeros(number)
         for kind in self._kinds:
             anywhere[kind.items] = kind.partners.met
-        contaminated = (self._share >= self._threshold) & (self._share > 0)
+        contaminated = self._share >= self._threshold
         passages = [self._passage(own) if guilty else None for own, guilty in enumerate(contaminated.tolist())]
         items = pa.table(
             {
