@@ -106,7 +106,9 @@ def test_keys_are_short_and_printable(serve, texts, crawled, key):
 
 def test_several_keys_are_refused(serve, texts, crawled):
     headers = [(KEY_HEADER, "one"), (KEY_HEADER, "two")]
-    assert serve(crawled).post("/v1/seen", pages(("http://a.example/", texts.storm)), headers=headers).status_code == 422
+    assert (
+        serve(crawled).post("/v1/seen", pages(("http://a.example/", texts.storm)), headers=headers).status_code == 422
+    )
 
 
 def test_a_key_belongs_to_one_request(serve, texts, crawled):

@@ -386,7 +386,8 @@ def _require_such(index: Index, kinds: Mapping[str, str], *, texts: bool, search
 def _require_representative(given: Representative | None, own: str, what: str) -> None:
     """Raise ``ParameterError`` if another choice of representatives is given than the *own* one."""
     if given is not None and given != own:
-        raise ParameterError("representative", given, f"cannot be used with {what}, which was made with {own!r}; leave it out")
+        rule = f"cannot be used with {what}, which was made with {own!r}; leave it out"
+        raise ParameterError("representative", given, rule)
 
 
 def _require_room(folder: AnyPath) -> None:
