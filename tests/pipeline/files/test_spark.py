@@ -76,7 +76,7 @@ def test_keys_and_lists_reach_the_executors(spark, tmp_path, sources):
 
 @pytest.mark.parametrize(
     "policy",
-    [{"keep": "max:score", "threshold": 0.8}, {"scheme": SCHEMES[-1]}],
+    [{"keep": "max:score", "threshold": 0.8}, {"scheme": SCHEMES[-1]}, {"measure": "containment", "threshold": 0.7}],
 )
 def test_a_frame_is_decided_as_its_rows_in_memory(tmp_path, frame, records, policy):
     expected = in_memory(records, **policy)

@@ -79,6 +79,7 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     scheme: Scheme | None = None,
     preset: str | None = None,
     threshold: float | None = None,
+    measure: str | None = None,
     keep: str = "first",
     ignore_common: float | CommonShingles | None = None,
     restart: bool = False,
@@ -98,7 +99,7 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     """
     folder = local_folder("work", work).absolute()
     policy = Policy(keep=keep, **{name: options[name] for name in _OF_POLICY if name in options})
-    chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common)
+    chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
     if options.get("verify", "exact") == "exact" and not chosen.columns:
         rule = "cannot be used with a DataFrame and exact verification: later runs with the state read the inputs again"
         way_out = "write the DataFrame to files, and use dedup_files"
