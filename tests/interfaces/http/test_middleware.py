@@ -104,6 +104,7 @@ def test_refused(serve, kind, request_, given):
     answer = ask(*request_, **given)
     refused(answer, kind)
     assert ("allow" in answer.headers) == (kind is problems.METHOD)
+    assert (answer.headers.get("connection") == "close") == (kind is problems.TOO_SLOW)  # the rest may still come
     assert ask.get("/readyz").status_code == 200
 
 

@@ -83,7 +83,7 @@ def test_prefix_queries_run_one_at_a_time_and_too_many_are_rejected(serve, searc
         return find(query, **ways)
 
     ask.service.search.answer = answer
-    prefixes = [(("GET", f"/v1/search?q=s{number}*"), {}) for number in range(6)]
+    prefixes = [(("GET", f"/v1/search?q=the s{number}*"), {}) for number in range(6)]
     pages = [(("GET", f"/?q=p{number}*"), {}) for number in range(2)]
     answers = ask.together(*prefixes, *pages, (("GET", "/v1/search?q=storm"), {}))
     assert sorted(answer.status_code for answer in answers) == [200] * 4 + [429] * 5

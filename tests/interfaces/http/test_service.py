@@ -176,3 +176,12 @@ def test_a_service_that_watches_its_index_no_more_is_not_healthy(serve, monkeypa
     ask.until(lambda: ask.get("/healthz").status_code == problems.BROKEN.status)
     assert "no longer watched: ZeroDivisionError" in ask.reports[0]
     assert ask.get("/readyz").status_code == 200
+
+
+def test_writing_is_not_tried_at_every_look(serve, folder, monkeypatch):
+    monkeypatch.setattr(service, "RETRY_SECONDS", 3600)
+    with Index.open(folder, "w"):
+        ask = serve()
+    for _ in range(3):
+        ask.service._look()
+    assert readiness(ask) == "no"

@@ -170,3 +170,9 @@ def test_texts_that_are_not_utf8_can_be_labelled(tmp_path, texts, kind, repeated
         assert pool.text(labelling.current.a) == labelling.current.text_a
         labelling.answer("same")
     assert labelling.answers[0].text_b.endswith(" \ufffd\ufffd\ufffd")
+
+
+@pytest.mark.parametrize("threshold", [0.25, 0.6])
+def test_the_first_pair_is_near_the_threshold_of_the_scheme(texts, threshold):
+    pool = draw_pairs(texts, scheme=MinHash(threshold=threshold))
+    assert pool.draw([]).resemblance == pytest.approx(threshold, abs=0.15)

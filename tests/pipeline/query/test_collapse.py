@@ -486,3 +486,12 @@ def test_a_cache_knows_what_is_signed_of_records(tmp_path):
                 {"id": own, "title": one, "text": text} for own, one, text in zip("ab", titles, bodies, strict=True)
             ]
             assert collapse(hits, index=index, cache=cache).kept == kept
+
+
+def test_a_closed_index_answers_nothing_not_even_from_a_cache_or_records(index):
+    cache, given = JudgedSets(), [{"id": own, "kind": 1} for own in IDS]
+    collapse(IDS, index=index, cache=cache)
+    index.close()
+    for hits, rule, stored in ((IDS, None, cache), (given, SameValue("kind"), None)):
+        with pytest.raises(StorageRefused, match="is closed"):
+            collapse(hits, rule, index=index, cache=stored)

@@ -286,3 +286,10 @@ def test_a_response_of_another_engine_is_refused_with_what_to_do():
         DataError, match="is not a response of Elasticsearch or OpenSearch; for other engines, pass the hits to"
     ):
         collapse_response(solr)
+
+
+def test_members_are_listed_in_the_order_of_the_response():
+    given = (("a", FERRY, "one"), ("b", FERRY, "two"), ("c", STORM, "one"), ("d", STORM, "two"))
+    news, by = response(*(hit(name, 1, text, site=site) for name, text, site in given)), SameValue("site", keep=2)
+    assert ids(collapse_response(news, [by, NearDuplicates()])) == ["a", "c"]
+    assert ids(collapse_response(news, [by, NearDuplicates()], include=group_id("a"))) == ["a", "b", "c", "d"]

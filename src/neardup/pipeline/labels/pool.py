@@ -245,7 +245,6 @@ class _Search:
         if len(filled) <= 1:
             raise _no_pair()
         left, right = filled[self._random.integers(0, len(filled), (2, 4 * _OTHERS))]
-        left, right = left[left != right], right[left != right]
         sets = distinct_sets(self._features(np.concatenate([left, right])))
         common = shared_by(sets, np.arange(len(left)), np.arange(len(left)) + len(left))
         rest = np.flatnonzero(bands_of(common.resemblance, common.of_smaller) == 0)[:_OTHERS]
