@@ -841,3 +841,10 @@ def test_documents_without_text_are_not_of_one_text(tmp_path):
         index.admit(["a", "b"], ["", " "], {"title": ["The storm", "A storm"]})
         with Search.open(index, make=True) as search:
             assert [search.answer("storm", collapse=way).groups for way in ("exact", "near", "site")] == [2, 2, 2]
+
+
+def test_the_url_of_a_hit_is_the_field_before_its_id(index, search):
+    index.admit(["http://id.example/"], ["a page of two addresses"], {"title": [None], "url": ["https://field.example/"]})
+    search.catch_up()
+    assert search.find("addresses").hits[0].url == "https://field.example/"
+    assert ids(search, "addresses", site="field.example") == ["http://id.example/"]

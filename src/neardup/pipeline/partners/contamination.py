@@ -175,7 +175,7 @@ class _Search:
         long = self._words >= words
         self._kinds = [
             _Kind(replace(self._shingling, size=size), self._texts, np.flatnonzero(chosen))
-            for size, chosen in ((words, long), (min(_SHORT, words), ~long & (self._words > 0)))
+            for size, chosen in ((words, long), (_SHORT, ~long & (self._words > 0)))
             if chosen.any()
         ]
         self._share, self._documents = np.zeros(number), np.zeros(number, np.int64)
