@@ -161,6 +161,28 @@ def test_pairs_that_must_have_been_compared_are_unexplained():
     assert found.reasons["unexplained"].found == 1
 
 
+def test_copies_of_better_documents_take_no_room_in_buckets():
+    words, scheme = [f"w{n}" for n in range(60)], Trials(hashes=8, trials=1, needed=1)  # with one key
+    near = (" ".join([*words[:place], "x", *words[place + 1 :]]) for place in range(60))
+    same = next(text for text in near if (keys := scheme.keys(scheme.sign([" ".join(words), text])))[0] == keys[1])
+    texts = [*[" ".join(words)] * 80, same, f"{same}!"]
+    result = dedup(texts, scheme=scheme)
+    assert result.kept.tolist() == [0]
+    decisions = result.decisions.to_pylist()
+    for one in decisions[80:]:
+        one |= {"representative_position": None, "rule": None}
+    other = replace(
+        result,
+        representatives=np.where(np.arange(82) >= 80, -1, result.representatives),
+        decisions=pa.Table.from_pylist(decisions, result.decisions.schema),
+    )
+    found = audit(other, scheme=scheme).missed
+    assert [(one.position, one.partner_position, one.reason) for one in found] == [
+        (81, 80, "unexplained"),
+        (80, 0, "unexplained"),
+    ]
+
+
 def test_drops_that_match_nothing_are_no_duplicates():
     licence = " ".join(f"licence{n}" for n in range(30))
     texts = [f"{licence} {' '.join(f'own{n}x{m}' for m in range(60))}" for n in range(200)]

@@ -844,7 +844,9 @@ def test_documents_without_text_are_not_of_one_text(tmp_path):
 
 
 def test_the_url_of_a_hit_is_the_field_before_its_id(index, search):
-    index.admit(["http://id.example/"], ["a page of two addresses"], {"title": [None], "url": ["https://field.example/"]})
+    index.admit(
+        ["http://id.example/"], ["a page of two addresses"], {"title": [None], "url": ["https://field.example/"]}
+    )
     search.catch_up()
     assert search.find("addresses").hits[0].url == "https://field.example/"
     assert ids(search, "addresses", site="field.example") == ["http://id.example/"]
