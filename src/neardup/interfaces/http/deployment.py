@@ -18,7 +18,7 @@ from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Tokens
 from neardup.model.errors import NeardupError, counted
 from neardup.model.memory import OF_INDEX
-from neardup.pipeline.config import load_config, scheme_from
+from neardup.pipeline.config import load_config
 from neardup.pipeline.index.index import Index
 from neardup.sources.addresses import Addresses
 from neardup.sources.keys import key_in
@@ -79,10 +79,7 @@ class Deployment:
 def opened_service(deployment: Deployment, report: Report) -> Service:
     """Open the index, and load what the first request needs."""
     key = None if deployment.key_file is None else key_in(deployment.key_file)
-    scheme = None
-    if deployment.config is not None:
-        own_key = {} if deployment.key_file is None else {"key_file": deployment.key_file}
-        scheme = scheme_from({**load_config(deployment.config).settings, **own_key})
+    scheme = None if deployment.config is None else load_config(deployment.config).scheme
     opening = partial(Index.open, deployment.folder, key=key, scheme=scheme, memory=deployment.memory)
     parts = {name: getattr(deployment, name) for name in ("read_only", "addresses", "writer", "extraction", "limits")}
     service = Service(opening, report=report, **parts)
