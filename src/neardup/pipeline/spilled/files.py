@@ -162,7 +162,7 @@ def opened_state(settings: RunSettings) -> Iterator[State | None]:
 
 
 def _opened(inputs: Inputs, settings: RunSettings, state: State | None) -> tuple[Shards, dict[str, str | None] | None]:
-    """Return the inputs, which are not cut yet, behind indexes, and the identity of how their pages become texts.
+    """Return the indexes and then the inputs, not yet cut, and the identity of how their pages become texts.
 
     Raises the errors of a state or an index whose documents were read in another way.
     """
@@ -187,7 +187,9 @@ def _opened(inputs: Inputs, settings: RunSettings, state: State | None) -> tuple
 def _warn_of_replaced(shards: Shards, state: State) -> None:
     """Warn of the first input at the path of an earlier one with other contents, whose texts may be needed again."""
     runs = [run.shards for run in earlier_of(state.folder, [part.name for part in state.segments]).texts]
-    known = {path: one for run in runs for path, one in zip(run.inputs, run.identities, strict=True)}
+    needed = {path for part in state.segments if part.kept for path in part.inputs}
+    pairs = (pair for run in runs for pair in zip(run.inputs, run.identities, strict=True))
+    known = {path: one for path, one in pairs if path in needed}
     for path, one, found in zip(shards.inputs, shards.identities, shards.kinds, strict=True):
         if found.format != FOLDER and known.get(os.path.abspath(path), one) != one:  # noqa: PTH100 - links stay
             why = f"an earlier run with the state {state.folder} has read another file at {display(path)}"
