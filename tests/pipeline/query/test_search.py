@@ -60,6 +60,19 @@ def test_what_is_said_of_a_hit(search):
     assert search.find("nowhere").hits == ()
 
 
+def test_only_the_urls_of_hits_that_are_shown_are_read_unless_sites_are_collapsed(index, search, monkeypatch):
+    index.admit(["c", "d"], [f"{STORM}. {extra}" for extra in ("A bell rang", "No boat went out")])
+    search.catch_up()
+    read, urls = [], search_module._urls
+    monkeypatch.setattr(
+        search_module, "_urls", lambda store, ids, places: read.append(len(places)) or urls(store, ids, places)
+    )
+    for collapse, expected in (("off", [1]), ("exact", [1]), ("site", [3, 1])):
+        read.clear()
+        assert search.answer("storm", collapse=collapse, size=1).examined == 3
+        assert read == expected
+
+
 def test_newest_first_and_of_one_site_only(index, search):
     index.admit(
         ["c", "d", "e"],

@@ -458,11 +458,12 @@ class Search(AbstractContextManager["Search"]):
     def _records(self, ranked: "_Ranked", collapse: str) -> list[dict[str, Any]]:
         """Return hits as records with the value by which they are collapsed.
 
-        It is a number for the bytes of a text that is not blank, or a site.
+        The value is a site, or the same number for the same bytes of a text; a blank text has no number.
         """
         ids = self._store.decoded("id", ranked.places)
-        values: Iterable[int | str | None] = map(site_of, _urls(self._store, ids, ranked.places))
-        if collapse == "exact":
+        if collapse == "site":
+            values: Iterable[int | str | None] = map(site_of, _urls(self._store, ids, ranked.places))
+        else:
             contents = self._store.take("content", ranked.places).tolist()
             values = [(high << 64 | low) or None for high, low in contents]
         return [{"id": own, collapse: value} for own, value in zip(ids, values, strict=True)]
