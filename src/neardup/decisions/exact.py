@@ -29,7 +29,7 @@ class Leaders:
 
     @classmethod
     def by_rank(cls, leaders: Positions, order: Positions) -> Self:
-        """Return the leaders of documents in this *order*; by rank, *leaders* has the rank of each one's leader."""
+        """Return the leaders of ranked documents: *order* has their positions, *leaders* the ranks of their leaders."""
         leads = leaders == np.arange(len(leaders))
         ranks = np.flatnonzero(leads)
         numbers = np.cumsum(leads) - 1

@@ -248,7 +248,10 @@ class ScoredRule(NamedTuple):
 
     @classmethod
     def of(cls, name: str, settings: Callable[..., dict[str, Any]], scores: Values, labelled: int) -> "ScoredRule":
-        """Return a rule by the scores of the *labelled* pairs, and then of random ones; without any, none matches."""
+        """Return a rule whose *scores* are first those of the *labelled* pairs, and then those of random ones.
+
+        Without random pairs, none matches at any threshold.
+        """
         random = scores[:, labelled:] if scores.shape[1] > labelled else np.zeros((len(scores), 1))
         return cls(name, settings, scores[:, :labelled], random)
 
@@ -259,7 +262,7 @@ class ScoredRule(NamedTuple):
 
 
 class JudgedRule(NamedTuple):
-    """What labels choose of a rule, the share of decisions in which each pair matches by it, and how good that is."""
+    """What all labels choose of a rule, which pairs it matches by ``held_out``, and how good it is by these."""
 
     choice: Choice
     matched: Values
@@ -393,7 +396,7 @@ def tuned(rules: Sequence[ScoredRule], labels: Labels, goal: str, *, unsure: int
 def _judged(  # noqa: PLR0913, PLR0917 - what is judged, by what
     rule: ScoredRule, labels: Labels, goal: Goal, seed: int, samples: Values, expected_same: float
 ) -> JudgedRule:
-    """Return what all labels choose of a rule, and how good it is on labels that do not choose."""
+    """Choose the variant and the threshold of a rule by all labels, and judge the rule by cross-validation."""
     usable = ~_indiscriminate(rule.matching(), expected_same)
     matched = held_out(rule.scores, labels, goal, seed, usable)
     choice = chosen(rule.scores, labels, goal, usable)

@@ -32,7 +32,7 @@ def prefix_shift(prefixes):
 
 @njit
 def sort(values):
-    """Sort uint64 values in place: a few by insertion, in runs that are merged, more of them digit by digit.
+    """Sort uint64 values in place: a few by insertion, more of them digit by digit.
 
     No order of the values makes this slow. For hashes, it is faster than the ``sort`` of arrays, which also takes a
     second to compile.

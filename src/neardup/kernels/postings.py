@@ -150,7 +150,7 @@ def begin_of(entries, low, high, key, guard, entries_begin):
 def _behind_removed(entries, place, end, key, above, alive, passed, guard, entries_begin):
     """Return the place after the removed documents of a key that begin at *place*, and a damaged block or ``INTACT``.
 
-    *passed* (int64[n, 2], zeros at first) remembers where long runs of them begin and end: they are never there again.
+    *passed* (int64[n, 2], zeros at first) remembers where long runs of them begin and end: they stay removed.
     """
     last = place
     while last < end:

@@ -146,7 +146,10 @@ class Admissions:
     def _new_or_changed(
         self, known: list[Known | None], given: Given, step: slice, places: Places, least: float | None
     ) -> tuple[list[int], Asked | None]:
-        """Return the rows of new and changed documents, and these, signed; complete the verdicts on changed ones."""
+        """Return the rows of new and changed documents, and these documents, signed, if there are any.
+
+        The verdicts on changed documents are completed.
+        """
         rest = [row for row, found in enumerate(known) if found is None or found.changed]
         if not rest:
             return rest, None

@@ -70,7 +70,7 @@ class Index(AbstractContextManager["Index"]):
     def __init__(self, store: Store, scheme: Any, disk: Disk) -> None:
         self._store, self._scheme, self._disk = store, scheme, disk
         self._kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
-        self._judge, self._policy = Judge(store, scheme), repr(scheme)
+        self._judge, self._settings = Judge(store, scheme), repr(scheme)
         self._admissions = Admissions(store, scheme, self._judge)
         self._groups = GroupPages(store)
         self._templates: tuple[str | None, HostTemplates | None] = None, None  # those read last, after their identity
@@ -339,7 +339,7 @@ class Index(AbstractContextManager["Index"]):
         """
         self._store.require_open()
         mark, generation, log_bytes, total = self._store.state
-        return mark, self._policy, generation, log_bytes, total
+        return mark, self._settings, generation, log_bytes, total
 
     def group(self, id: str) -> list[str]:  # noqa: A002 - as above
         """Return the ids of the cluster of a document, in order of admission.

@@ -71,7 +71,7 @@ def require_representable(job: Job, outputs: Sequence[Output], stages: Stages) -
 def write_outputs(
     job: Job, result: StoredResult, outputs: Sequence[Output], stages: Stages, settings: RunSettings
 ) -> None:
-    """Write the report and the outputs, and remove the parts of outputs that others have left there.
+    """Write the report and the outputs, and remove the parts that other runs have left in folders of outputs.
 
     Raises ``OutputRefused`` for a file that others have made since the outputs were checked, and ``StorageFailed`` if a
     disk has no room for the outputs.

@@ -116,7 +116,7 @@ def _terms(folder: WorkFolder) -> dict[str, Any]:
 
 
 def _folder_of_paths(folder: WorkFolder) -> str | None:
-    """Return the folder in which the relative paths of a run count; ``None`` if it is not here and there are none."""
+    """Return the folder in which the relative paths of a run count; ``None`` if it is not here, nor needed."""
     stated = _terms(folder)["changeable"]
     here: str = stated["folder"]
     if os.path.isdir(here):  # noqa: PTH112 - a string
