@@ -4,7 +4,7 @@ import random
 import numpy as np
 import pytest
 
-from neardup import MinHash
+from neardup import MinHash, dedup_files
 from neardup.engines.journal import Journal
 from neardup.model.policy import Policy
 from neardup.pipeline.spilled import files
@@ -105,3 +105,16 @@ def job_of(tmp_path):
     yield begin
     for journal in opened:
         journal.close()
+
+
+@pytest.fixture
+def nearly_finished(monkeypatch, tmp_path, sources):
+    """Begin a run that is interrupted when all is written."""
+
+    def begin(out, **options):
+        with monkeypatch.context() as patch:
+            patch.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                dedup_files(sources, out, work=tmp_path / "w", **options)
+
+    return begin

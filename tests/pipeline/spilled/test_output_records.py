@@ -10,7 +10,6 @@ import pytest
 from archives_made import packed, page
 
 from neardup import dedup_files
-from neardup.engines.journal import Journal
 from neardup.errors import DataError, StorageDamaged
 from neardup.pipeline.spilled import files
 from neardup.pipeline.spilled import output_records as stage
@@ -53,19 +52,6 @@ def test_the_kept_documents_are_written_last(tmp_path, sources):
         paths = {name: tmp_path / f"{len(way)}-{name}.jsonl" for name in names}
         dedup_files(sources, **paths, **way, threads=1)
         assert max(paths, key=lambda name: paths[name].stat().st_mtime_ns) == "out"
-
-
-@pytest.fixture
-def nearly_finished(monkeypatch, tmp_path, sources):
-    """Begin a run that is interrupted when all is written."""
-
-    def begin(out, **options):
-        with monkeypatch.context() as patch:
-            patch.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                dedup_files(sources, out, work=tmp_path / "w", **options)
-
-    return begin
 
 
 def test_an_output_that_was_lost_is_written_again(tmp_path, sources, nearly_finished):

@@ -10,7 +10,6 @@ import pytest
 from archives_made import packed, page
 
 from neardup import dedup_files
-from neardup.engines.journal import Journal
 from neardup.errors import DataError, OutputError, ParameterError
 from neardup.pipeline.spilled import outputs as stage
 from neardup.pipeline.spilled.outputs import outputs_of
@@ -96,19 +95,6 @@ def test_the_documents_of_a_folder_may_have_another_format(tmp_path):
         [json.loads(line)["id"] for line in (tmp_path / key / "in.jsonl").read_text().splitlines()] for key in outputs
     )
     assert (kept, dropped, marked) == (["a.txt"], ["b.txt"], ["a.txt", "b.txt"])
-
-
-@pytest.fixture
-def nearly_finished(monkeypatch, tmp_path, sources):
-    """Begin a run that is interrupted when all is written."""
-
-    def begin(out, **options):
-        with monkeypatch.context() as patch:
-            patch.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                dedup_files(sources, out, work=tmp_path / "w", **options)
-
-    return begin
 
 
 def test_another_report_of_an_interrupted_run_is_written(tmp_path, sources, nearly_finished):
