@@ -544,6 +544,14 @@ def test_what_differs_from_the_state_is_refused(neardup, state, options, words, 
     assert not (tmp_path / "seen").exists()
 
 
+def test_the_choice_of_representatives_need_not_be_repeated(neardup, pages):
+    neardup("dedup", pages, "--out", "kept.jsonl", "--state", "closest", "--representative", "closest")
+    neardup("index", "--from", "closest", "--to", "seen")
+    neardup("index", pages, "--to", "seen")
+    shown = neardup("index", pages, "--to", "seen", "--representative", "best-ranked", code=2).err
+    assert "--representative best-ranked cannot be used with this index, which was made with 'closest'" in shown
+
+
 def test_only_a_new_index_is_filled(neardup, state, pages):
     neardup("index", pages, "--to", "seen")
     shown = neardup("index", "--from", state, "--to", "seen", code=2).err

@@ -30,8 +30,8 @@ USAGE = f"""
 [what a new index keeps]
 --texts: keep the texts, and verify near duplicates on them
 --field NAME:KIND ...: keep a field: string, integer, number, time or flag; can be repeated
---representative best-ranked|closest=best-ranked: which matching kept document represents a near duplicate: the first
-  admitted or the closest
+--representative best-ranked|closest: which matching kept document represents a near duplicate: the first admitted or
+  the closest (default: best-ranked)
 --search: build a search table, kept by every later run; a new index keeps texts, title and url, too
 {scheme_options.SCHEME}
 [how it runs]
