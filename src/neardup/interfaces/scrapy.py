@@ -48,10 +48,7 @@ from neardup.sources.output import atomic
 from neardup.text.extraction import Extraction, View
 from neardup.text.host_templates import HostTemplates
 
-UNFINISHED: Final = (
-    "unfinished-crawl"  # the file, in an index's folder or JOBDIR, with the numbers of ``_UnfinishedCrawls``
-)
-
+UNFINISHED: Final = "unfinished-crawl"  # the file of ``_UnfinishedCrawls``, in an index's folder or JOBDIR
 SEEN: Final = "neardup.seen"  # the file in JOBDIR with requests and pages of an interrupted crawl, empty in others
 _QUEUES: Final = "requests.queue"  # Scrapy's folder in JOBDIR
 
@@ -318,10 +315,10 @@ class Crawl:
 
 
 class _UnfinishedCrawls:
-    """The admissions of unfinished crawls, in a *file* that exists until one is finished; without a file, nowhere.
+    """The admissions of unfinished crawls, in a *file* that is removed when a crawl finishes; without a file, none.
 
-    ``first`` is the first of them, and ``unwritten`` the first whose item may not be written: those of a crawl that
-    was not killed are. Without unfinished crawls, both are the *following* admission.
+    ``first`` is the first of them, and ``unwritten`` the first whose item may be lost, because its crawl was killed.
+    Without such an admission, each is the *following* one.
     """
 
     def __init__(self, file: Path | None, following: int) -> None:
