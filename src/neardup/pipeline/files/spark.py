@@ -29,7 +29,7 @@ _DECISIONS: Final = "decisions.parquet"
 _STORED: Final = "documents-"
 _COMPLETE: Final = "_SUCCESS"  # Spark writes it last
 _OF_POLICY: Final = ("verify", "gather", "representative")
-_NUMBERS: Final = re.compile(r"#\d+L?|@[0-9a-f]+")  # of columns and objects, in a query; they differ between sessions
+_NUMBERS: Final = re.compile(r"(?<=[\w)\]`])(#\d+L?|@[0-9a-f]+)")  # of columns and objects, other ones in each session
 
 
 @dataclass(frozen=True, slots=True, eq=False)
