@@ -176,7 +176,9 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             _require_representative(representative, index.store.manifest.terms.representative, "this index")
             kinds, scheme = index.fields, index.scheme
         else:
-            require_representative(representative or "best-ranked")
+            if representative is not None:
+                require_representative(representative)
+                ways["representative"] = representative
             _require_room(folder)
         signed = scheme.columns if scheme else ()
         request = replace(request, url=url, columns=(*signed, *kinds, *([url] if url else [])))
@@ -192,7 +194,6 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         created = index is None
         if index is None:
             ways["templates"] = extraction.templates if documents.has_pages else None
-            ways["representative"] = representative or "best-ranked"
             index = stack.enter_context(
                 Index.create(folder, scheme, fields=documents.kinds, texts=texts or search, **ways)
             )
