@@ -11,8 +11,6 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from neardup.engines.executors import Executors, elsewhere
 from neardup.engines.journal import BLOCK, Journal
 from neardup.engines.local import LocalEngine
@@ -103,12 +101,10 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
             job = listed(job, stages, settings.ignore_common)
             report_continuation(job, journal, settings.continued)
             memory = settings.memory if settings.executors is None else 0  # executors have texts in progress
-            result = decided(job, stages, settings.announce, memory)
+            result = decided(job, stages, settings.announce, memory, revisits=settings.revisits)
         result.segment = begun["segment"]
-        if settings.revisits:
-            known = result.documents.originals(np.asarray(result.representatives)[result.exact])
-            result.summary = replace(result.summary, revisits_missing=known["offset"].null_count)
         write_outputs(job, result, outputs, stages, settings)
+        result.summarizing()  # raises its errors before the run is complete
         if state is not None and earlier.adds:
             blocks = len(journal.records(job.stage("settle")))
             stage = f"add-{reporting(job, outputs, settings.outputs.get('report'))}"

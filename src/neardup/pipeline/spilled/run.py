@@ -115,9 +115,16 @@ def listed(job: Job, stages: Stages, share: float | None) -> Job:
 
 
 def decided(
-    job: Job, stages: Stages, announce: Callable[[Forecast], None] = lambda _: None, memory: int = 0
+    job: Job,
+    stages: Stages,
+    announce: Callable[[Forecast], None] = lambda _: None,
+    memory: int = 0,
+    *,
+    revisits: bool = False,
 ) -> StoredResult:
     """Decide all documents of the inputs; the stages that are recorded are not repeated.
+
+    The summary is made in parallel to what follows. With *revisits*, it counts those that will be missing.
 
     *announce* is called with what the run is expected to need, with this *memory* for texts and features in progress,
     when its first shards were read. Raises ``DataError`` if no document is left, and if no record has a field that was
@@ -156,7 +163,8 @@ def decided(
     decisions = partial(decide, job, signed, blocks, engine)
     record = stages.one(job.stage("decide"), _with_room(job, to_order, "decide", decisions))
     result = StoredResult(job, documents, record["rules"])
-    result.summary = _summary(job, result, {**proposed, **record}, settled, engine)
+    counts = {**proposed, **record, "compared": proposed["compared"] + sum(one["compared"] for one in settled)}
+    result.summarizing = engine.begin(partial(_summary, job, result, counts, revisits=revisits))
     return result
 
 
@@ -250,11 +258,11 @@ def _require_compared(job: Job, records: Sequence[Record], replaced: Container[s
     require_documents(job, own, names, replaced, [job.shards.request.text, *job.scheme.columns])
 
 
-def _summary(job: Job, result: StoredResult, counts: Record, settled: list[Record], engine: LocalEngine) -> Summary:
-    """Return the run in numbers; *counts* are those of the stages that proposed and decided."""
-    names = ("kept", "exact", "near", "empty", "too_short", "candidates", "not_compared")
+def _summary(job: Job, result: StoredResult, counts: Record, *, revisits: bool) -> Summary:
+    """Return the run in numbers; *counts* are those of the stages that proposed, compared and decided."""
+    names = ("kept", "exact", "near", "empty", "too_short", "candidates", "compared", "not_compared")
     documents, representatives, exact = result.documents, np.asarray(result.representatives), result.exact
-    ids, texts = documents.ids[: len(documents)], partial(documents.raw_texts, map_=engine.map)
+    ids, originals = documents.ids[: len(documents)], representatives[exact] if revisits else representatives[:0]
     drops, hints = None, dict[str, int]()
     if documents.without_templates:
         drops = SameHostDrops.of(ids, documents.places(), representatives, exact)
@@ -267,10 +275,10 @@ def _summary(job: Job, result: StoredResult, counts: Record, settled: list[Recor
         job.policy,
         documents=len(documents),
         **{name: counts[name] for name in names},
-        compared=counts["compared"] + sum(record["compared"] for record in settled),
         duplicate_ids=count_repeats(map(chunk_batch, ids.chunks)),
         known=int((representatives >= len(documents)).sum()),
         same_host_drops=drops,
+        revisits_missing=documents.originals(originals)["offset"].null_count,
         **hints,
-        **what_is_shared(documents.ids, texts, representatives, exact, job.scheme),
+        **what_is_shared(documents.ids, documents.raw_texts, representatives, exact, job.scheme),
     )

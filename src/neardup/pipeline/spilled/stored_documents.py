@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from neardup.model.arrays import Flags, Positions
 from neardup.model.changes import is_keyed
 from neardup.model.errors import DataError
 from neardup.pipeline.corpus.documents import rows_in
-from neardup.pipeline.corpus.result import RunResult, decided_rows, with_places
+from neardup.pipeline.corpus.result import RunResult, Summary, decided_rows, with_places
 from neardup.pipeline.spilled.earlier_documents import Earlier
 from neardup.pipeline.spilled.job import REVISITS, Job, of_shard
 from neardup.pipeline.spilled.outcome import DROPPED, EXACT, REPRESENTATIVES, RULES
@@ -92,10 +92,10 @@ class StoredDocuments:
         """Return the positions at which the documents are stored: the earlier ones are before the others there."""
         return np.where(positions < len(self), positions + self.signed.first, positions - len(self))
 
-    def raw_texts(self, positions: Positions, map_: Callable[..., Iterable[Any]] = map) -> list[bytes | None]:
+    def raw_texts(self, positions: Positions) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text. Their shards are read again.
 
-        *map_* applies the function that reads a shard, in order. Earlier texts whose file was changed or removed are
+        Earlier texts whose file was changed or removed are
         missing, too: what needs them for decisions has read them before.
         """
         signed, earlier = self.signed, self._job.earlier
@@ -111,8 +111,8 @@ class StoredDocuments:
         for shard in np.unique(shards[shards >= 0]).tolist():
             own = np.unique(places[shards == shard])
             wanted.append((partial(signed.texts, shard), own, own - signed.edges[shard]))
-        for some in map_(lambda one: _texts(*one), wanted):
-            found |= some
+        for one in wanted:
+            found |= _texts(*one)
         return [found[place] for place in places.tolist()]
 
 
@@ -137,9 +137,11 @@ class StoredResult(RunResult):
 
     The documents are numbered from 0, and the earlier ones after them; ``representatives`` is int64[n], the number of
     each one's representative, or -1. ``segment`` is the name of the one that the run adds to its state, if it adds one.
+    ``summarizing`` waits for the summary.
     """
 
     segment: str
+    summarizing: Callable[[], Summary]
     source = None
 
     def __init__(self, job: Job, documents: StoredDocuments, rules: list[str]) -> None:
@@ -162,6 +164,11 @@ class StoredResult(RunResult):
         self._rules = np.array(rules, dtype=object)
         self._places = documents.places()
         self.scheme = None if is_keyed(job.scheme.key_identity) else job.scheme
+
+    @cached_property
+    def summary(self) -> Summary:  # type: ignore[override]  # it is assigned by no one
+        """The run in numbers."""
+        return self.summarizing()
 
     @property
     def exact(self) -> Flags:
