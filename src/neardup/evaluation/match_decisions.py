@@ -9,7 +9,6 @@ from neardup.decisions.evidence import COSINE, distinct_sets, exact_measure
 from neardup.evaluation.plain_results import AsDict
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Features, Signatures, TextBatch
-from neardup.schemes.combined import Combined
 from neardup.schemes.plausibility import PlausiblePairs
 from neardup.schemes.scheme import Scheme
 from neardup.schemes.thresholds import thresholds_of
@@ -124,12 +123,7 @@ def _of_fields(
 
 def _estimate(scheme: Any, signed: Signatures) -> Estimate:
     left, right = signed[1:], signed[:1]  # the better-ranked text comes first
-    if isinstance(scheme, Combined):
-        both = [*map(_estimate, (scheme.first, scheme.second), scheme.parts(signed))]
-        measure, value, threshold = "rules that match", float(sum(one.matches for one in both)), 2.0
-        detail: dict[str, Any] = {name: one.as_dict() for name, one in zip(("first", "second"), both, strict=True)}
-    else:
-        measure, value, threshold, detail = scheme.reading(left, right)
+    measure, value, threshold, detail = scheme.reading(left, right)
     missing = not signed.present.all()
     return Estimate(
         rule=scheme.signature_rule,

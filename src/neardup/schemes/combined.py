@@ -15,7 +15,7 @@ from neardup.model.errors import require
 from neardup.model.options import SHORT, THRESHOLD, Option
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.minhash import MinHash
-from neardup.schemes.scheme import Scheme, Shares
+from neardup.schemes.scheme import Reading, Scheme, Shares
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
 from neardup.text.columns import gathered, text_column
@@ -212,6 +212,17 @@ class Combined(Scheme):
             return chance
         further = self.second.probability(resemblance)
         return np.minimum(chance, further) if self.first.name == self.second.name else chance * further
+
+    def reading(self, left: Signatures, right: Signatures) -> Reading:
+        """Return how many of both rules match, and the readings of both schemes."""
+        detail: dict[str, Any] = {}
+        parts = zip(("first", "second"), (self.first, self.second), self.parts(left), self.parts(right), strict=True)
+        for name, scheme, one, other in parts:
+            measure, value, threshold, more = scheme.reading(one, other)
+            read = {"measure": measure, "value": value, "threshold": threshold}
+            matches = bool(scheme.matches(one, other)[0])
+            detail[name] = {"rule": scheme.signature_rule, **read, "matches": matches, "detail": more}
+        return Reading("rules that match", float(sum(one["matches"] for one in detail.values())), 2.0, detail)
 
     def curves(self, values: Any) -> dict[str, Any]:
         """Return ``match``, by both schemes, and ``candidate``, by the first one."""
