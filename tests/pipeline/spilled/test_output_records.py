@@ -1,5 +1,6 @@
 import gzip
 import json
+import time
 from errno import ENOSPC
 from functools import partial
 
@@ -10,8 +11,9 @@ import pytest
 from archives_made import packed, page
 
 from neardup import dedup_files
+from neardup.engines.processes import Processes
 from neardup.errors import DataError, StorageDamaged
-from neardup.pipeline.spilled import files
+from neardup.pipeline.spilled import files, run
 from neardup.pipeline.spilled import output_records as stage
 from neardup.pipeline.spilled.output_records import write
 from neardup.pipeline.spilled.run import Stages
@@ -334,3 +336,24 @@ def test_room_is_needed_for_outputs_in_the_format_of_their_inputs(tmp_path, sour
     assert needed == [(tmp_path, pytest.approx(0.7 * size, abs=1), "write the outputs")]
     dedup_files(sources, report=tmp_path / "why.jsonl", work=tmp_path / "w")
     assert needed[1:] == [(tmp_path, 150 * len(done.documents), "write the outputs")]
+
+
+def test_pages_are_written_by_their_own_function_once_the_summary_is_made(tmp_path, monkeypatch):
+    """The summary reads the pages of large clusters again, in parallel to what is written."""
+    done = []
+    summarized, turn_to = run.what_is_shared, Processes.turn_to
+
+    def what_is_shared(*parameters):
+        time.sleep(0.3)
+        done.append("summary")
+        return summarized(*parameters)
+
+    def turned(processes, function):
+        done.append("whole" if function.settings.get("whole") else "pages")
+        turn_to(processes, function)
+
+    monkeypatch.setattr(run, "what_is_shared", what_is_shared)
+    monkeypatch.setattr(Processes, "turn_to", turned)
+    archive = archive_of_pages(tmp_path / "pages.warc.gz")
+    dedup_files([archive], tmp_path / "out.jsonl", work=tmp_path / "work", threads=2)
+    assert done[-2:] == ["summary", "whole"]

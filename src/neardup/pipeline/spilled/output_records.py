@@ -80,6 +80,7 @@ def write_outputs(
     require_own(job, outputs, report, force=settings.force)
     _require_room(job.shards, outputs, result, report)
     if processes is not None and any(_writes_texts(job.shards, output) for output in outputs):
+        result.summarizing()  # it reads pages by the earlier function
         processes.turn_to(extracting(settings.request.extraction, whole=True))
     if report is not None:
         stage = f"report-{reporting(job, outputs, report)}"
