@@ -216,13 +216,27 @@ def explained(prose: str) -> set[str]:
     return set(re.findall(r"`(?:\w+ )*(--[a-z-]+)[` ]", prose))
 
 
+def grouped(found: list[tuple[str, str]]) -> dict[str, set[str]]:
+    """Return the verbs after each heading."""
+    groups: dict[str, set[str]] = {}
+    own: set[str] = set()
+    for heading, verb in found:
+        own = groups.setdefault(heading.lower(), set()) if heading else own
+        own.update([verb] if verb else [])
+    return groups
+
+
 def test_every_option_of_the_command_line_is_explained():
     """Each verb has a section or a page, which may link to the section of ``dedup`` for the options that both have."""
     page = (ROOT / "docs/guide/command-line.md").read_text("utf-8")
     sections = dict(re.findall(r"^## (.+?)\n(.*?)(?=^## |\Z)", page, re.MULTILINE | re.DOTALL))
     shared = explained(sections["dedup"]) & options("dedup")
-    verbs = re.findall(r"^    ([a-z]+)\b", called(["--help"])[1], re.MULTILINE)
-    assert set(verbs) == set(re.findall(r"\[`([a-z]+)`\]", page.partition("\n## ")[0])), "the table of verbs"
+    overview = re.findall(
+        r"^(?:([a-z ,]+):|  ([a-z]+) .*)$", called(["--help"])[1].partition("\noptions:")[0], re.MULTILINE
+    )
+    table = re.findall(r"\*\*(.+?)\*\*|\[`([a-z]+)`\]", page.partition("\n## ")[0])
+    assert grouped(overview) == grouped(table), "the table of verbs"
+    verbs = [verb for _, verb in overview if verb]
     missing = []
     for verb in verbs:
         (prose,) = [section for heading, section in sections.items() if verb in re.split(r"\W+", heading)] or [

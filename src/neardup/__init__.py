@@ -1,4 +1,4 @@
-"""Finds, explains and eliminates near-duplicate documents.
+"""Finds, explains and removes near-duplicate documents.
 
 Importing has no effect and loads nothing heavy: each name is loaded when it is first used.
 """

@@ -16,7 +16,9 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
+from itertools import chain
 from pathlib import Path
+from shutil import get_terminal_size
 from textwrap import wrap
 from types import ModuleType
 from typing import Any, NoReturn
@@ -42,14 +44,18 @@ from neardup.model.errors import (
     reason,
 )
 
-_VERBS = (  # modules of this package
-    *("dedup", "work", "state"),
-    *("index", "seen", "remove", "expire", "compact", "check", "copy", "rescue", "export", "stats"),
-    *("search", "reindex", "serve"),
-    *("compare", "audit", "pairs", "label", "tune", "contamination"),
-    *("templates", "rules", "mirrors"),
-    *("plan", "config", "demo", "warm"),
-)
+_GROUPS = {  # of verbs, which are modules of this package
+    "a collection": ("dedup", "work", "state", "pairs", "contamination", "compare"),
+    "check the result, and fit it": ("audit", "label", "tune", "plan", "config"),
+    "web pages": ("templates", "rules", "mirrors"),
+    "an index": (
+        *("index", "seen", "search", "reindex", "serve", "export"),
+        *("remove", "expire", "compact", "check", "stats", "copy", "rescue"),
+    ),
+    "the program": ("demo", "warm"),
+}
+_VERBS = tuple(chain.from_iterable(_GROUPS.values()))
+_COLUMN = 17  # where the purposes of verbs begin
 _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _REQUIRED = "the following arguments are required: "
 _TAKEN = "{0} is taken for an option, as it begins with -; write ./{0}"
@@ -286,25 +292,41 @@ def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str
     """Return parsers of verbs without their options, which are slow to load: a command needs those of one verb."""
     parser = _Parser(
         prog="neardup",
+        usage="neardup [-h] [--version] VERB ...",
         allow_abbrev=False,
-        description="Find, explain and eliminate near-duplicate documents.",
-        epilog="`neardup VERB --help` explains a verb."
-        " Exit codes: 0 done, 1 a problem of the data or the system, 2 wrong usage.",
+        description=_overview() if len(names) > 1 else None,
+        epilog="`neardup VERB --help` explains a verb.\n"
+        "Exit codes: 0 done, 1 a problem of the data or the system, 2 wrong usage.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"neardup {__version__}")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    verbs = parser.add_subparsers(prog="neardup", dest="verb", required=True, metavar="VERB", help=argparse.SUPPRESS)
     for name in names:
-        verb = _verb(name)
-        summary = (verb.__doc__ or "").partition("\n")[0]
         verbs.add_parser(
             name,
             allow_abbrev=False,
-            help=summary.rstrip("."),
-            description=summary,
-            epilog=getattr(verb, "EXAMPLE", None),
+            description=_purpose(name),
+            epilog=getattr(_verb(name), "EXAMPLE", None),
             formatter_class=_Help,
         )
     return parser, verbs.choices
+
+
+def _overview() -> str:
+    """Return what the program does, and its verbs by group."""
+    lines = ["Find, explain and remove near-duplicate documents."]
+    width = max(2 * _COLUMN, get_terminal_size().columns - 2)
+    for group, names in _GROUPS.items():
+        lines += ["", f"{group}:"]
+        for name in names:
+            begin, rest = f"  {name:{_COLUMN - 2}}", " " * _COLUMN
+            purpose = _purpose(name).rstrip(".")
+            lines += wrap(purpose, width, initial_indent=begin, subsequent_indent=rest, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def _purpose(verb: str) -> str:
+    return (_verb(verb).__doc__ or "").partition("\n")[0]
 
 
 def _abandon_stdout() -> int:
