@@ -611,7 +611,7 @@ def test_what_was_learned_is_shown(crawl, part, capsys, monkeypatch, verb):
     capsys.readouterr()
     assert run(*verb, crawl / "crawl.warc.gz", "--templates", "t.arrow", "--learn-templates") == 0
     shown = " ".join(capsys.readouterr().out.split())
-    assert "templates of 1 new host added to t.arrow; 1 host had one before" in shown
+    assert "templates of 1 new host added to t.arrow; 1 host already had templates" in shown
     assert "a host needs 20 pages that are not near duplicates of each other" in shown
 
 

@@ -195,7 +195,7 @@ def learned_line(arguments: argparse.Namespace, hosts: int | None, learned: int)
         return []
     from neardup.pipeline.crawl.templates import LEAST
 
-    known = f"; {counted(hosts - learned, 'host')} had one before" if hosts > learned else ""
+    known = f"; {counted(hosts - learned, 'host')} already had templates" if hosts > learned else ""
     if arguments.learn_templates:
         rule = f"a host needs {LEAST} pages that are not near duplicates of each other"
         added = f"templates of {counted(learned, 'new host')}" if learned else "no templates"
