@@ -53,17 +53,17 @@ class Admissions:
             stays = least is not None and resemblance is not None and resemblance >= least
             known[row] = Known(one.of, not stays, own if stays else None, resemblance, contained)
 
-    def _known(self, ids: list[str], given: Given, step: slice, places: Places) -> list[Known | None]:
+    def _known(self, ids: list[str], given: Given, rows: slice | Positions, places: Places) -> list[Known | None]:
         found: list[Known | None] = [None] * len(ids)
         there = np.flatnonzero(places >= 0)
         if len(there):
             own = places[there]
-            changed = self._changed(own, given, there + step.start).tolist()
+            changed = self._changed(own, given, _rows_of(rows, there)).tolist()
             for row, is_changed, kept in zip(there.tolist(), changed, self._kept(own), strict=True):
                 found[row] = Known(ids[row], is_changed, None if is_changed else kept)
         return found
 
-    def _changed(self, own: Places, given: Given, rows: Places) -> Flags:
+    def _changed(self, own: Places, given: Given, rows: slice | Positions) -> Flags:
         """Return which texts and signed fields, or signatures, differ from those of the documents at *own*."""
         if given.is_signed or (self._scheme.columns and not self._lacks(given)):
             return ~self._judge.unchanged(own, given.at(rows))
@@ -117,34 +117,60 @@ class Admissions:
         Content that resembles the earlier content by at least *least* counts as unchanged.
         """
         verdicts: list[Verdict] = []
-        for step in given.steps(None if columns is None else ids):
-            own = ids[step]
-            places = self._store.with_ids(own)
-            known = self._known(own, given, step, places)
-            rest, asked = self._new_or_changed(known, given, step, places, least)
-            own_verdicts: list[Verdict] = [New()] * len(own)
-            if asked is not None:
-                before = places[rest]
-                if columns is None:
-                    judged = self._judge.judge(asked, before, passes_on=True)
-                else:
-                    names = [own[row] for row in rest]
-                    given_with = taken_rows(columns, _rows_of(step, rest))
-                    judged = self._admit(names, before, asked, given_with, moment, passes_on=True)
-                for row, verdict in zip(rest, judged, strict=True):
-                    kept, was = None if verdict.representative == own[row] else verdict.representative, known[row]
-                    own_verdicts[row] = verdict if was is None else replace(was, representative=kept)
-            same = [row for row, found in enumerate(known) if found and not found.changed]
-            if same and columns is not None:
-                there = self._found_again(known, same) if rest else places[same]
-                self._see_again(there, taken_rows(columns, _rows_of(step, same)), moment)
-            for row in same:
-                own_verdicts[row] = cast("Known", known[row])
-            verdicts += own_verdicts
+        for step in given.steps(None if columns is None else ids, with_repeats=True):
+            names, own = ids[step], None if columns is None else taken_rows(columns, step)
+            if own is None or len({*names}) == len(names):
+                verdicts += self._visit(names, given, step, own, moment, least)
+                continue
+            first, _ = _groups(names)
+            repeats = np.delete(np.arange(len(names)), first)  # they are unchanged since the first ones
+            again, groups = _groups([names[row] for row in repeats])
+            fields = taken_rows(own, first), _last_known(own, repeats, groups)
+            found, known = (
+                self._visit([names[row] for row in rows], given, rows + step.start, values, moment, least)
+                for rows, values in zip((first, repeats[again]), fields, strict=True)
+            )
+            every = dict(zip(first.tolist(), found, strict=True)) | {
+                row: known[group] for row, group in zip(repeats.tolist(), groups.tolist(), strict=True)
+            }
+            verdicts += [every[row] for row in range(len(names))]
+        return verdicts
+
+    def _visit(  # noqa: PLR0913, PLR0917 - the rows of one step
+        self,
+        ids: list[str],
+        given: Given,
+        rows: slice | Positions,
+        columns: Batch | None,
+        moment: int,
+        least: float | None,
+    ) -> list[Verdict]:
+        """Return the verdicts on some *rows* of the documents, with different ids; *columns* are theirs."""
+        places = self._store.with_ids(ids)
+        known = self._known(ids, given, rows, places)
+        rest, asked = self._new_or_changed(known, given, rows, places, least)
+        verdicts: list[Verdict] = [New()] * len(ids)
+        if asked is not None:
+            before = places[rest]
+            if columns is None:
+                judged = self._judge.judge(asked, before, passes_on=True)
+            else:
+                names = [ids[row] for row in rest]
+                own = columns if len(rest) == len(ids) else taken_rows(columns, np.array(rest))
+                judged = self._admit(names, before, asked, own, moment, passes_on=True)
+            for row, verdict in zip(rest, judged, strict=True):
+                kept, was = None if verdict.representative == ids[row] else verdict.representative, known[row]
+                verdicts[row] = verdict if was is None else replace(was, representative=kept)
+        same = [row for row, found in enumerate(known) if found and not found.changed]
+        if same and columns is not None:
+            there = self._found_again(known, same) if rest else places[same]
+            self._see_again(there, columns if not rest else taken_rows(columns, np.array(same)), moment)
+        for row in same:
+            verdicts[row] = cast("Known", known[row])
         return verdicts
 
     def _new_or_changed(
-        self, known: list[Known | None], given: Given, step: slice, places: Places, least: float | None
+        self, known: list[Known | None], given: Given, rows: slice | Positions, places: Places, least: float | None
     ) -> tuple[list[int], Asked | None]:
         """Return the rows of new and changed documents, and these documents, signed, if there are any.
 
@@ -153,7 +179,7 @@ class Admissions:
         rest = [row for row, found in enumerate(known) if found is None or found.changed]
         if not rest:
             return rest, None
-        asked = given.at(_rows_of(step, rest))
+        asked = given.at(_rows_of(rows, rest))
         changed = [row for row in rest if known[row]]
         if changed:
             self._compare(known, changed, asked.at(np.searchsorted(rest, changed)), places, least)
@@ -197,6 +223,31 @@ class Admissions:
         return verdicts
 
 
-def _rows_of(step: slice, rows: list[int]) -> slice | Positions:
-    """Return some rows of a step, ascending, as rows of all documents; a slice if it is the whole step."""
-    return np.array(rows) + step.start if len(rows) < step.stop - step.start else step
+def _rows_of(rows: slice | Positions, chosen: Sequence[int] | Positions) -> slice | Positions:
+    """Return some of these rows, by their numbers, which are ascending; a slice if they are all rows of a slice."""
+    if not isinstance(rows, slice):
+        return rows[chosen]
+    return np.array(chosen) + rows.start if len(chosen) < rows.stop - rows.start else rows
+
+
+def _groups(names: Sequence[str]) -> tuple[Positions, Positions]:
+    """Return the first row of each name, in order, and the number of its name for each row.
+
+    >>> first, groups = _groups(["b", "a", "b"])
+    >>> first.tolist(), groups.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    groups = np.array([numbers[name] for name in names], np.int64)
+    return np.unique(groups, return_index=True)[1], groups
+
+
+def _last_known(columns: Batch, rows: Positions, groups: Positions) -> Batch:
+    """Return the fields of groups of *rows*: each from the last row of the group in which it is known."""
+    last: Batch = {}
+    for name in [name.removeprefix("known.") for name in columns if name.startswith("known.")]:
+        order = np.full(groups.max() + 1, -1)
+        np.maximum.at(order, groups, rows + cast("Flags", columns[f"known.{name}"])[rows] * (rows[-1] + 1))
+        chosen = order % (rows[-1] + 1)
+        last |= taken_rows({key: columns[key] for key in (f"known.{name}", f"field.{name}")}, chosen)
+    return last
