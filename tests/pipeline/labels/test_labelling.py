@@ -51,6 +51,23 @@ def test_a_session_that_is_continued_is_the_same_as_one(pool, path, tmp_path):
     assert other.read_bytes() == path.read_bytes()
 
 
+@pytest.mark.parametrize("source", ["pool", "labels"])
+def test_an_answer_does_not_weigh_the_others_again(pool, path, tmp_path, source, monkeypatch):
+    if source == "labels":
+        with Labelling(pool, tmp_path / "other.jsonl", wanted=20) as other:
+            label(other)
+        pool = LabelledPairs(other.answers, dict(zip(map(str, range(len(TEXTS))), TEXTS, strict=True)))
+    made = []
+    usual = LabelledPair.__post_init__
+    monkeypatch.setattr(LabelledPair, "__post_init__", lambda one: made.append(one) or usual(one))
+    with Labelling(pool, path, wanted=20) as labelling:
+        label(labelling, 19)
+        made.clear()
+        labelling.answer("same")
+        assert 1 <= len(made) <= 3
+        assert labelling.answers[-1] == pool.weighed(labelling.answers)[-1]
+
+
 def test_weights_are_brought_up_to_date_at_the_end(pool, path):
     with Labelling(pool, path, wanted=30) as labelling:
         label(labelling)

@@ -39,9 +39,12 @@ class LabelledPairs:
         done = {one.pair for one in answers}
         return next((drawn for pair, drawn in self._pairs.items() if pair not in done), None)
 
-    def weighed(self, answers: Sequence[LabelledPair]) -> list[LabelledPair]:
-        """Return the answers with the weights of the other person's labels."""
-        return [replace(one, weight=self._weights.get(one.pair, one.weight)) for one in answers]
+    def weighed(
+        self, answers: Sequence[LabelledPair], some: Sequence[LabelledPair] | None = None
+    ) -> list[LabelledPair]:
+        """Return the answers, or only *some* of them, with the weights of the other person's labels."""
+        given = answers if some is None else some
+        return [replace(one, weight=self._weights.get(one.pair, one.weight)) for one in given]
 
     def foreign(self, answers: Sequence[LabelledPair]) -> int:
         """Count the answers about pairs that the other person has not labelled."""
@@ -118,7 +121,7 @@ class Labelling(AbstractContextManager["Labelling"]):
         answered = pair.labelled(label)
         place = self._at
         following = [*self._answers[:place], answered, *self._answers[place + 1 :]]
-        answered = self._source.weighed(following)[place]
+        (answered,) = self._source.weighed(following, [answered])
         self._file.append(answered)
         following[place] = answered
         self._answers, self._at = following, len(following)

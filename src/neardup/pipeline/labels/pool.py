@@ -52,6 +52,7 @@ class PairPool:
     def __init__(self, documents: Documents, bands: Sequence[BandPairs], sample: int, threshold: float) -> None:
         self._documents, self._bands, self._threshold = documents, tuple(bands), threshold
         self.documents, self.sample = len(documents.texts), sample
+        self._known: dict[tuple[BandPairs, int], tuple[str, str]] = {}  # the pairs whose ids were needed
 
     def __len__(self) -> int:
         ends = [np.sort(np.stack([band.left, band.right]), axis=0) for band in self._bands]
@@ -72,8 +73,12 @@ class PairPool:
         number = next_band(answers, drawn, left, self._threshold)
         return None if number is None else self._pair(self._bands[number], drawn[number])
 
-    def weighed(self, answers: Sequence[LabelledPair]) -> list[LabelledPair]:
-        """Return the answers with their weights: how many pairs of the collection each of them represents.
+    def weighed(
+        self, answers: Sequence[LabelledPair], some: Sequence[LabelledPair] | None = None
+    ) -> list[LabelledPair]:
+        """Return the answers, or only *some* of them, with their weights.
+
+        A weight is how many pairs of the collection an answer represents.
 
         A document of a band is drawn with the same probability as each other, and then one of its partners. So each
         drawn pair has a share of the pairs of its band that is proportional to the number of these partners. Answers
@@ -87,7 +92,7 @@ class PairPool:
             for number in range(done):
                 pair = self._names(band, number)
                 weights[pair] = weights.get(pair, 0.0) + band.pairs * int(band.degrees[number]) / total
-        return [replace(one, weight=weights.get(one.pair, one.weight)) for one in answers]
+        return [replace(one, weight=weights.get(one.pair, one.weight)) for one in (answers if some is None else some)]
 
     def foreign(self, answers: Sequence[LabelledPair]) -> int:
         """Count the answers about pairs that were not drawn from this pool."""
@@ -107,8 +112,11 @@ class PairPool:
         )
 
     def _names(self, band: BandPairs, number: int) -> tuple[str, str]:
-        a, b = (self._documents.ids[int(side[number])].as_py() for side in (band.left, band.right))
-        return (a, b) if a < b else (b, a)
+        found = self._known.get((band, number))
+        if found is None:
+            a, b = (self._documents.ids[int(side[number])].as_py() for side in (band.left, band.right))
+            found = self._known[band, number] = (a, b) if a < b else (b, a)
+        return found
 
     def _pair(self, band: BandPairs, number: int) -> DrawnPair:
         a, b = sorted((int(band.left[number]), int(band.right[number])))
