@@ -135,7 +135,7 @@ def test_a_narrower_code_replaces_that_of_the_class():
     assert OutputError("a", "b").code == "output"
 
 
-@pytest.mark.parametrize("value", [5, None, "", "a\0b"])
+@pytest.mark.parametrize("value", [5, None, "", "a\0b", "a\ud800"])
 def test_what_is_no_path_is_refused(value):
     with pytest.raises(ParameterError, match=r"path=.* must be a path"):
         require_path("path", value)

@@ -32,6 +32,7 @@ from neardup.model.errors import (
     require,
     require_choice,
     require_kind,
+    require_path,
     require_share,
 )
 from neardup.model.verdicts import Known, Verdict, as_record
@@ -146,10 +147,9 @@ class Settings:
         own.require(own.is_service or not own.signatures, "signatures", "needs the URL of a service in NEARDUP_INDEX")
         for part in ("text_view", "templates"):
             own.require(own.html or getattr(own, part) is None, part, "needs NEARDUP_HTML = True")
-        for part in ("templates", "key_file"):
+        for part in ("index", "templates", "key_file"):
             path = getattr(own, part)
-            holds = path is None or (isinstance(path, str | os.PathLike) and str(path) != "")
-            own.require(holds, part, "must be the path of a file")
+            require_path(f"NEARDUP_{part.upper()}", "unused" if path is None else path)
         if own.changed is not None:
             require_share("NEARDUP_CHANGED", own.changed)
         if own.addresses is not None:

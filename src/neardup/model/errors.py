@@ -34,7 +34,7 @@ from collections.abc import Callable, Container, Sequence
 from errno import EDQUOT, ENAMETOOLONG, ENOSPC
 from numbers import Integral, Number, Rational, Real
 from operator import index
-from os import strerror
+from os import fsencode, strerror
 from pathlib import Path
 from typing import Any, Final
 
@@ -485,6 +485,11 @@ def require_path(name: str, value: object) -> Path:
         raise ParameterError(name, value, "must be a path: a string or os.PathLike") from error
     require(value != "", name, value, "must be a path, not an empty string")
     require("\0" not in str(path), name, value, "must be a path, which has no NUL characters")
+    try:
+        fsencode(path)
+    except UnicodeEncodeError as error:
+        rule = f"must be a path, but {error.encoding} cannot encode the character {error.object[error.start]!a}"
+        raise ParameterError(name, value, rule) from None
     return path
 
 

@@ -1,10 +1,9 @@
 """Secret keys, read from files."""
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Final
 
-from neardup.model.errors import DataError, InputRefused
+from neardup.model.errors import DataError, InputRefused, require_path
 
 _KEY_BYTES: Final = 16
 _MOST_BYTES: Final = 64  # that are read
@@ -13,9 +12,10 @@ _MOST_BYTES: Final = 64  # that are read
 def key_in(name: str) -> bytes:
     """Read a key of 16 bytes, or 32 hexadecimal digits, which is never shown.
 
-    Raises ``InputRefused`` for anything else, ``DataError`` for a file that the system refuses to have read.
+    Raises ``InputRefused`` for anything else, ``DataError`` for a file that the system refuses to have read, and
+    ``ParameterError`` for a name that is not a path.
     """
-    path = Path(name)
+    path = require_path("key_file", name)
     try:
         with path.open("rb") as stream:
             content = stream.read(_MOST_BYTES)
