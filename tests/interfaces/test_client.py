@@ -75,6 +75,26 @@ def test_verdicts_are_those_of_the_index_and_the_filter(client):
     assert len(client) == 0
 
 
+@pytest.mark.parametrize("call", ["judge", "admit", "judge_each", "judge_and_admit"])
+def test_an_unknown_field_of_no_documents_is_an_error_as_in_an_index(client, call):
+    given = ([],) if call == "judge" else ([], [])
+    with pytest.raises(DataError, match="field 'x' is unknown; this index has at, rank, url"):
+        getattr(client, call)(*given, {"x": []})
+    assert getattr(client, call)(*given, {"rank": []}) == []
+
+
+def test_values_that_are_nested_too_deeply_for_json_are_refused(client):
+    deep = []
+    for _ in range(2000):
+        deep = [deep]
+    for call in (
+        lambda: client.collapse(["a"], near=deep),
+        lambda: client.admit(["a"], [STORM], {"url": [deep]}),
+    ):
+        with pytest.raises(DataError, match="cannot be written as JSON: maximum recursion depth"):
+            call()
+
+
 @pytest.mark.parametrize(
     "call",
     [

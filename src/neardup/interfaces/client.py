@@ -30,7 +30,7 @@ from neardup.model.recipe import Hashing
 from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict, from_record
 from neardup.pipeline.crawl.filter import parted, require_urls
-from neardup.pipeline.index.fields import columns_of_time, described, field_table, moment_of
+from neardup.pipeline.index.fields import columns_of_time, described, field_table, moment_of, unknown_field
 from neardup.pipeline.index.inputs import as_strings, is_id, microseconds, require_ids
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses, is_utf8
@@ -138,14 +138,14 @@ class Client:
         """Return a verdict for each text. Changes nothing."""
         contents, more = self._contents(documents)
         named = [{}] * len(contents) if ids is None else [{"id": name} for name in require_ids(ids, len(contents))]
-        records = _records(named, contents, field_table(fields, len(contents)))
+        records = self._records(named, contents, field_table(fields, len(contents)))
         return self._verdicts("/v1/judge", "documents", records, more)
 
     def admit(self, ids: Sequence[str], documents: Any, fields: Any = None) -> list[Verdict]:
         """Admit texts; return what each repeats among those admitted before. The answer is the acknowledgement."""
         contents, more = self._contents(documents)
         named = [{"id": name} for name in require_ids(ids, len(contents))]
-        records = _records(named, contents, field_table(fields, len(contents)))
+        records = self._records(named, contents, field_table(fields, len(contents)))
         return self._verdicts("/v1/admit", "documents", records, more)
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
@@ -230,7 +230,7 @@ class Client:
         more |= {} if self._least is None else {"changed_at_least": self._least}
         # JSON cannot have half a surrogate pair, which is escaped in the normal form of a URL.
         named = [{"url": str(url) if is_utf8(url) else self.id_of(url)} for url in urls]
-        return _records(named, contents, table), more
+        return self._records(named, contents, table), more
 
     # Requests and answers.
 
@@ -248,6 +248,29 @@ class Client:
         signed = zip(rows, documents.present.tolist(), strict=True)
         contents = [{"signature": b64encode(row).decode()} if there else {} for row, there in signed]
         return contents, {"recipe": documents.recipe}
+
+    def _records(
+        self, named: Sequence[Mapping[str, Any]], contents: Sequence[Mapping[str, Any]], fields: Any
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the records of a request; ``DataError`` for an unknown field of no documents, as from an index."""
+        if not contents and fields.num_columns:
+            known = {*self.fields, *self.about["signs"]}
+            for name in fields.column_names:
+                if name not in known:
+                    raise unknown_field(name, known)
+        try:
+            rows = fields.to_pylist() if fields.num_columns else [{}] * len(contents)
+        except (ValueError, OverflowError) as error:  # what Python's times cannot hold
+            rule = "a time is outside the years 1 to 9999 or has nanoseconds; send times in microseconds"
+            raise DataError("the fields", rule) from error
+        for number, own in enumerate(rows):
+            _require_json(own, f"document {number}")
+            for name, value in own.items():
+                if getattr(value, "nanosecond", 0) > 0:
+                    rule = "has nanoseconds, which no index stores; send microseconds"
+                    raise DataError(f"field {name!r} of document {number}", rule)
+        for name, content, own in zip(named, contents, rows, strict=True):
+            yield {**name, **content, "fields": own}
 
     def _verdicts(
         self, path: str, name: str, records: Iterable[dict[str, Any]], more: Mapping[str, Any], *, keyed: bool = False
@@ -286,35 +309,13 @@ class Client:
         return found
 
     def _post(self, path: str, given: Any) -> dict[str, Any]:
-        try:
-            body = msgspec.json.encode(given, enc_hook=_time)
-        except (TypeError, ValueError, OverflowError) as error:
-            raise DataError("the request", f"cannot be written as JSON: {error}") from error
-        return self._service.answer("POST", path, body)
+        return self._service.answer("POST", path, _as_json(given, "the request"))
 
     def _found(self, path: str, method: str = "GET") -> dict[str, Any] | None:
         try:
             return self._service.answer(method, path)
         except UnknownDocument:
             return None
-
-
-def _records(
-    named: Sequence[Mapping[str, Any]], contents: Sequence[Mapping[str, Any]], fields: Any
-) -> Iterator[dict[str, Any]]:
-    try:
-        rows = fields.to_pylist() if fields.num_columns else [{}] * len(contents)
-    except (ValueError, OverflowError) as error:  # what Python's times cannot hold
-        rule = "a time is outside the years 1 to 9999 or has nanoseconds; send times in microseconds"
-        raise DataError("the fields", rule) from error
-    for number, own in enumerate(rows):
-        _require_json(own, f"document {number}")
-        for name, value in own.items():
-            if getattr(value, "nanosecond", 0) > 0:
-                rule = "has nanoseconds, which no index stores; send microseconds"
-                raise DataError(f"field {name!r} of document {number}", rule)
-    for name, content, own in zip(named, contents, rows, strict=True):
-        yield {**name, **content, "fields": own}
 
 
 def _require_json(fields: Mapping[Any, Any], where: str) -> None:
@@ -328,11 +329,10 @@ def _require_json(fields: Mapping[Any, Any], where: str) -> None:
 
 def _batches(records: Iterable[dict[str, Any]]) -> Iterator[list[msgspec.Raw]]:
     """Yield the records as JSON in batches that a service accepts."""
-    encode = msgspec.json.Encoder(enc_hook=_time).encode
     part: list[msgspec.Raw] = []
     size = 0
     for record in records:
-        written = encode(record)
+        written = _as_json(record, "a document")
         if part and (len(part) == MOST or size + len(written) > MOST_BYTES):
             yield part
             part, size = [], 0
@@ -340,6 +340,13 @@ def _batches(records: Iterable[dict[str, Any]]) -> Iterator[list[msgspec.Raw]]:
         size += len(written)
     if part:
         yield part
+
+
+def _as_json(value: Any, where: str) -> bytes:
+    try:
+        return msgspec.json.encode(value, enc_hook=_time)
+    except (TypeError, ValueError, OverflowError, RecursionError) as error:
+        raise DataError(where, f"cannot be written as JSON: {error}") from error
 
 
 def _time(value: Any) -> str:
