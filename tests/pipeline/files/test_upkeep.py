@@ -1,8 +1,12 @@
+import json
+
 import pytest
 from invented_web import crawl_with_rules
 
 from neardup import Index, MinHash, Search
-from neardup.errors import StorageFailed, StorageRefused
+from neardup.errors import StorageDamaged, StorageFailed, StorageRefused
+from neardup.index.disk.arrays import checksum
+from neardup.index.disk.manifest import MANIFEST, SECOND
 from neardup.index.fulltext import FullText
 from neardup.pipeline.files.upkeep import check_index, index_stats, remove_ids
 from neardup.urls import Addresses, find_url_rules
@@ -67,3 +71,18 @@ def test_a_search_table_that_may_not_be_read_is_no_damage(tmp_path, monkeypatch)
     monkeypatch.setattr(FullText, "check", refused)
     with pytest.raises(StorageFailed, match="cannot be read: Permission denied"):
         check_index(tmp_path / "index")
+
+
+@pytest.mark.parametrize(
+    "fields", [[["host", "integr"]], [["host", "integer"]], [["host", "string"], ["host", "string"]], [["", "string"]]]
+)
+def test_a_check_finds_what_opening_finds(folder, fields):
+    forged = json.loads((folder / MANIFEST).read_bytes().split(b"\n")[0])
+    assert check_index(folder).problems == []
+    forged["terms"]["fields"] = fields
+    line = json.dumps(forged, sort_keys=True).encode()
+    for name in (MANIFEST, SECOND):
+        (folder / name).write_bytes(b"%b\n%016x\n" % (line, checksum(line)))
+    with pytest.raises(StorageDamaged) as error:
+        index_stats(folder)
+    assert check_index(folder).problems == [str(error.value)]

@@ -1,7 +1,7 @@
 """Maintenance of an index: checks and statistics without its key, and removing documents."""
 
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -12,7 +12,7 @@ from neardup.index.disk import copies
 from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
 from neardup.index.fulltext import FullText
-from neardup.model.errors import PERMISSION, StorageError
+from neardup.model.errors import PERMISSION, StorageError, StorageRefused
 from neardup.model.seen import Removal, Stats
 from neardup.pipeline.index import terms
 from neardup.pipeline.index.index import Index
@@ -24,7 +24,7 @@ from neardup.sources.output_places import require_outside
 
 
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
-    """Verify every byte of the committed files of an index, its common shingles, its templates and its search table.
+    """Verify every byte of the committed files of an index, its terms, common shingles, templates and search table.
 
     Of the search table, which is derived, the structure is verified. Raises ``StorageRefused`` if there is no index,
     and ``StorageFailed`` for files that the user may not read.
@@ -33,7 +33,8 @@ def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = N
     if not any(path.glob("log-*")):
         Manifest.read(disk, path)
     report = checking.check(path, disk, progress)
-    for read in (terms.common_in, templates_in, _check_search_table):
+    opens = () if report.problems else (_check_opening,)
+    for read in (*opens, terms.common_in, templates_in, _check_search_table):
         try:
             read(path, Manifest.read(disk, path), disk)
         except StorageError as error:
@@ -47,6 +48,11 @@ def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = N
 def can_be_rebuilt(report: checking.Report) -> bool:
     """Return whether only the search table is damaged, which is made of the index."""
     return all(problem.endswith(fulltext.REBUILD) for problem in report.problems)
+
+
+def _check_opening(folder: Path, *_: object) -> None:
+    with suppress(StorageRefused):  # its scheme is not registered here
+        terms.opened(folder).close()
 
 
 def _check_search_table(folder: Path, manifest: Manifest, _: Disk) -> None:
