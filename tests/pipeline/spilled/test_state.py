@@ -620,3 +620,22 @@ def test_a_state_that_is_dropped_is_not_locked(tmp_path, write):
     gc.collect()
     with State.open(tmp_path / "state", write=True):
         pass
+
+
+def test_a_state_is_used_after_the_working_directory_changed(tmp_path, monkeypatch):
+    (tmp_path / "a.jsonl").write_text(
+        '{"id": "a", "text": "one two three four"}\n{"id": "b", "text": "five six seven"}\n'
+    )
+    dedup_files([tmp_path / "a.jsonl"], state=tmp_path / "state")
+    monkeypatch.chdir(tmp_path)
+    with State.open("state", write=True) as state:
+        assert state.folder == Path("state")  # as it was named
+        monkeypatch.chdir("/")
+        state.check()
+        assert state.bytes() > 0
+        assert state.forget(["a"]).removed == 1
+        state.compact()
+        with Index.create() as index:
+            index.fill(state)
+            assert [*index.ids()] == ["b"]
+        assert state.folder == tmp_path / "state"

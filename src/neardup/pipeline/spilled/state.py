@@ -124,8 +124,8 @@ class State(AbstractContextManager["State"]):
     """
 
     def __init__(self, folder: Path, header: StateHeader | None, lock: int | None, *, writes: bool) -> None:
-        self.folder, self._header, self._writes = folder, header, writes
-        self._closed = False
+        self._named, self._place = folder, folder.absolute()
+        self._header, self._writes, self._closed = header, writes, False
         self._release = None if lock is None else finalize(self, os.close, lock)  # also if it is no longer used
 
     @classmethod
@@ -173,6 +173,11 @@ class State(AbstractContextManager["State"]):
         self._require_open()
         if not self._writes:
             raise StorageRefused(str(self.folder), "was opened to read; open it with write=True to change it")
+
+    @property
+    def folder(self) -> Path:
+        """Its folder as it was named; as an absolute path if the working directory has changed since then."""
+        return self._named if self._named.absolute() == self._place else self._place
 
     @property
     def segments(self) -> tuple[SegmentInfo, ...]:
