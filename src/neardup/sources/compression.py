@@ -19,7 +19,7 @@ import zstandard
 from isal import isal_zlib
 
 from neardup.model.errors import DataError
-from neardup.sources.formats import PACKED, STDIN, display, readable
+from neardup.sources.formats import PACKED, STDIN, display, is_pipe, readable
 from neardup.sources.standard_input import available, standard_input
 
 _STEP: Final = 1 << 14  # zstd may expand by a factor of 32,768: one step stays below 512 MiB
@@ -197,8 +197,10 @@ def load(path: str, compression: str | None = None, max_bytes: int = 0, *, page:
 def identity(path: str) -> list[Any]:
     """Return what changes with a file: its size, a digest of both ends, and the time of its last change.
 
-    A small file has no time, because its ends are the whole content.
+    A small file has no time, because its ends are the whole content. Raises ``DataError`` for a pipe, which has no end.
     """
+    if is_pipe(path):
+        raise DataError(display(path), "it is a pipe or a device now, not a file", "changed")
     with readable(display(path)), Path(path).open("rb") as file:
         about = os.fstat(file.fileno())
         ends = blake2b(file.read(_ENDS), digest_size=16)

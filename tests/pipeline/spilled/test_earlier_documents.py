@@ -1,4 +1,5 @@
 import json
+import os
 import re
 from functools import partial
 
@@ -82,6 +83,10 @@ def test_texts_that_are_gone_are_named_and_nothing_is_added(batches, tmp_path, m
     copies.write_text("".join(json.dumps(text) + "\n" for text in texts))
     with pytest.raises(DataError, match=r"batch00\.jsonl.*moved or changed since"):
         dedup_files([copies], state=tmp_path / "state")
+    os.mkfifo(batches[0][0])  # which is not waited for
+    with pytest.raises(DataError, match=r"batch00\.jsonl.*moved or changed since"):
+        dedup_files([copies], state=tmp_path / "state")
+    batches[0][0].unlink()
     with State.open(tmp_path / "state") as state:
         assert len(state.segments) == 1
     moved.rename(batches[0][0])
