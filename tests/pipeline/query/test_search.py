@@ -815,6 +815,31 @@ def test_documents_that_are_removed_between_two_reads_of_the_table_are_replaced(
     assert (len(hits.hits), hits.total) == (min(5, left), left)
 
 
+@pytest.mark.parametrize("rebuilt", [True, False])
+def test_a_table_is_written_by_one_thread_at_a_time(index, search, monkeypatch, rebuilt):
+    failures, batches = [], search_module._batches
+
+    def write():
+        try:
+            with Search.open(index) as other:
+                Search.rebuild(index) if rebuilt else other.catch_up()
+        except Exception as error:  # noqa: BLE001 - of whatever kind
+            failures.append(error)
+
+    def meanwhile(*given):
+        monkeypatch.undo()
+        other.start()
+        other.join(0.3)
+        return batches(*given)
+
+    other = threading.Thread(target=write)
+    index.admit(["c"], [f"{STORM}. A bell rang"])
+    monkeypatch.setattr(search_module, "_batches", meanwhile)
+    assert search.catch_up() == 1
+    other.join()
+    assert (failures, ids(search, "bell")) == ([], ["c"])
+
+
 def test_while_another_thread_admits_and_removes(index, search):
     failed = []
 

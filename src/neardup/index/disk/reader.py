@@ -70,6 +70,7 @@ class Reader:
         self._stale = False  # whether some changes are only in memory
         self.closed = False
         self.busy = threading.RLock()
+        self.catching_up = threading.RLock()  # held, and taken before the other one, to write a search table
         self.oversized_buckets = 0
         self.segments: list[Segment] = []
         self.latest_removals = LatestChanges(0)  # documents that were removed since the log began

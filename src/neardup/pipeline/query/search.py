@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import pairwise
 from pathlib import Path
-from threading import RLock
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -101,7 +100,6 @@ class Search(AbstractContextManager["Search"]):
     def __init__(self, index: Index, table: FullText) -> None:
         _require_texts(index)
         self._index, self._store, self._table = index, index.store, table
-        self._catching = RLock()
         self.judged = JudgedSets()
         self._removals_seen = -1  # of the index, in the table; -1 if they are unknown
 
@@ -146,7 +144,7 @@ class Search(AbstractContextManager["Search"]):
         _require_texts(index)
         require_function("progress", progress)
         store = index.store
-        with store.busy:
+        with store.catching_up, store.busy:
             store.require_writer()
             store.sync()
             following, changes = store.next_ordinal, store.field_changes.number
@@ -171,7 +169,7 @@ class Search(AbstractContextManager["Search"]):
         """
         require_function("progress", progress)
         store = self._store
-        with self._catching:
+        with store.catching_up:
             state = self._table.state()
             with store.busy:
                 store.require_writer()
