@@ -238,6 +238,14 @@ def test_marks_follow_the_fields_of_any_line(collection, tmp_path):
     assert [json.loads(line) for line in lines] == [{"m": 1}, {"text": "a", "m": 2}]
 
 
+@pytest.mark.parametrize("cut", [b"", b"\r"])
+def test_marked_lines_keep_their_ends(tmp_path, cut):
+    (tmp_path / "x.jsonl").write_bytes(b'{"text": "a"}\r\n{"text": "b"} \n{"text": "c"}' + cut)
+    read([tmp_path / "x.jsonl"]).write(tmp_path / "out.jsonl", slice(None), pa.table({"m": [1, 2, 3]}))
+    marked = b'{"text": "a","m":1}\r\n{"text": "b","m":2} \n{"text": "c","m":3}' + cut + b"\n"
+    assert (tmp_path / "out.jsonl").read_bytes() == marked
+
+
 @pytest.mark.parametrize(("name", "expand"), [("out.jsonl.gz", gzip.decompress), ("out.ndjson.zst", None)])
 def test_the_name_decides_the_compression(collection, tmp_path, name, expand):
     expand = expand or (lambda packed: zstandard.ZstdDecompressor().stream_reader(packed).read())

@@ -176,8 +176,9 @@ class JsonLines(InputPiece):
             for name, written in known.items():
                 if written in line:
                     require_new(self.source, [name], msgspec.json.decode(line, type=dict[str, msgspec.Raw]))
-            own = line.rstrip()[:-1].rstrip()
-            file.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + b"\n")
+            record = line.rstrip()
+            own, end = record[:-1].rstrip(), line[len(record) :].removesuffix(b"\n") + b"\n"
+            file.write(own + (b"" if own.endswith(b"{") else b",") + encode(row)[1:] + end)
 
     def rows(self) -> Iterator[pa.Table]:
         """Yield the records as tables; the types are those of the values."""
