@@ -1,0 +1,52 @@
+import pytest
+
+from neardup import Index
+from neardup.errors import StorageRefused
+from neardup.pipeline.crawl import recorded_visits
+from neardup.pipeline.crawl.recorded_visits import FILE, RecordedVisits, Visit
+from neardup.verdicts import Known, New
+
+
+@pytest.fixture
+def index(tmp_path):
+    with Index.create(tmp_path / "seen") as index:
+        yield index
+
+
+def visit(number):
+    return Visit(f"key {number}", "content", number, b"", b"")
+
+
+def test_batches_and_their_verdicts_are_those_of_the_file(index):
+    written = RecordedVisits(index.store)
+    for number in range(3):
+        written.record(visit(number))
+    verdicts = [New(), Known("a", changed=True)]
+    written.keep("key 0", verdicts)
+    written.forget(visit(1))
+    for visits in (written, RecordedVisits(index.store)):
+        assert [visits.get(f"key {number}") is None for number in range(4)] == [False, True, False, True]
+        assert (visits.verdicts("key 0"), visits.verdicts("key 2")) == (verdicts, None)
+        assert visits.get("key 0").answered
+        assert visits.after(visits.get("key 0")).first == 2
+        assert visits.after(visits.get("key 2")) is None
+
+
+def test_only_the_last_batches_and_verdicts_are_remembered(index, monkeypatch):
+    monkeypatch.setattr(recorded_visits, "MOST_VISITS", 5)
+    monkeypatch.setattr(recorded_visits, "MOST_VERDICTS", 3)
+    written = RecordedVisits(index.store)
+    for number in range(40):
+        written.record(visit(number))
+        written.keep(f"key {number}", [New()])
+    for visits in (written, RecordedVisits(index.store)):
+        assert [number for number in range(40) if visits.get(f"key {number}")] == [35, 36, 37, 38, 39]
+        assert [number for number in range(40) if visits.verdicts(f"key {number}")] == [37, 38, 39]
+    assert len((index.store.folder / FILE).read_bytes().splitlines()) <= 20
+
+
+def test_a_reader_of_the_index_records_nothing(index):
+    index.flush()
+    with Index.open(index.store.folder) as reader, pytest.raises(StorageRefused):
+        RecordedVisits(reader.store).record(visit(1))
+    assert not (index.store.folder / FILE).exists()
