@@ -51,7 +51,7 @@ def test_a_batch_that_is_visited_is_cut_before_an_id_that_it_has(index):
     assert said[3] == neardup.verdicts.Known("a", changed=True)
 
 
-@pytest.mark.parametrize("kind", ["texts", "signatures", "few changes"])
+@pytest.mark.parametrize("kind", ["texts", "signatures", "few changes", "admitted"])
 @pytest.mark.parametrize("seed", range(3))
 def test_repeats_in_a_batch_are_answered_after_all_first_ones_as_one_by_one(tmp_path, kind, seed):
     random = np.random.default_rng(seed)
@@ -66,7 +66,8 @@ def test_repeats_in_a_batch_are_answered_after_all_first_ones_as_one_by_one(tmp_
 
     def visited(index, pages, at):
         ids, some, titles, ranks = zip(*pages, strict=True)
-        return index.visit(ids, given(some), {"title": titles, "rank": ranks}, at=at, **least)
+        admit = index.admit if kind == "admitted" else index.visit
+        return admit(ids, given(some), {"title": titles, "rank": ranks}, at=at, **least)
 
     with whole, one_by_one:
         for at in range(4):

@@ -1,7 +1,8 @@
 """Admitting documents to an index, and finding those that it knows already."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -103,11 +104,11 @@ class Admissions:
 
     def admit(self, ids: list[str], given: Given, columns: Batch, moment: int) -> list[Verdict]:
         """Admit documents, and return for each what it repeats among those admitted before."""
-        verdicts: list[Verdict] = []
-        for step in given.steps(ids):
-            places = self._store.with_ids(ids[step])
-            verdicts += self._admit(ids[step], places, given.at(step), taken_rows(columns, step), moment)
-        return verdicts
+
+        def admitted(names: list[str], rows: slice | Positions, own: Batch) -> list[Verdict]:
+            return self._admit(names, self._store.with_ids(names), given.at(rows), own, moment)
+
+        return _in_steps(ids, given, columns, admitted)
 
     def visit(
         self, ids: list[str], given: Given, columns: Batch | None, moment: int, least: float | None
@@ -116,25 +117,14 @@ class Admissions:
 
         Content that resembles the earlier content by at least *least* counts as unchanged.
         """
-        verdicts: list[Verdict] = []
-        for step in given.steps(None if columns is None else ids, with_repeats=True):
-            names, own = ids[step], None if columns is None else taken_rows(columns, step)
-            if own is None or len({*names}) == len(names):
-                verdicts += self._visit(names, given, step, own, moment, least)
-                continue
-            first, _ = _groups(names)
-            repeats = np.delete(np.arange(len(names)), first)  # they are unchanged since the first ones
-            again, groups = _groups([names[row] for row in repeats])
-            fields = taken_rows(own, first), _last_known(own, repeats, groups)
-            found, known = (
-                self._visit([names[row] for row in rows], given, rows + step.start, values, moment, least)
-                for rows, values in zip((first, repeats[again]), fields, strict=True)
-            )
-            every = dict(zip(first.tolist(), found, strict=True)) | {
-                row: known[group] for row, group in zip(repeats.tolist(), groups.tolist(), strict=True)
-            }
-            verdicts += [every[row] for row in range(len(names))]
-        return verdicts
+        if columns is None:
+            judged = (self._visit(ids[step], given, step, None, moment, least) for step in given.steps())
+            return [*chain.from_iterable(judged)]
+
+        def visited(names: list[str], rows: slice | Positions, own: Batch) -> list[Verdict]:
+            return self._visit(names, given, rows, own, moment, least)
+
+        return _in_steps(ids, given, columns, visited)
 
     def _visit(  # noqa: PLR0913, PLR0917 - the rows of one step
         self,
@@ -221,6 +211,31 @@ class Admissions:
                 verdicts[row] = verdict
             self._see_again(before, columns, moment)
         return verdicts
+
+
+def _in_steps(
+    ids: list[str], given: Given, columns: Batch, judged: Callable[[list[str], slice | Positions, Batch], list[Verdict]]
+) -> list[Verdict]:
+    """Return what *judged* returns for the rows of each step, which have different ids, and their *columns*.
+
+    Repeats in a step are judged after it, once for each id, with the fields that are known last.
+    """
+    verdicts: list[Verdict] = []
+    for step in given.steps(ids):
+        names, own = ids[step], taken_rows(columns, step)
+        if len({*names}) == len(names):
+            verdicts += judged(names, step, own)
+            continue
+        first, _ = _groups(names)
+        repeats = np.delete(np.arange(len(names)), first)
+        again, groups = _groups([names[row] for row in repeats])
+        found = judged([names[row] for row in first], first + step.start, taken_rows(own, first))
+        last = repeats[again]
+        known = judged([names[row] for row in last], last + step.start, _last_known(own, repeats, groups))
+        every = dict(zip(first.tolist(), found, strict=True))
+        every |= {row: known[group] for row, group in zip(repeats.tolist(), groups.tolist(), strict=True)}
+        verdicts += [every[row] for row in range(len(names))]
+    return verdicts
 
 
 def _rows_of(rows: slice | Positions, chosen: Sequence[int] | Positions) -> slice | Positions:

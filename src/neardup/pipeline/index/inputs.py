@@ -66,10 +66,10 @@ class Given:
         """The columns of the index for the fields."""
         return field_columns(dict(self._columns.fields), self.table, len(self))
 
-    def steps(self, names: list[str] | None = None, *, with_repeats: bool = False) -> Iterator[slice]:
-        """Cut the documents into runs of distinct ids with a limited number of documents and bytes.
+    def steps(self, names: list[str] | None = None) -> Iterator[slice]:
+        """Cut the documents into runs with a limited number of documents and bytes.
 
-        With *with_repeats*, a run may have an id several times, with the same content.
+        In a run, all documents with the same id have the same content.
         """
         begin = 0
         met: dict[str, int] = {}
@@ -77,7 +77,7 @@ class Given:
             before = self._ends[begin - 1] if begin else 0
             full = place - begin == TOGETHER or (end - before > BYTES_TOGETHER and place > begin)
             earlier = None if names is None else met.get(names[place])
-            if full or not (earlier is None or (with_repeats and self._are_equal(earlier, place))):
+            if full or not (earlier is None or self._are_equal(earlier, place)):
                 yield slice(begin, place)
                 begin, met = place, {}
             if names is not None:
