@@ -230,6 +230,35 @@ def test_records_that_accompany_pages_are_not_all_held_together(tmp_path, monkey
     assert sum(map(len, pieces)) == 1
 
 
+@pytest.mark.parametrize("uri", ["http://a.example/", None])
+def test_captures_of_one_address_are_not_all_held_together(tmp_path, monkeypatch, uri):
+    monkeypatch.setattr(archives, "BATCH", 1)
+    (tmp_path / "x.warc.gz").write_bytes(packed(page(number, uri=uri) for number in range(9)))
+    path = str(tmp_path / "x.warc.gz")
+    assert len(Archives.cut(0, path, Request(), 1)) == 9
+    assert [len(piece) for piece in Archives.pieces(path, Request(), whole_of(path), 1, Needs())] == [1] * 9
+
+
+def test_records_of_a_capture_stay_together_whatever_their_addresses(tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "BATCH", 1)
+
+    def capture(number):
+        links = ["Content-Type: application/http", f"WARC-Concurrent-To: <urn:uuid:{number + 1:08}>"]
+        about = {"headers": [f"WARC-Refers-To: <urn:uuid:{number:08}>"], "uri": f"urn:{number}"}
+        return [
+            record(number=number, headers=links, block=http(b"<p>The text of a page.")),
+            record("request", number=number + 1),
+            record("metadata", number=number + 2, **about),
+        ]
+
+    made = [one for number in range(0, 30, 10) for one in capture(number)]
+    path, request = tmp_path / "x.warc.gz", Request()
+    path.write_bytes(packed(made))
+    shards = Archives.cut(0, str(path), request, 1)
+    pieces = [piece for shard in shards for piece in Archives.pieces(str(path), request, shard, 1, Needs())]
+    assert (len(shards), [len(piece._pages.accessories) for piece in pieces]) == (3, [2, 2, 2])
+
+
 def test_damage_is_rejected_and_counted(tmp_path, archive):
     content = archive.read_bytes()
     first = len(packed(RECORDS[:2]))

@@ -218,14 +218,13 @@ class Archives(InputPiece):
         """Cut a file into ranges of whole captures; one member or damage is not divided."""
         del request
         whole = Path(path).stat().st_size
-        edges, address, reach = [0], "", 0
+        edges, capture, reach = [0], set[str](), 0
         for one in records(path) if whole > size else ():
-            own = _address(one, address)
+            continues = _continues(capture, one)
             if isinstance(one, Gap):
                 reach = max(reach, one.reach)
-            elif one.length and one.offset - edges[-1] >= size and one.offset >= reach and own != address:
+            elif one.length and one.offset - edges[-1] >= size and one.offset >= reach and not continues:
                 edges.append(one.offset)
-            address = own
         return [Shard(source=source, begin=b, end=e, first=1, size=e - b) for b, e in pairwise([*edges, whole])]
 
     @classmethod
@@ -314,11 +313,21 @@ def pages_in(table: pa.Table, extraction: Extraction) -> Iterator[tuple[str | No
         yield _address_in(headers), content, not found.is_html
 
 
-def _address(one: Record | Gap, before: str) -> str:
-    """Return the address of the capture that a record belongs to: without one of its own, that of the record before."""
-    if isinstance(one, Record) and (own := one.headers.get("warc-target-uri")) is not None:
-        return own
-    return before
+def _continues(capture: set[str], one: Record | Gap) -> bool:
+    """Return whether a record belongs to a *capture*: the ids of its records, and of those that they name.
+
+    Its ids are added; if it has none of these, they are those of another capture from then on. The address does not
+    decide, because a page may be captured many times in a row. A gap belongs to the capture before it.
+    """
+    if isinstance(one, Gap):
+        return True
+    own = (one.headers.get("warc-record-id", ""), one.headers.get("warc-refers-to", ""), *one.concurrent)
+    ids = {_bare(name) for name in own if name}
+    other = capture.isdisjoint(ids)
+    if other:
+        capture.clear()
+    capture |= ids
+    return not other
 
 
 def _read(  # noqa: PLR0913 - a part of a file, and how to read it
@@ -335,14 +344,13 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
     last = size if end is None else min(size, end)
 
     def batches() -> Iterator[tuple[_Pages, pa.Table, float]]:
-        pages, address = _Pages(path), ""
+        pages, capture = _Pages(path), set[str]()
         for one in records(path, begin, end):
-            own = _address(one, address)
+            continues = _continues(capture, one)
             full = pages.contents.size >= BATCH or pages.has_many
-            if full and (own != address or len(pages.accessories) >= _MOST):
+            if full and (not continues or len(pages.accessories) >= _MOST):
                 yield pages, pages.contents.pages(), (one.offset - begin) / max(1, last - begin)
                 pages = _Pages(path)
-            address = own
             _add(pages, one, request, markup=markup)
             progress(min(1.0, one.offset / size))
         yield pages, pages.contents.pages(), 1.0
