@@ -9,11 +9,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from archives_made import packed, record
 
 from neardup import dedup_files
 from neardup.model.errors import DataError
 from neardup.pipeline.files import dedup
-from neardup.sources import compression, first_records
+from neardup.sources import archives, compression, first_records
 from neardup.sources.read import read
 from neardup.sources.request import Request
 
@@ -53,6 +54,23 @@ def test_the_number_of_documents_and_bytes_is_about_that_of_the_whole_input(tmp_
     assert times * len(piece) == pytest.approx(len(whole), rel=0.2)
     assert times * piece.texts.nbytes == pytest.approx(whole.texts.nbytes, rel=0.3)
     assert (held > 0) == (name.endswith((".gz", ".zst", ".parquet")))
+
+
+@pytest.mark.parametrize("share", [1, 7, 2000])
+@pytest.mark.parametrize("ending", [".warc", ".warc.gz"])
+@pytest.mark.parametrize("images", [0, 1])
+def test_the_pages_of_an_archive_are_estimated(tmp_path, monkeypatch, share, ending, images):
+    monkeypatch.setattr(archives, "BATCH", 1 << 12)
+    plain, words = ["Content-Type: text/plain"], " of the texts of an archive that compress well" * 5
+    made = [record("conversion", number=n, headers=plain, block=f"Text {n}{words}".encode()) for n in range(2000)]
+    image = os.urandom(1 << 15)
+    made[:0] = [record("resource", number=9, headers=["Content-Type: image/png"], block=image)] * images
+    parts = [b"".join(made[begin : begin + share]) for begin in range(0, len(made), share)]
+    (tmp_path / f"x{ending}").write_bytes(packed(parts) if ending == ".warc.gz" else b"".join(parts))
+    piece, times, held = first_records.first_records(str(tmp_path / f"x{ending}"), REQUEST)
+    assert 1 <= len(piece) < 500
+    assert held > 1000 * len(piece)
+    assert images or times * len(piece) == pytest.approx(2000, rel=0.3)
 
 
 def test_a_folder_is_known_by_its_first_files(tmp_path, monkeypatch):

@@ -24,7 +24,7 @@ import pyarrow as pa
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
 from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, silent
-from neardup.sources.compression import changed
+from neardup.sources.compression import changed, expansion_rate
 from neardup.sources.formats import WARC, compression_of, display
 from neardup.sources.http_response import Response, media_type, response
 from neardup.sources.members import CUT, Members, packed
@@ -187,6 +187,15 @@ class Archives(InputPiece):
         self.sites = None if request.extraction.templates is None else found["sites"]
         self._whole = found["whole"]
         self.address = None if _id_field(request) == "url" else "url"
+
+    @property
+    def reached(self) -> int:
+        """About how many bytes of the file its pages extend over, from the beginning."""
+        last = self._pages.captures[-1]
+        if last.length is not None:
+            return last.offset + last.length
+        rate = expansion_rate(last.path, compression_of(last.path) or "gzip")
+        return last.offset + round(last.span[1] / rate)
 
     @property
     def without_templates(self) -> bool:

@@ -2,7 +2,7 @@
 
 from itertools import accumulate
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from neardup.sources.collection import InputPiece, Shard
 from neardup.sources.compression import expansion_rate, identity, load, stream
@@ -13,13 +13,17 @@ from neardup.sources.request import Request
 from neardup.sources.shards import Shards
 
 _FIRST: Final = 1 << 20  # bytes that are read
+_FURTHER: Final = (
+    1 << 5
+)  # times as many that are read of an archive without a page among the first, such as one of images
+_PAGE: Final = 1600  # bytes of the fields and the place of a page of an archive
 
 
 class FirstRecords(NamedTuple):
     """The first records of an input, which has about *times* as many.
 
-    While they are used, *held* more bytes are in memory: those of the other columns of Parquet, or of the lines of a
-    compressed file. Plain files are read again.
+    While they are used, *held* more bytes are in memory: those of the other columns of Parquet, of the fields of an
+    archive, or of the lines of a compressed file. Plain files are read again.
     """
 
     piece: InputPiece
@@ -49,9 +53,18 @@ def first_records(path: str, request: Request) -> FirstRecords:
     elif found.compression is not None:
         whole = round(whole * expansion_rate(path, found.compression))
         read = held = len(next(stream(path, found.compression, request.max_bytes, _FIRST), b""))
-    shard = Shard(source=0, begin=0, end=end, first=1, size=end)
-    shards = Shards((path,), request, shards=[shard], identities=[identity(path)], size=_FIRST, kinds=[found])
-    piece = next(shards.pieces(shard, whole=True))
+    shards = Shards((path,), request, shards=[], identities=[identity(path)], size=_FIRST, kinds=[found])
+
+    def first(end: int) -> Any:
+        return next(shards.pieces(Shard(source=0, begin=0, end=end, first=1, size=end), whole=True))
+
+    piece = first(end)
+    if found.format == WARC:
+        if not len(piece):
+            read = min(whole, _FURTHER * _FIRST)
+            piece = first(read)
+        read = min(read, piece.reached) if piece.texts.nbytes >= _FIRST else read  # the rest is another piece
+        held = len(piece) * _PAGE
     if found.format == "parquet":
         read = len(piece) + len(piece.rejected)
         held = max(0, sum(part.nbytes for part in piece.rows()) - piece.texts.nbytes)
