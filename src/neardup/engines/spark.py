@@ -24,6 +24,8 @@ _LOOK: Final = 1.0  # seconds
 _RAISED: Final = re.compile(r"^[\w.]*(?:Error|Exception|Refused|Interrupt)\b.*$", re.MULTILINE)
 _CALL: Final = "An error occurred while calling "  # the first line of an error of Java does not name it
 _NO_JAVA: Final = "JAVA_GATEWAY_EXITED"
+_SHOWN_FIELDS: Final = "spark.sql.debug.maxToStringFields"
+_NUMBERS: Final = re.compile(r"(?<=[^\s(\[,])(?:#\d+|@[0-9a-f]+)|(?<=CTERelation(?:Def|Ref) )\d+")
 
 
 class SparkExecutors:
@@ -75,7 +77,7 @@ class SparkExecutors:
 
     def require_shared(self, folder: Path) -> None:
         """Raise ``StorageRefused`` unless executors see a folder of this process."""
-        probe = folder / f"probe-{secrets.token_hex(8)}"
+        probe = folder / f".neardup-probe-{secrets.token_hex(8)}"
         probe.touch()
         try:
             for failure in self.each(partial(_seeing, str(probe)), range(self.session.sparkContext.defaultParallelism)):
@@ -118,6 +120,24 @@ def _seeing(path: str) -> Iterator[Any]:
             raise StorageRefused(path, "it is not here")
 
     yield look
+
+
+def query_of(frame: Any) -> str:
+    """Return the query of a DataFrame as text; what Spark numbers, such as columns, is numbered in order of appearance.
+
+    Its own numbers are others in each session. Values that look like them are numbered, too.
+    """
+    from pyspark.sql import SparkSession
+
+    settings = (SparkSession.getActiveSession() or frame.sparkSession).conf
+    before = settings.get(_SHOWN_FIELDS)
+    settings.set(_SHOWN_FIELDS, str(2**31 - 1))  # by default, only the first 25 columns and values are shown
+    try:
+        text = frame._jdf.queryExecution().analyzed().toString()  # noqa: SLF001 - there is no other way
+    finally:
+        settings.set(_SHOWN_FIELDS, before)
+    numbers: dict[str, int] = {}
+    return _NUMBERS.sub(lambda found: f"#{numbers.setdefault(found[0], len(numbers))}", text)
 
 
 @contextmanager

@@ -13,7 +13,8 @@ from test_files import POLICIES, SCHEMES, interrupted, numbers, rows
 import neardup
 from neardup import MinHash, dedup_files
 from neardup.errors import DataError, ParameterError
-from neardup.model.errors import EngineFailed, OutputRefused, StorageRefused
+from neardup.model.errors import EngineFailed, OutputRefused, StorageBusy, StorageRefused
+from neardup.pipeline.files import spark as module
 from neardup.pipeline.spilled import files
 from neardup.text.common_shingles import CommonShingles
 
@@ -108,12 +109,13 @@ def test_a_frame_is_added_to_a_state_that_needs_no_texts(tmp_path, frame):
     assert again.summary.known > first.summary.known == 0
 
 
-def test_times_rank_as_in_memory(spark, tmp_path, records):
+def test_times_are_ids_and_rank_as_in_memory(spark, tmp_path, records):
     values = [
-        (f"d{row:03}", one["text"], datetime(2026, 1, 1 + row % 9, tzinfo=UTC)) for row, one in enumerate(records)
+        (datetime(2026, 3, 29, 1, row, 5, row, UTC), one["text"], datetime(2026, 1, 1 + row % 9, tzinfo=UTC))
+        for row, one in enumerate(records[:60])
     ]
     table = pa.table(dict(zip(("id", "text", "seen"), map(list, zip(*values, strict=True)), strict=True)))
-    frame = spark.createDataFrame(values, "id string, text string, seen timestamp")
+    frame = spark.createDataFrame(values, "id timestamp, text string, seen timestamp")
     expected = neardup.dedup(table, keep="max:seen").decisions
     found = neardup.spark.dedup(frame, keep="max:seen", work=tmp_path / "w").decisions.orderBy("position")
     assert repr(found.toArrow().to_pylist()) == repr(expected.to_pylist())
@@ -171,9 +173,77 @@ def test_an_interrupted_run_is_not_that_of_another_query(tmp_path, frame, monkey
     some, others = frame.where("number < 30"), frame.where("number >= 30")
     interrupted(monkeypatch, "rank", lambda: neardup.spark.dedup(some, **call))
     for other, options in ((others, {}), (some, {"keep": "max:score"})):
-        with pytest.raises(StorageRefused, match="interrupted run of another query, columns, order or files; repeat"):
+        with pytest.raises(StorageRefused, match="of another query, columns, order, rows or files; repeat that call"):
             neardup.spark.dedup(other, **call, **options)
     assert neardup.spark.dedup(some, **call).decisions.count() == 30
+
+
+def of_many_values(spark, tmp_path, turn):
+    return spark.range(60).where(f"id IN ({', '.join(map(str, range(40)))}, {50 + turn})").selectExpr("id", "'a' text")
+
+
+def of_many_columns(spark, tmp_path, turn):
+    columns = [f"id AS c{number}" for number in range(40)]
+    return spark.range(3).selectExpr(*columns, "id", f"concat('text {turn} ', id) AS text")
+
+
+def of_another_side(spark, tmp_path, turn):
+    one, two = (spark.range(3).selectExpr("id", f"concat(id, ' {side}') AS text") for side in "ab")
+    return one.join(two, "id").select("id", (one, two)[turn].text)
+
+
+def of_other_rows(spark, tmp_path, turn):
+    return spark.createDataFrame([(1, "a text"), (2, f"text {turn}")], "id int, text string")
+
+
+def of_a_file(spark, tmp_path, turn):
+    (tmp_path / "a b.jsonl").write_text(f'{{"id": "a", "text": "text {turn}"}}\n')
+    return spark.read.schema("id string, text string").json(str(tmp_path / "a b.jsonl"))
+
+
+@pytest.mark.parametrize("of", [of_many_values, of_many_columns, of_another_side, of_other_rows, of_a_file])
+def test_an_interrupted_run_is_not_that_of_other_rows(spark, tmp_path, monkeypatch, of):
+    interrupted(monkeypatch, "rank", lambda: neardup.spark.dedup(of(spark, tmp_path, 0), work=tmp_path / "w"))
+    with pytest.raises(StorageRefused, match="interrupted run of another query"):
+        neardup.spark.dedup(of(spark, tmp_path, 1), work=tmp_path / "w")
+
+
+def of_a_name(spark):
+    return spark.sql("WITH some AS (SELECT 1 AS id, 'a' AS text, 2 AS `50%`) SELECT * FROM some")
+
+
+def of_rows(spark):
+    return spark.createDataFrame([(1, "a text", 2.5), (2, None, None)], "id int, text string, score double")
+
+
+@pytest.mark.parametrize("of", [of_a_name, of_rows])
+def test_an_interrupted_run_is_that_of_the_same_query(spark, tmp_path, monkeypatch, of):
+    call = {"keep": f"max:{of(spark).columns[-1]}", "work": tmp_path / "w"}
+    interrupted(monkeypatch, "rank", lambda: neardup.spark.dedup(of(spark), **call))
+    monkeypatch.setattr("pyspark.sql.DataFrameWriter.parquet", lambda *_: pytest.fail("stored again"))
+    assert neardup.spark.dedup(of(spark), **call).summary.documents == of(spark).count()
+
+
+def test_a_folder_is_that_of_one_call(spark, tmp_path, monkeypatch):
+    frame, call, stored = of_rows(spark), {"work": tmp_path / "w"}, module._stored
+
+    def meanwhile(*given, **options):
+        for other in (call, {**call, "restart": True}):
+            with pytest.raises(StorageBusy, match=r"w: process \d+ on .* is using it; wait until that ends"):
+                neardup.spark.dedup(frame, **other)
+        return stored(*given, **options)
+
+    monkeypatch.setattr(module, "_stored", meanwhile)
+    assert neardup.spark.dedup(frame, **call).summary.documents == 2
+
+
+def test_a_folder_may_have_any_name_and_what_a_killed_call_left(spark, tmp_path):
+    work = tmp_path / "é x=1+{2}[3]*?%20#\\"
+    work.mkdir()
+    for name in ("lock", "0123456789abcdef.partial", "probe-0123456789abcdef"):
+        (work / f".neardup-{name}").touch()
+    assert neardup.spark.dedup(of_rows(spark), work=work).decisions.count() == 2
+    assert [path.name for path in work.iterdir()] == ["decisions.parquet"]
 
 
 def test_rows_are_read_again_after_an_error_in_them(spark, tmp_path):
@@ -251,6 +321,16 @@ def test_wrong_calls_are_refused(spark, tmp_path, frame, sources):
         neardup.spark.dedup(frame, id="key", work=tmp_path / "w")
     with pytest.raises(ParameterError, match="order=7 must be the name of a column"):
         neardup.spark.dedup(frame, order=[7], work=tmp_path / "w")
+    with pytest.raises(ParameterError, match="keep='age' must be a column; the DataFrame has number, id"):
+        neardup.spark.dedup(frame, keep="max:age", work=tmp_path / "w")
+    for other in (None, "a.parquet", pa.table({"id": [1], "text": ["a"]})):
+        with pytest.raises(ParameterError, match=r"frame.* must be a Spark DataFrame"):
+            neardup.spark.dedup(other, work=tmp_path / "w")
+    with pytest.raises(ParameterError, match=r"report=.a\.jsonl. cannot be used with a DataFrame: the decisions are"):
+        neardup.spark.dedup(frame, report="a.jsonl", work=tmp_path / "w")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'treshold'"):
+        neardup.spark.dedup(frame, treshold=0.5, work=tmp_path / "w")
+    assert not any(tmp_path.glob("w"))
     with pytest.raises(EngineFailed, match="with name `nope` cannot be resolved"):
         neardup.spark.dedup(frame, order="nope", work=tmp_path / "w")
     with pytest.raises(ParameterError, match="verify='no' must be exact, estimate or none"):

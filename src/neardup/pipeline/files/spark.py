@@ -3,15 +3,21 @@
 Only the numbers of tasks pass through Spark; the executors read files and write to the work folder.
 """
 
+import inspect
+import os
 import re
+import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
+from urllib.parse import unquote, urlsplit
 
+from neardup.engines.files import locked, naming
 from neardup.engines.journal import is_interrupted
-from neardup.engines.spark import SparkExecutors, naming_errors
+from neardup.engines.spark import SparkExecutors, naming_errors, query_of
 from neardup.model.errors import OutputRefused, ParameterError, StorageRefused, reason, require, require_sequence
 from neardup.model.policy import Policy
 from neardup.pipeline.corpus.result import Summary
@@ -27,9 +33,17 @@ from neardup.text.common_shingles import CommonShingles
 _RUN: Final = "run"
 _DECISIONS: Final = "decisions.parquet"
 _STORED: Final = "documents-"
-_COMPLETE: Final = "_SUCCESS"  # Spark writes it last
+_COMPLETE: Final = "_complete"  # an empty file in a folder of stored documents; Spark does not read it as one of them
+_TEMPORARY: Final = ".neardup-"  # the beginning of the names of files that a killed process may leave
+_LOCK: Final = f"{_TEMPORARY}lock"
 _OF_POLICY: Final = ("verify", "gather", "representative")
-_NUMBERS: Final = re.compile(r"(?<=[\w)\]`])(#\d+L?|@[0-9a-f]+)")  # of columns and objects, other ones in each session
+_OWN: Final = ("report", "executors", "force")  # parameters of ``dedup_files`` that are set here
+_IN_MEMORY: Final = re.compile(r"\b(LocalRelation|LogicalRDD|ExternalRDD)\b")  # in a query: rows that no file has
+_WILDCARDS: Final = re.compile(r"([]*?{}[\\])")
+_SECOND: Final = "timestampadd(SECOND, unix_seconds({0}), TIMESTAMP_NTZ'1970-01-01 00:00:00')"  # in UTC
+_TIME: Final = (
+    f"concat({_SECOND}, '.', lpad(pmod(unix_micros({{0}}), 1000000), 6, '0'), 'Z')"  # as ids of tables have it
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,92 +105,146 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     then by the others, so that every run has the same order. ``position`` counts in this order, which ``keep="first"``
     and ties depend on. The executors must see the folder at the same path as this process.
 
-    If the run is interrupted, the same call continues it; rows that were stored are not read again. With *restart*, it
-    begins again. At the end, only the decisions are left in the folder. Everything else is as in ``dedup_files``.
-    Raises ``OutputRefused`` if the folder has the decisions of a finished run, ``ParameterError`` for a missing column
-    and for a *state* with exact verification, whose later runs read the inputs again, ``EngineFailed`` if Spark fails,
-    and ``StorageRefused`` if executors do not see the folder, or if it has an interrupted run of another DataFrame.
+    If the run is interrupted, the same call continues it; rows that were stored are not read again, except to compare
+    those that the program has made. With *restart*, it begins again. At the end, only the decisions are left in the
+    folder. Everything else is as in ``dedup_files``, but for *report*. Raises ``OutputRefused`` if the folder has the
+    decisions of a finished run, ``ParameterError`` for a missing column and for a *state* with exact verification,
+    whose later runs read the inputs again, ``EngineFailed`` if Spark fails, ``StorageBusy`` if another call uses the
+    folder, and ``StorageRefused`` if executors do not see it, or if it has an interrupted run of another DataFrame.
     """
     folder = local_folder("work", work).absolute()
+    for name in _OWN:
+        rule = "cannot be used with a DataFrame: the decisions are written to the work folder"
+        require(name not in options, name, options.get(name), rule)
+    inspect.signature(files.dedup_files).bind((), **options)  # unknown options are refused before rows are stored
     policy = Policy(keep=keep, **{name: options[name] for name in _OF_POLICY if name in options})
     chosen, common = chosen_scheme(scheme, preset, threshold, ignore_common, measure)
     if options.get("verify", "exact") == "exact" and not chosen.columns:
         rule = "cannot be used with a DataFrame and exact verification: later runs with the state read the inputs again"
         way_out = "write the DataFrame to files, and use dedup_files"
         require(options.get("state") is None, "state", options.get("state"), f"{rule}; {way_out}")
-    fields = [name for name in chosen.columns if name != BODY or name in frame.columns]
-    ranking = [name for name in policy.fields if name in policy.required_fields or name in frame.columns]
+    session = getattr(frame, "sparkSession", None)
+    require(session is not None, "frame", frame, "must be a Spark DataFrame, such as session.createDataFrame returns")
+    executors = SparkExecutors(session)
     pages = {name: options[name] for name in ("html", "url") if options.get(name) is not None}
     named = {"id": id} | pages | ({} if "html" in pages else {"text": text})
-    columns = [*dict.fromkeys([*named.values(), *fields, *ranking])]
-    for parameter, name in (*named.items(), *(("columns", name) for name in columns)):
+    fields = [("scheme", name) for name in chosen.columns if name != BODY or name in frame.columns]
+    ranking = [("keep", name) for name in policy.fields if name in policy.required_fields or name in frame.columns]
+    needed = [*named.items(), *fields, *ranking]
+    for parameter, name in needed:
         if name not in frame.columns:
             raise ParameterError(parameter, name, f"must be a column; the DataFrame has {', '.join(frame.columns)}")
+    columns = [*dict.fromkeys(name for _, name in needed)]
     by = (order,) if isinstance(order, str) else require_sequence("order", order, "names of columns")
     for name in by:
         require(isinstance(name, str), "order", name, "must be the name of a column")
-    executors = SparkExecutors(frame.sparkSession)
     decisions = folder / _DECISIONS
-    _make(folder)
-    if restart:
-        decisions.unlink(missing_ok=True)
-    elif decisions.exists():
-        rule = "it exists already: read it, restart the run, or use another folder"
-        raise OutputRefused(str(decisions), rule, "exists")
-    executors.require_shared(folder)
+    with _reserved(folder):
+        if restart:
+            decisions.unlink(missing_ok=True)
+        elif decisions.exists():
+            rule = "it exists already: read it, restart the run, or use another folder"
+            raise OutputRefused(str(decisions), rule, "exists")
+        executors.require_shared(folder)
+        with naming_errors():
+            stored = _stored(frame, folder, columns, id, by or [_quoted(id)], restart=restart)
+        done = files.dedup_files(
+            stored,
+            work=folder / _RUN,
+            report=decisions,
+            text=text,
+            id=id,
+            scheme=chosen,
+            keep=keep,
+            ignore_common=common,
+            restart=restart,
+            executors=executors,
+            force=True,
+            **options,
+        )
+        _remove_stored(folder)
     with naming_errors():
-        stored = _stored(frame, folder, columns, by or [_quoted(id)], restart=restart)
-    done = files.dedup_files(
-        stored,
-        work=folder / _RUN,
-        report=decisions,
-        text=text,
-        id=id,
-        scheme=chosen,
-        keep=keep,
-        ignore_common=common,
-        restart=restart,
-        executors=executors,
-        force=True,
-        **options,
-    )
-    _remove_stored(folder)
-    return SparkResult(executors.session.read.parquet(decisions.as_uri()), done.result.summary, done.rejected)
+        return SparkResult(_read(session, decisions), done.result.summary, done.rejected)
 
 
-def _make(folder: Path) -> None:
-    """Make the folder; raise ``StorageRefused`` if files of others are in it."""
+@contextmanager
+def _reserved(folder: Path) -> Iterator[None]:
+    """Make the folder, and lock it.
+
+    Raises ``StorageRefused`` if files of others are in it, and ``StorageBusy`` if another call uses it.
+    """
     try:
         folder.mkdir(exist_ok=True)
-        found = [path.name for path in folder.iterdir()]
+        found = sorted(path.name for path in folder.iterdir())
     except OSError as error:
         raise StorageRefused(str(folder), f"it cannot be a work folder: {reason(error)}") from error
-    foreign = [name for name in sorted(found) if name not in {_RUN, _DECISIONS} and not name.startswith(_STORED)]
+    foreign = [name for name in found if name not in {_RUN, _DECISIONS} and not name.startswith((_STORED, _TEMPORARY))]
     if foreign:
         raise StorageRefused(str(folder), f"it has files of others, such as {foreign[0]!r}; use a new or empty folder")
+    with naming(folder):
+        lock = locked(folder / _LOCK)
+    try:
+        for name in found:
+            if name.startswith(_TEMPORARY) and name != _LOCK:
+                (folder / name).unlink(missing_ok=True)
+        yield
+    finally:
+        (folder / _LOCK).unlink(missing_ok=True)
+        os.close(lock)
 
 
-def _stored(frame: Any, folder: Path, columns: Sequence[str], order: Sequence[str], *, restart: bool) -> list[str]:
+def _stored(  # noqa: PLR0913 - what is stored, and where
+    frame: Any, folder: Path, columns: Sequence[str], identifier: str, order: Sequence[str], *, restart: bool
+) -> list[str]:
     """Let Spark write the columns of a DataFrame in one order, unless an interrupted run has them; return the files.
 
     Raises ``StorageRefused`` if that run is of another DataFrame.
     """
     names = [*map(_quoted, columns)]
-    types = {name: field.dataType.typeName() for name, field in zip(names, frame.select(*names).schema, strict=True)}
-    query = _NUMBERS.sub("", frame._jdf.queryExecution().analyzed().toString())  # noqa: SLF001 - there is no other way
-    target = folder / f"{_STORED}{digest([types, order, sorted(frame.inputFiles()), query])}"
-    continues = not restart and is_interrupted(folder / _RUN)
-    if continues and not (target / _COMPLETE).exists():
-        rule = (
-            "it has an interrupted run of another query, columns, order or files; repeat that call, or restart the run"
-        )
-        raise StorageRefused(str(folder), rule)
-    if not continues:
+    types = [field.dataType.typeName() for field in frame.select(*names).schema]
+    values = [*names]
+    for place, name in enumerate(names):
+        if types[place] == "timestamp":  # which Spark would write in a type of the past
+            time = _TIME if columns[place] == identifier else "unix_micros({0})"
+            values[place] = f"{time.format(name)} AS {name}"
+    query = query_of(frame)
+    prefix = _STORED + digest([values, types, order, sorted(map(_version, frame.inputFiles())), query])
+    if restart or not is_interrupted(folder / _RUN):
         _remove_stored(folder)
-        frame.orderBy(*order, *(name for name in names if name not in order)).selectExpr(
-            *(f"unix_micros({name}) AS {name}" if types[name] == "timestamp" else name for name in names)
-        ).write.parquet(target.as_uri())
-    return [str(path) for path in sorted(target.glob("part-*.parquet"))]
+        target = folder / f"{prefix}-{secrets.token_hex(8)}"  # to which no executor of a killed call still writes
+        ordered = frame.orderBy(*order, *(name for name in names if name not in order)).selectExpr(*values)
+        ordered.write.option("maxRecordsPerFile", 0).parquet(f"file://{target}")
+        with naming(target):
+            (target / _COMPLETE).touch()
+    else:
+        target = next((path.parent for path in folder.glob(f"{prefix}-*/{_COMPLETE}")), folder)
+        known = target != folder
+        if known and _IN_MEMORY.search(query):
+            known = _total(frame.selectExpr(*values), names) == _total(_read(frame.sparkSession, target), names)
+        if not known:
+            before = "it has an interrupted run of another query, columns, order, rows or files"
+            raise StorageRefused(str(folder), f"{before}; repeat that call, or restart the run")
+    parts = sorted(target.glob("part-*.parquet"), key=lambda path: int(path.name.split("-")[1]))
+    return [*map(str, parts)]
+
+
+def _version(address: str) -> list[Any]:
+    """Return the address of a file and, if it is one of this machine, its size and when it was changed."""
+    if address.startswith("file:"):
+        with suppress(OSError):
+            about = Path(unquote(urlsplit(address).path)).stat()
+            return [address, about.st_size, about.st_mtime_ns]
+    return [address]
+
+
+def _total(frame: Any, names: Sequence[str]) -> Any:
+    """Return the number of rows and the sum of their hashes."""
+    return frame.selectExpr("count(*)", f"sum(cast(xxhash64({', '.join(names)}) AS decimal(20)))").first()
+
+
+def _read(session: Any, path: Path) -> Any:
+    """Return a file or a folder as a DataFrame; Spark reads paths as patterns."""
+    return session.read.parquet("file://" + _WILDCARDS.sub(r"\\\1", str(path)))
 
 
 def _quoted(name: str) -> str:
