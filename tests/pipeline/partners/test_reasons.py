@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import MinHash, Sentences
+from neardup import FracMinHash, MinHash, Sentences
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.text.sites import site
 
@@ -43,6 +43,17 @@ def test_other_documents_share_no_key_and_estimates_may_be_too_low():
     decided = [reasons([pair_of(BASE, far, 0)], MinHash(), [], estimated=estimated)[0] for estimated in (False, True)]
     assert decided == ["unexplained", "signature"]
     assert reasons([], scheme, []) == []
+
+
+@pytest.mark.parametrize("estimated", [False, True])
+def test_containment_is_that_of_a_document_in_the_better_one(estimated):
+    whole = " ".join(f"word{n}" for n in range(400))
+    part = whole[: len(whole) // 4]
+    decided = [
+        reasons([pair_of(*pair, 0)], FracMinHash(), [], estimated=estimated)[0]
+        for pair in ((part, whole), (whole, part))
+    ]
+    assert decided == ["unexplained", "signature"]
 
 
 def test_one_bucket_with_room_is_enough():

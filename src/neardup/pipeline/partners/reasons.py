@@ -50,7 +50,7 @@ def reasons(
     """
     found: list[str] = []
     shared: list[_SharedKey] = []  # of plausible pairs
-    left, right = np.array([1]), np.array([0])
+    left, right = np.array([0]), np.array([1])  # the better document is on the right, as in runs
     for number, pair in enumerate(pairs):
         _, signatures = signed_features(
             scheme, pa.chunked_array([pa.array(pair.texts, pa.large_binary())]), np.array(pair.sites, np.uint64)
