@@ -21,7 +21,7 @@ class Band(NamedTuple):
     """The duplicates whose closest kept document has a measure from *low* to less than *high*; 1 is a band of its own.
 
     *recall* is the share of them that was dropped; *predicted* is what the law of the scheme predicts for the same
-    documents, or ``None`` if it is about another measure.
+    documents, or ``None`` if the law is about another measure, or leaves out a filter of the scheme.
     """
 
     low: float

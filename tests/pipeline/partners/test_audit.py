@@ -106,6 +106,19 @@ def test_the_law_of_a_run_by_signatures_is_that_of_their_estimates():
     assert curve.min() < predicted < curve.max()
 
 
+@pytest.mark.parametrize("verify", ["exact", "estimate"])
+@pytest.mark.parametrize("second", [MinHash(threshold=0.9, permutations=64), SimHash()], ids=["same", "other measure"])
+def test_no_law_predicts_what_a_filter_rejects(second, verify):
+    texts = collection(2, 300)
+    found = audit(dedup(texts, scheme=Combined(MinHash(), second), verify=verify), sample=len(texts))
+    assert found.recall.value < 0.8
+    if verify == "estimate" and isinstance(second, MinHash):  # the law of both
+        assert abs(found.predicted - found.recall.value) < 0.04
+    else:
+        assert found.predicted is None
+        assert {band.predicted for band in found.bands} == {None}
+
+
 @pytest.mark.parametrize("weights", ["tf", TermWeights.fitted(TEXTS)])
 def test_an_audit_by_cosine_is_the_definition(weights):
     scheme = SimHash(rule="cosine", threshold=0.75, weights=weights, distance=4)

@@ -372,16 +372,17 @@ class _Sample:
         """Return the probability, by the law, that each sampled document was compared with one that it matches.
 
         If signatures decided, it is the probability that they matched those of a document at most 0.1 below the
-        threshold. NaN where the scheme has no law for its measure.
+        threshold. NaN where the scheme has no law for its measure, and where a filter rejects pairs that it counts.
         """
-        number = len(self._positions)
-        if self._scheme.measure != "resemblance":
+        number, scheme = len(self._positions), self._scheme
+        filtered = scheme.law_limit or (scheme.passes is not None and not self._run.estimated)
+        if scheme.measure != "resemblance" or filtered:
             return np.full(number, np.nan)
         lacking = np.where(self._run.exact[self._positions], 0.0, 1.0)
         if matching:
             left, values = (np.concatenate(each) for each in zip(*matching, strict=True))
             distinct, of = np.unique(values, return_inverse=True)  # a law takes long, and values repeat
-            curves = self._scheme.curves(distinct)
+            curves = scheme.curves(distinct)
             law = curves.get("both" if self._run.estimated else "candidate", curves["match"])
             np.multiply.at(lacking, left, 1 - law[of])
         found: Values = 1 - lacking
