@@ -75,6 +75,36 @@ def test_a_sample_predicts_larger_collections(scheme):
         assert samples[0].candidates == pytest.approx(exact.candidates, rel=0.5)
 
 
+@pytest.mark.parametrize(
+    "scheme",
+    [
+        neardup.MinHash(shingle=1),
+        neardup.MinHash(shingle=1, permutations=64, bands=17),
+        neardup.SimHash(blocks=4),
+        neardup.Trials(words=1, hashes=2, trials=5),
+        neardup.Combined(neardup.Trials(words=1, hashes=2, trials=5), neardup.SimHash()),
+        neardup.FracMinHash(shingle=1),
+        neardup.Sentences(),
+    ],
+    ids=lambda scheme: scheme.name,
+)
+def test_a_bucket_has_the_documents_that_share_its_key(scheme):
+    """Not the candidates divided by the keys: a pair may share several, and a document may have few."""
+    common, value = (380, 0.95) if scheme.measure != "resemblance" else (240, 240 / 560)
+    pairs = [
+        [" ".join(f"W{pair}x{word}." for word in range(begin, begin + 400)) for begin in (0, 400 - common)]
+        for pair in range(600)
+    ]
+    keys = scheme.keys(scheme.sign([text for pair in pairs for text in pair])).reshape(len(pairs), 2, -1)
+    if scheme.position_independent:
+        shared = [len({*one} & {*other}) / len({*one}) for one, other in keys.tolist()]
+    else:
+        shared = (keys[:, 0] == keys[:, 1]).mean(axis=1)
+    law = candidates_by_law(scheme, 1001, value)
+    assert law.bucket == pytest.approx(1000 * np.mean(shared), rel=0.12)
+    assert law.candidates >= law.bucket
+
+
 def test_rooms_overflow():
     keys = np.arange(400, dtype=np.uint64).reshape(200, 2)
     assert not expected_candidates(keys, 10**9).overflows
@@ -93,7 +123,7 @@ def test_the_law_of_the_default_scheme():
     """37 bands of 3 or 4 minima: a pair at 0.05 meets with a probability of 2.6 in a thousand."""
     found = candidates_by_law(neardup.MinHash(), 40_000_001, 0.05)
     assert found.candidates == pytest.approx(40_000_000 * 2.6e-3, rel=0.02)
-    assert found.bucket == pytest.approx(found.candidates / 37)
+    assert found.bucket == pytest.approx(40_000_000 * (20 * 0.05**3 + 17 * 0.05**4) / 37)
     assert found.overflows
     assert candidates_by_law(neardup.MinHash(), 40_000_000, 0).candidates == 0
 

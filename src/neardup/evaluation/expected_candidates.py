@@ -83,6 +83,7 @@ def candidates_by_law(scheme: Any, documents: int, background: float) -> Expecte
     """Return the expected candidates if any two documents have the resemblance *background* in the scheme's measure."""
     documents = require_whole("documents", documents, 1, _MANY)
     require(scheme.key_count is not None, "documents", documents, f"requires a scheme with keys, not {scheme.name}")
-    curves = scheme.curves(np.array([background]))
-    candidates = (documents - 1) * float(curves.get("candidate", curves["match"])[0])
-    return ExpectedCandidates(documents=documents, candidates=candidates, bucket=candidates / scheme.key_count)
+    curves, shared = scheme.curves(np.array([background])), scheme.key_probability(np.array([background]))
+    met, shared = (float(law[0]) for law in (curves.get("candidate", curves["match"]), shared))
+    others = documents - 1
+    return ExpectedCandidates(documents=documents, candidates=others * max(met, shared), bucket=others * shared)

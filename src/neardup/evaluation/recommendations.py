@@ -24,10 +24,10 @@ class Recommendation:
     pair that becomes a candidate, because candidates are then compared exactly; the other schemes find it if it matches
     by their rule. ``false_rate``: the probability that a pair at resemblance *apart* becomes a candidate;
     ``matched_apart``: that it matches by the rule. ``candidates``: the expected number of unrelated documents that
-    share a key with a document, ``(documents - 1) * P[candidate at the background]``; ``bucket``: their number per key.
-    If it is above 64, the recommendation ``overflows``: a document is compared with at most 64 documents of a bucket,
-    so more pairs are missed than ``misses``. ``signature_bytes`` and ``keys`` (8 bytes each) are stored for a document,
-    ``bytes`` in all.
+    share a key with a document, ``(documents - 1) * P[candidate at the background]``; ``bucket``: how many share
+    a given key, on average over the keys. If it is above 64, the recommendation ``overflows``: a document is compared
+    with at most 64 documents of a bucket, so more pairs are missed than ``misses``. ``signature_bytes`` and ``keys`` (8
+    bytes each) are stored for a document, ``bytes`` in all.
 
     ``cost``, in bytes per document, is the bytes stored, and read to compare the document with its candidates: ``bytes
     + candidates * signature_bytes``.
@@ -120,7 +120,7 @@ def _recommendation(wanted: Requirements, scheme: Any) -> Recommendation:
     candidate = curves.get("candidate", match)
     found = candidate if scheme.estimate_decides else match  # estimates are verified; other rules decide
     candidates, stored = (wanted.documents - 1) * candidate[2], scheme.stored_bytes + WORD * scheme.key_count
-    bucket = candidates / scheme.key_count
+    bucket = (wanted.documents - 1) * float(scheme.key_probability(wanted.values)[2])
     return Recommendation(
         scheme=scheme.name,
         parameters={name: getattr(scheme, name) for name in scheme.searched_numbers},

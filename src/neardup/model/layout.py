@@ -43,6 +43,12 @@ class Banding:
         """Return the probability that two documents of this resemblance (a number or an array) become candidates."""
         return bands_law(resemblance, self.permutations, self.bands)
 
+    @np.errstate(under="ignore")  # chances too small for a float are 0
+    def key_probability(self, resemblance: Any) -> Any:
+        """Return the probability that a band of two documents of this resemblance is equal, the mean of all bands."""
+        share = shares(resemblance)
+        return np.mean(share[..., None] ** np.diff(self.edges), axis=-1)
+
     @classmethod
     def choose(cls, *, permutations: int, threshold: float, recall: float) -> Self:
         """Return the fewest bands with which at least *recall* of the pairs at *threshold* become candidates.
@@ -149,6 +155,12 @@ class Blocks:
             differing *= equal
             differing[..., 1:] += moved
         return np.minimum(differing.sum(axis=-1), 1.0)
+
+    @np.errstate(under="ignore")  # chances too small for a float are 0
+    def key_probability(self, agreement: Any) -> Any:
+        """Return the probability that two fingerprints agree in all blocks of a table, the mean of all tables."""
+        share = shares(agreement, "agreement")
+        return np.mean(share[..., None] ** np.array(self.widths), axis=-1)
 
     @classmethod
     def choose(cls, *, bits: int, distance: int) -> Self:

@@ -25,7 +25,7 @@ _TOGETHER = 1 << 14  # documents whose texts are copied together
 _WORD = 8  # bytes
 _OF_FIRST = (  # what the first scheme decides
     *("rule", "weight_table", "measure", "position_independent", "threshold", "short", "short_threshold", "floor"),
-    *("least_estimate", "key_count", "features_in_words", "shingling"),
+    *("least_estimate", "key_count", "key_probability", "features_in_words", "shingling"),
 )
 _apart: WeakKeyDictionary[Signatures, tuple[Signatures, Signatures]] = WeakKeyDictionary()  # while these are in use
 

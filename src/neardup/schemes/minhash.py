@@ -212,6 +212,10 @@ class MinHash(FeatureScheme):
             "both": bands_and_sample_law(values, self.permutations, self.layout.bands, self.threshold),
         }
 
+    def key_probability(self, values: Any) -> Any:
+        """Return the probability that a given band is equal."""
+        return self.layout.key_probability(values)
+
     @property
     def layout_numbers(self) -> dict[str, float]:
         """The number of bands."""

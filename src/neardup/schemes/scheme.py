@@ -321,6 +321,14 @@ class Scheme:
         """Return probabilities at these values of its measure, by name; ``match`` is the first."""
         return {"match": self.probability(values)}
 
+    def key_probability(self: Any, values: Any) -> Any:
+        """Return the probability that another document has a given key of a document, at these values of the measure.
+
+        It is the mean over the keys; here a lower bound, as if no pair shared several keys.
+        """
+        curves = self.curves(values)
+        return curves.get("candidate", curves["match"]) / self.key_count
+
     # Ranked hits.
 
     def ranked_rule(self: Any, signatures: Signatures) -> RankedRule:

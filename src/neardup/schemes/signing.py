@@ -18,6 +18,7 @@ from neardup.model.arrays import (
     Words,
     require_features,
     require_signatures,
+    shares,
 )
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.scheme import Scheme
@@ -158,6 +159,11 @@ class SampleScheme(FeatureScheme):
         keys = np.empty((len(signatures), self.size), np.uint64)
         sentences.spread(signatures.rows, keys)
         return keys
+
+    def key_probability(self, values: Any) -> Any:
+        """Return the share of a document's numbers that another one has: its containment in one of equal length."""
+        share = shares(values)
+        return 2.0 * share / (1.0 + share) if self.measure == "resemblance" else share
 
     @property
     def key_count(self) -> int:

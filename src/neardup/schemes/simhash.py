@@ -225,6 +225,10 @@ class SimHash(FeatureScheme):
         candidate = self.layout.meeting_probability(bit_agreement(values))
         return {"match": self.probability(values), "candidate": candidate}
 
+    def key_probability(self, values: Any) -> Any:
+        """Return the probability that the blocks of a given table are equal."""
+        return self.layout.key_probability(bit_agreement(values))
+
     @property
     def layout_numbers(self) -> dict[str, float]:
         """The number of blocks."""

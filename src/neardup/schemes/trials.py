@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures, shares
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHORT, THRESHOLD, Option
 from neardup.model.ranked_rule import RankedRule, whole_term
@@ -178,6 +178,11 @@ class Trials(FeatureScheme):
     def key_count(self) -> int:
         """The number of choices of *needed* trials, one key for each."""
         return comb(self.trials, self.needed)
+
+    @np.errstate(under="ignore")  # chances too small for a float are 0
+    def key_probability(self, values: Any) -> Any:
+        """Return the probability that all trials of a given choice agree."""
+        return shares(values) ** (self.hashes * self.needed)
 
     def keys_lack(self, other: Any, *, chosen: bool) -> str | None:
         """Describe that the keys are of more trials than the *other* scheme needs."""

@@ -89,7 +89,7 @@ def test_large_collections_are_warned_of(capsys):
     made = plan(documents=40_000_000)
     assert shown.startswith(f"{made}\n")
     first = (
-        "With these parameters, pairs are missed among 40,000,000 documents: each bucket has 2,814 unrelated documents"
+        "With these parameters, pairs are missed among 40,000,000 documents: each bucket has 2,818 unrelated documents"
     )
     assert shown.startswith(f"{first}, and room for 64.\nBetter: {made.smaller.words}\n")
     assert f"Use these parameters:  neardup dedup FILE --out KEPT {' '.join(options_of(made.smaller))}\n" in shown
