@@ -153,6 +153,7 @@ def test_more_is_drawn_until_the_interval_is_narrow(monkeypatch):
     assert found.recall.width <= 0.06
     assert 30 < found.sample <= len(TEXTS)
     assert found.needed is None
+    assert audit(result, scheme=LEAKY, sample=30, until=1e-200).sample == len(TEXTS)  # as many as there are
     monkeypatch.setattr(module, "MOST", 60)
     found = audit(result, scheme=LEAKY, sample=30, until=0.001)
     assert found.sample == 60

@@ -272,7 +272,8 @@ def audit_run(  # noqa: PLR0913 - as audit
             found = _Sample(run, sample, seed, engine, follow).audit()
             if until is None or found.recall.width <= until or found.sample == total:
                 return found
-            needed = min(total, ceil(1.1 * sample * (found.recall.width / until) ** 2))
+            narrower = found.recall.width / until  # infinite for the smallest numbers
+            needed = ceil(min(total, 1.1 * sample * narrower * narrower))
             if sample == MOST:
                 return replace(found, needed=needed)
             sample = min(MOST, max(needed, 2 * sample))
