@@ -177,6 +177,12 @@ def test_the_plan_of_a_combination_names_the_scheme_that_it_leaves_out():
     assert (plan(exact).limit, plan(MinHash()).limit) == ("", "")
 
 
+def test_a_plan_names_the_documents_that_its_curves_are_about():
+    assert plan("fracminhash").notes[0].endswith("candidate: of a document of 50 shingles, more of longer ones")
+    assert plan("sentences", size=100).notes[0].endswith("texts of up to 50 sentences each are decided exactly.")
+    assert len(plan("minhash").notes) == len(plan("trials").notes) == len(plan("simhash").notes) == 1
+
+
 def test_the_buckets_of_a_combination_are_those_of_its_first_scheme():
     first = MinHash(threshold=0.4)
     assert plan(Combined(first, SimHash()), documents=10**9).expected == plan(first, documents=10**9).expected

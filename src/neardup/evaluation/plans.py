@@ -38,13 +38,13 @@ class Plan:
     """The behaviour of a scheme with its parameters: its curves, at the same values, and the bytes that it stores.
 
     ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; ``None`` is unknown. ``limit`` is what the
-    curves leave out, in words. A plan with ``requirements`` has ``recommendations`` that meet them (see
-    ``Recommendation``); everything else describes the first of these, the cheapest whose buckets do not overflow, and
-    ``unreached`` has the best recall of each other scheme. A plan of a scheme for a number of documents has
-    ``expected``, the expected candidates if two unrelated documents have the resemblance ``background``, and if these
-    fill the buckets, ``smaller``: parameters with smaller buckets. ``features`` are what the scheme compares: shingles
-    or sentences. Printed, a plan is a table, after the ``answer`` for a number of documents or for recommendations
-    whose buckets all overflow.
+    curves leave out, or which documents they are about, in words. A plan with ``requirements`` has ``recommendations``
+    that meet them (see ``Recommendation``); everything else describes the first of these, the cheapest whose buckets do
+    not overflow, and ``unreached`` has the best recall of each other scheme. A plan of a scheme for a number of
+    documents has ``expected``, the expected candidates if two unrelated documents have the resemblance ``background``,
+    and if these fill the buckets, ``smaller``: parameters with smaller buckets. ``features`` are what the scheme
+    compares: shingles or sentences. Printed, a plan is a table, after the ``answer`` for a number of documents or for
+    recommendations whose buckets all overflow.
     """
 
     scheme: str
@@ -322,7 +322,7 @@ def _drawn(scheme: Any, **more: Any) -> Plan:
         threshold=more.pop("threshold", parameters.get("threshold")),
         signature_bytes=scheme.stored_bytes,
         keys=scheme.key_count,
-        limit=scheme.law_limit,
+        limit=scheme.law_limit or scheme.curves_of,
         features=scheme.features_in_words,
         curves=tuple(
             curve_of(name, scheme.measure, values, chances) for name, chances in scheme.curves(values).items()

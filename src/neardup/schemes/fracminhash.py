@@ -74,6 +74,7 @@ class FracMinHash(SampleScheme):
     measures = get_args(PartMeasure)
     recipe_parts = ("scaled", "size")
     plan_numbers = ("scaled", "size", "threshold")
+    curves_of = "match: of documents with full signatures; candidate: of a document of 50 shingles, more of longer ones"
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.8"),
         *SHORT,

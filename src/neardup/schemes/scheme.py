@@ -93,6 +93,7 @@ class Scheme:
     key_count: Any = None  # the number of keys of a document, 8 bytes each; ``None`` if it depends on the documents
     curve_range: Any = (0, 100)  # the range of its measure to draw, in percent
     law_limit: Any = ""  # a sentence that describes what its law leaves out; with it, the law is an upper bound
+    curves_of: Any = ""  # a sentence that describes the documents that its curves are about, unless they are about all
     law_features: Any = 1  # the features of a document from which on its law holds
     described_features: Any = ""  # the features of its measure, in words after a space
     second_shingling: Any = None  # how a second set is made, also equal in equal documents; ``None``: no second set

@@ -107,6 +107,11 @@ class Sentences(SampleScheme):
         return 4 * self.size
 
     @property
+    def curves_of(self) -> str:
+        """A sentence that describes the documents that its curves are about."""
+        return f"These are laws of long texts; texts of up to {self.size // 2:,} sentences each are decided exactly."
+
+    @property
     def _of_smaller(self) -> bool:
         return self.relative_to == "smaller"
 
