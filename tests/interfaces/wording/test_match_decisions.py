@@ -32,6 +32,14 @@ def test_containment_is_that_of_the_second_text_in_the_first():
     assert value_of(match_decision(scheme.with_measure("overlap"), short, text)) == "overlap 1.0000"
 
 
+def test_a_value_just_below_the_threshold_does_not_read_as_the_threshold():
+    text, other = (" ".join(f"w{n}" for n in range(begin, begin + 32_000)) for begin in (0, 8_001))
+    decision = match_decision(MinHash(shingle=1), text, other)
+    assert (decision.matches, round(decision.value, 4)) == (False, 0.6)
+    assert value_of(decision) == f"resemblance {decision.value:.12g}"
+    assert f"no match; resemblance {decision.value:.12g}; rule" in str(explain(text, other, MinHash(shingle=1)))
+
+
 def test_what_decides_is_told_before_what_the_signatures_say():
     text = "one two three four five six seven eight nine ten"
     said = match_decision(SimHash(distance=0), text, f"{text} ten")
