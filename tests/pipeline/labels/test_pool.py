@@ -140,6 +140,13 @@ def test_two_documents_have_one_pair():
     assert pool.draw(answers_of(pool, 10)) is None
 
 
+@pytest.mark.parametrize("number", [2, 5])
+def test_random_pairs_of_few_documents_count_once(number):
+    pool = draw_pairs([" ".join(f"w{document}x{word}" for word in range(9)) for document in range(number)])
+    every = number * (number - 1) // 2
+    assert sum(one.weight for one in pool.weighed(answers_of(pool, MOST))) == pytest.approx(every)
+
+
 def test_templates_and_equal_documents_are_sampled_less():
     template = " ".join(f"t{number}" for number in range(50))
     pool = draw_pairs([f"{template} {number}" for number in range(300)])

@@ -256,7 +256,8 @@ class _Search:
         sets = distinct_sets(self._features(np.concatenate([left, right])))
         common = shared_by(sets, np.arange(len(left)), np.arange(len(left)) + len(left))
         rest = np.flatnonzero(bands_of(common.resemblance, common.of_smaller) == 0)[:_OTHERS]
-        pairs = max(float(len(rest)), len(filled) * (len(filled) - 1) / 2 - found)
+        distinct = np.unique(np.sort(np.stack([left[rest], right[rest]]), axis=0), axis=1).shape[1]
+        pairs = max(float(distinct), len(filled) * (len(filled) - 1) / 2 - found)
         ones = np.ones(len(rest), np.int64)
         return BandPairs(left[rest], right[rest], common.resemblance[rest], ones, pairs)
 
