@@ -193,3 +193,7 @@ def test_the_recall_that_is_named_is_taken():
     made, other = MinHash(threshold=0.8), MinHash(threshold=0.5)
     share = made.keys_lack(other, chosen=False).partition("a recall of ")[2].partition(" ")[0]
     assert made.keys_lack(replace(other, recall=float(share)), chosen=False) is None
+    far = MinHash(threshold=0.95).keys_lack(MinHash(threshold=0.4), chosen=False)
+    assert far.endswith(
+        "less than 0.1 % of the pairs at 0.4 would be found, not 99.9 %; fill a new index for this threshold"
+    )

@@ -163,9 +163,12 @@ class MinHash(FeatureScheme):
         share = float(self.layout.meeting_probability(other.threshold))
         if chosen or share >= other.recall or other.threshold >= self.threshold:
             return None
+        accepted = int(share * 1000) / 1000
+        found = f"only {100 * share:.1f} %" if accepted else "less than 0.1 %"
+        way_out = f"a recall of {accepted} accepts this" if accepted else "fill a new index for this threshold"
         return (
-            f"has keys for a threshold of {self.threshold}: only {100 * share:.1f} % of the pairs at {other.threshold}"
-            f" would be found, not {100 * other.recall:g} %; a recall of {int(share * 1000) / 1000} accepts this"
+            f"has keys for a threshold of {self.threshold}: {found} of the pairs at {other.threshold} would be found,"
+            f" not {100 * other.recall:g} %; {way_out}"
         )
 
     def sign_short_at(self, corpus: Corpus, positions: Positions) -> Signatures:
