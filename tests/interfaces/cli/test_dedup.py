@@ -675,10 +675,10 @@ def test_mark_leaves_out_rejected_records_and_adds_to_empty_objects(run, tmp_pat
     (tmp_path / "in.jsonl").write_bytes(b'{}\r\nbroken\n{"text": "a" } \n')
     run("in.jsonl", "--dry-run", "--mark", "-", code=1)
     run("in.jsonl", "--dry-run", "--mark", "m.jsonl", code=1)
-    assert (tmp_path / "m.jsonl").read_text().splitlines() == [
-        '{"neardup_cluster":0,"neardup_kept":true,"neardup_representative":"in.jsonl:1"}',
-        '{"text": "a","neardup_cluster":1,"neardup_kept":true,"neardup_representative":"in.jsonl:3"}',
-    ]
+    assert (tmp_path / "m.jsonl").read_bytes() == (
+        b'{"neardup_cluster":0,"neardup_kept":true,"neardup_representative":"in.jsonl:1"}\r\n'
+        b'{"text": "a","neardup_cluster":1,"neardup_kept":true,"neardup_representative":"in.jsonl:3"} \n'
+    )
 
 
 def test_mark_is_not_for_folders(run, tmp_path):
