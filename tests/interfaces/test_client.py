@@ -340,6 +340,8 @@ def test_any_string_is_a_query_and_options_may_be_none(folder):
     with serving(folder) as url, Client(url) as client:
         assert client.search("storm", threshold=None, include=None)["total"] == 1
         assert client.search("storm\ud800")["total"] == 1
+        with pytest.raises(DataError, match="must be a host"):
+            client.search("storm", site="\ud800")
         with pytest.raises(ParameterError, match="query=None must be a string"):
             client.search(None)
 

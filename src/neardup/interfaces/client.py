@@ -203,8 +203,11 @@ class Client:
         Options that are ``None`` are not sent.
         """
         require_name("query", query)
-        given = {name: value for name, value in options.items() if value is not None}
-        return self._service.answer("GET", f"/v1/search?{urlencode({'q': readable(query), **given})}")
+        given = {"q": query, **{name: value for name, value in options.items() if value is not None}}
+        encoded = urlencode(
+            {name: readable(value) if isinstance(value, str) else value for name, value in given.items()}
+        )
+        return self._service.answer("GET", f"/v1/search?{encoded}")
 
     # Pages of a crawl.
 
