@@ -152,7 +152,7 @@ class Connections:
     def _decoded(self, content: bytes) -> dict[str, Any]:
         try:
             found = msgspec.json.decode(content, type=dict[str, Any])
-        except (msgspec.MsgspecError, UnicodeError) as error:
+        except (msgspec.MsgspecError, UnicodeError, RecursionError) as error:
             raise self.unexpected_answer() from error
         return found
 
@@ -163,7 +163,7 @@ class Connections:
     def _failure(self, response: HTTPResponse, content: bytes) -> NeardupError:
         try:
             problem = msgspec.json.decode(content, type=_Problem)
-        except (msgspec.MsgspecError, UnicodeError):
+        except (msgspec.MsgspecError, UnicodeError, RecursionError):
             problem = _Problem()
         status, name = response.status, problem.type.rpartition("#")[2]
         what = problem.detail or f"answers with status {status}"

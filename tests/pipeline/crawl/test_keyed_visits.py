@@ -189,7 +189,7 @@ def test_an_index_that_was_moved_leaves_the_file_of_another_one_alone(index):
     folder.with_name("moved").rename(folder)
 
 
-@pytest.mark.parametrize("rest", [b"", b'["', b"\n", b"{}\n"])
+@pytest.mark.parametrize("rest", [b"", b'["', b"\n", b"{}\n", b'["\xff","a",1,"",""]\n', b"[" * 5000, b"\0" * 9])
 def test_a_line_that_was_cut_costs_only_itself(index, rest):
     sent(KeyedVisits(index), PAGES[:1], "one")
     with (index.store.folder / FILE).open("ab") as file:

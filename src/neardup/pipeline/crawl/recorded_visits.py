@@ -173,6 +173,6 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[Visit | VisitVerdicts]:
     decoders = msgspec.json.Decoder(Visit), msgspec.json.Decoder(VisitVerdicts)
     for line in lines:
         for decoder in decoders:
-            with suppress(msgspec.MsgspecError):  # it is of the other kind, or was cut by a kill
+            with suppress(msgspec.MsgspecError, UnicodeDecodeError):  # it is of the other kind, or was cut by a kill
                 yield decoder.decode(line)
                 break
