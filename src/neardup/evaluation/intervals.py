@@ -24,7 +24,7 @@ class Estimated(AsDict):
 
     @property
     def width(self) -> float:
-        """Half the width of the interval: about how far the true share may be from *value*."""
+        """Half the width of the interval. Near 0 and 1, *value* is not in the middle, and nearly all is on one side."""
         return (self.high - self.low) / 2
 
 
