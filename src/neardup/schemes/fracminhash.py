@@ -74,7 +74,7 @@ class FracMinHash(SampleScheme):
     measures = get_args(PartMeasure)
     recipe_parts = ("scaled", "size")
     plan_numbers = ("scaled", "size", "threshold")
-    curves_of = "match: of documents with full signatures; candidate: of a document of 50 shingles, more of longer ones"
+    curves_of = "match: of equally long documents with full signatures; candidate: of a document of 50 shingles"
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.8"),
         *SHORT,
@@ -126,9 +126,10 @@ class FracMinHash(SampleScheme):
     def probability(self, resemblance: Any) -> Any:
         """Return the probability that ``matches`` holds at a true value of the measure (a number or an array).
 
-        ``P[Binomial(size, c) >= threshold * size]``: the law of documents with a full signature. The estimates of
-        shorter documents vary more. Of two equally long documents, more match by their overlap, because that is
-        overestimated: at the threshold, about 0.73 instead of 0.5.
+        ``P[Binomial(size, c) >= threshold * size]``: the law of equally long documents with full signatures. The
+        estimates of shorter documents vary more, and so do those of a document in a longer one with a full signature,
+        which has about ``size * a / b`` numbers to compare for *a* of *b* features. Of two equally long documents, more
+        match by their overlap, because that is overestimated: at the threshold, about 0.73 instead of 0.5.
 
         >>> FracMinHash(size=64).probability([0.7, 0.8, 0.9]).round(3)
         array([0.03 , 0.475, 0.99 ])
