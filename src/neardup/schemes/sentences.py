@@ -138,8 +138,9 @@ class Sentences(SampleScheme):
         """Return the probability that ``matches`` holds at a true resemblance (or overlap; a number or an array).
 
         ``P[Binomial(size, r) >= threshold * size]``: the law of texts with many more sentences than ``size``. Relative
-        to the smaller set it assumes equal lengths, and the true probability is slightly lower. Two texts of up to
-        ``size / 2`` sentences match if and only if they reach the threshold, without chance.
+        to the smaller set it assumes equal lengths, and the true probability is lower: at the threshold, about 0.38 by
+        default, instead of 0.55. Two texts of up to ``size / 2`` sentences match if and only if they reach the
+        threshold, without chance.
 
         >>> Sentences().probability([0.3, 0.5, 0.7]).round(3)
         array([0.001, 0.55 , 1.   ])
