@@ -55,6 +55,13 @@ def test_plans_are_values(scheme):
     assert json.loads(json.dumps(made.as_dict(), allow_nan=False))["scheme"] == made.scheme
 
 
+@pytest.mark.parametrize("distance", [0, 3, 7, 8, 20])
+def test_the_curve_of_simhash_is_drawn_where_it_falls(distance):
+    made = plan("simhash", distance=distance)
+    assert made.curves[0].probabilities[0] < 0.05
+    assert made.curves[0].values[0] == (0.8 if distance < 8 else 0)
+
+
 def test_stored_bytes():
     stored = {scheme: (plan(scheme).signature_bytes, plan(scheme).keys) for scheme in SCHEMES}
     assert stored == {"trials": (48, 15), "minhash": (512, 37), "simhash": (8, 20), "sentences": (256, 64)}

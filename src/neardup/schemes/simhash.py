@@ -25,6 +25,7 @@ from neardup.text.common_shingles import CommonShingles, prefix_bounds
 
 _ROUNDING = 1e-9
 _EVEN = np.empty(0, np.uint64), prefix_bounds(np.empty(0, np.uint64)), np.empty(0, np.uint32), np.uint32(1)
+_HARDLY = 0.05  # of the pairs match
 _MOST_KEYS = 256  # bits of a fingerprint in recommendations
 
 
@@ -73,7 +74,6 @@ class SimHash(FeatureScheme):
     recipe_parts = ("bits", "weights")
     plan_numbers = ("distance", "bits", "blocks")
     searched_numbers = ("distance", "bits", "blocks")
-    curve_range = (80, 100)  # below that, hardly anything matches
     options: ClassVar[tuple[Option, ...]] = (
         THRESHOLD.by_default("0.8"),
         *SHORT,
@@ -228,6 +228,11 @@ class SimHash(FeatureScheme):
     def key_probability(self, values: Any) -> Any:
         """Return the probability that the blocks of a given table are equal."""
         return self.layout.key_probability(bit_agreement(values))
+
+    @property
+    def curve_range(self) -> tuple[int, int]:
+        """The range of cosines to draw, in percent: from 80 if hardly anything matches below that."""
+        return (80 if self.probability(0.8) < _HARDLY else 0), 100
 
     @property
     def layout_numbers(self) -> dict[str, float]:
