@@ -42,6 +42,12 @@ def test_counts_are_those_of_a_plain_count(run):
     assert (found.exact >= 0) == any(row and row[2] for row in run)
 
 
+@pytest.mark.parametrize("percent", range(2, 100, 2))
+def test_a_threshold_begins_a_bin(percent):
+    found = seen([None, (0, percent / 100, False)])
+    assert found.edges[np.flatnonzero(found.counts)].tolist() == [percent / 100]
+
+
 @given(runs())
 def test_examples_are_dropped_documents_of_the_clusters_they_stand_for(run):
     found = seen(run)

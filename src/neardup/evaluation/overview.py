@@ -64,7 +64,7 @@ def overview(representatives: Positions, resemblance: Shares, exact: Flags) -> O
     dropped = np.flatnonzero(representatives >= 0)
     near = dropped[~exact[dropped]]
     known = resemblance[near][~np.isnan(resemblance[near])]
-    counts, edges = np.histogram(known, bins=BINS, range=(0.0, 1.0))
+    counts, edges = np.histogram(known, bins=np.arange(BINS + 1) / BINS)  # 0.7, not the number after it
     members = np.bincount(representatives[dropped], minlength=len(representatives))
     kept = np.flatnonzero(representatives < 0)
     sizes, clusters = np.unique(members[members > 0] + 1, return_counts=True)
