@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import Checksum, Field, MinHash, Sentences, SimHash, dedup
+from neardup import Checksum, Combined, Field, MinHash, Sentences, SimHash, dedup
 from neardup.interfaces.pages.report import report_page
 from neardup.pipeline import Result, dedup_files
 from neardup.pipeline.corpus.result import decisions_table
@@ -241,6 +241,13 @@ def test_the_law_is_drawn_over_what_it_is_about(run, scheme, curve):
     page = run([(str(n), f"{LINE}. {text}") for n, text in enumerate(words)], scheme, threshold=0.1)
     assert ("The curve is the law of the scheme" in page.text) == curve
     assert (f"a match by {scheme.name}" in page.text) == curve
+
+
+def test_a_law_that_is_an_upper_bound_is_called_that(run):
+    words = [f"Nothing else of note was seen but number {number}." for number in range(3)]
+    for scheme, bound in ((MinHash(), False), (Combined(MinHash(), SimHash(distance=30)), True)):
+        page = run([(str(n), f"{LINE}. {text}") for n, text in enumerate(words)], scheme, threshold=0.1)
+        assert ("These are upper bounds, by the first scheme, minhash" in page.text) == bound
 
 
 def test_the_same_run_gives_the_same_bytes(tmp_path):
