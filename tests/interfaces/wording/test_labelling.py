@@ -27,6 +27,7 @@ def test_an_agreement_in_words():
     assert agreement_lines(compare_labels(first, second)) == [
         "agreement 94.87 % (84.07 % to 99.13 %): 37 of 39 pairs",
         "Cohen's kappa 0.90 (0.68 to 0.98)",
+        "in parentheses: intervals with a confidence of 95 %",
         "labelled same: 21 by the first person, 21 by the second",
         "1 pair is left out: at least one person was unsure",
         "1 pair is left out: labelled by one person only",

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from neardup.evaluation.audit import Audit, Band, Missed
     from neardup.evaluation.intervals import Estimated
 
+INTERVALS: Final = "in parentheses: intervals with a confidence of 95 %"
+
 _NAME: Final = 60  # characters of an id
 _LISTED: Final = 10
 _REASONS: Final = {
@@ -33,7 +35,7 @@ def estimate(found: "Estimated", digits: int | None = None) -> str:
 
 
 def audit_lines(audit: "Audit") -> list[str]:
-    """Describe what an audit found. Intervals have a confidence of 95 %."""
+    """Describe what an audit found."""
     recall = audit.recall
     lines = [f"{audit.sample:,} of {counted(audit.documents, 'document')} drawn and compared with all kept documents"]
     earlier = "dropped for documents of earlier runs, which are not in the inputs; they are left out of the figures"
@@ -59,6 +61,8 @@ def audit_lines(audit: "Audit") -> list[str]:
     if audit.below.value:
         rule = f"of the kept documents have a better-ranked kept document with a {audit.measure} at most 0.1 below it"
         lines.append(f"just below the threshold: {estimate(audit.below)} {rule}")
+    if recall.value is not None and recall.low < recall.high:
+        lines.append(INTERVALS)
     if audit.needed is not None:
         lines.append(f"for the requested width, {counted(audit.needed, 'document')} must be drawn")
     return lines

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.escaping import shortened
-from neardup.interfaces.wording.audits import estimate
+from neardup.interfaces.wording.audits import INTERVALS, estimate
 from neardup.interfaces.wording.numbers import decimals
 from neardup.model.errors import counted, plural
 from neardup.model.labels import LABELS, Label, LabelledPair
@@ -41,7 +41,7 @@ def counts_of(answers: Sequence[LabelledPair]) -> str:
 
 
 def agreement_lines(found: "Agreement") -> list[str]:
-    """Describe how much two people agree. Intervals have a confidence of 95 %."""
+    """Describe how much two people agree."""
     lines = [f"agreement {estimate(found.agreed)}: {found.agreed.found:,} of {counted(found.both, 'pair')}"]
     if found.kappa is None or found.kappa_low is None or found.kappa_high is None:
         reason = "no pair is labelled same or different by both" if not found.both else "both used one label only"
@@ -50,6 +50,7 @@ def agreement_lines(found: "Agreement") -> list[str]:
         interval = f"{_signed(found.kappa_low)} to {_signed(found.kappa_high)}"
         lines.append(f"Cohen's kappa {_signed(found.kappa)} ({interval})")
     if found.both:
+        lines.append(INTERVALS)
         lines.append(f"labelled same: {found.first_same:,} by the first person, {found.second_same:,} by the second")
     reasons = ((found.unsure, "at least one person was unsure"), (found.single, "labelled by one person only"))
     for number, reason in reasons:

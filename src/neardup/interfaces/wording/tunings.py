@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from neardup.interfaces.wording.audits import estimate
+from neardup.interfaces.wording.audits import INTERVALS, estimate
 from neardup.interfaces.wording.numbers import percentage
 from neardup.model.errors import counted
 
@@ -16,7 +16,7 @@ _estimate: Final = partial(estimate, digits=3)
 
 
 def tuning_lines(tuning: "Tuning") -> list[str]:
-    """Describe what the labels show. Intervals have a confidence of 95 %."""
+    """Describe what the labels show."""
     chosen, pairs = tuning.chosen, counted(tuning.labels, "labelled pair")
     unsure = f"; {counted(tuning.unsure, 'unsure one')} left out" if tuning.unsure else ""
     lines = [f"{pairs}, {tuning.same:,} of them the same{unsure}"]
@@ -32,6 +32,7 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
         if tuning.keeps_default
         else f"the default rule, with threshold {tuning.default.threshold:g}: F1 {_estimate(tuning.default.shares.f1)}",
     ]
+    lines.append(INTERVALS)
     if tuning.reaches and not tuning.certain:
         lines.append(f"the labels do not yet prove {tuning.goal}: its interval begins below that")
     if tuning.indiscriminate:
