@@ -31,7 +31,7 @@ def test_the_rule_is_described_with_its_intervals():
     assert lines[0] == "50 labelled pairs, 20 of them the same; 1 unsure one left out"
     assert lines[1] == "resemblance, threshold 0.4"
     assert lines[2] == "F1 95 % (90 % to 98.1 %), expected on other labels"
-    assert lines[-1] == "about 312 labels would narrow the interval to 2 % on each side"
+    assert lines[-1] == "about 312 labels would narrow the interval of F1 to 2 % on each side"
 
 
 def test_a_rule_for_short_documents_has_two_thresholds():
@@ -45,6 +45,7 @@ def test_what_is_lacking_is_reported():
     assert "on other labels, no rule is expected to reach recall>=0.99; the nearest is:" in lines
     assert "fewer than 20 labels show little: label more pairs" in lines
     lines = tuning_lines(replace(TUNING, goal="recall>=0.95", certain=False))
+    assert lines[-1] == "about 312 labels would narrow the interval of recall to 2 % on each side"
     assert "the labels do not yet prove recall>=0.95: its interval begins below that" in lines
 
 

@@ -43,7 +43,8 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
     if tuning.labels < LEAST:
         lines.append(f"fewer than {LEAST} labels show little: label more pairs")
     if tuning.needed > tuning.labels:
-        lines.append(f"about {tuning.needed:,} labels would narrow the interval to 2 % on each side")
+        part = tuning.goal.partition(">=")[0].strip().replace("f1", "F1")
+        lines.append(f"about {tuning.needed:,} labels would narrow the interval of {part} to 2 % on each side")
     return lines
 
 
