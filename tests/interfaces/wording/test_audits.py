@@ -25,7 +25,7 @@ def test_an_audit_in_words():
         "missed 2 % (0.2 % to 9 %) of the duplicates: too many documents share their keys",
         BELOW,
         "in parentheses: intervals with a confidence of 95 %",
-        "for the requested width, 2,000 documents must be drawn",
+        "for an interval of the requested width, about 2,000 documents must be drawn",
     ]
     assert not any("parentheses" in line for line in audit_lines(made(recall=share(49, 50, 50))))
 

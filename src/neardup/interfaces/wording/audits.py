@@ -64,7 +64,8 @@ def audit_lines(audit: "Audit") -> list[str]:
     if recall.value is not None and recall.low < recall.high:
         lines.append(INTERVALS)
     if audit.needed is not None:
-        lines.append(f"for the requested width, {counted(audit.needed, 'document')} must be drawn")
+        needed = counted(audit.needed, "document")
+        lines.append(f"for an interval of the requested width, about {needed} must be drawn")
     return lines
 
 
