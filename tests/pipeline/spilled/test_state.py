@@ -514,6 +514,23 @@ def test_a_run_that_has_added_its_documents_continues_after_others_have(batches,
         assert len(state.segments) == 2
 
 
+def test_segments_are_not_merged_while_a_run_is_unfinished(batches, tmp_path, monkeypatch):
+    dedup_files(batches[0], state=tmp_path / "state")
+    with monkeypatch.context() as patched:
+        patched.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            dedup_files(batches[1], tmp_path / "kept.jsonl", state=tmp_path / "state")
+    with State.open(tmp_path / "state", write=True) as state:
+        with pytest.raises(StorageRefused, match=r"has an unfinished run; start it again, so that it ends, or remove"):
+            state.compact()
+        assert len(state.segments) == 2
+    done = dedup_files(batches[1], tmp_path / "kept.jsonl", state=tmp_path / "state").result
+    assert done.summary.kept == (tmp_path / "kept.jsonl").read_bytes().count(b"\n") > 0
+    with State.open(tmp_path / "state", write=True) as state:
+        state.compact()
+        assert len(state.segments) == 1
+
+
 def test_pages_of_a_state_are_extracted_in_one_way(tmp_path, batches, monkeypatch):
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.html").write_text("<title>Bees</title><p>They have left the harbour.")

@@ -27,6 +27,7 @@ import pyarrow.compute as pc
 
 from neardup import __version__
 from neardup.engines.files import has_file, locked, naming, replacing
+from neardup.engines.journal import is_work
 from neardup.index.disk.arrays import checksum, understood
 from neardup.model.arrays import Flags
 from neardup.model.errors import ParameterError, StorageDamaged, StorageRefused, require
@@ -271,8 +272,11 @@ class State(AbstractContextManager["State"]):
         self._remove_leftovers()
 
     def compact(self) -> None:
-        """Merge the segments into one."""
+        """Merge the segments into one; raises ``StorageRefused`` while an unfinished run needs those that it knows."""
         self._require_writer()
+        if self.segments and is_work(self.folder / WORK):
+            rule = f"has an unfinished run; start it again, so that it ends, or remove {self.folder / WORK}"
+            raise StorageRefused(str(self.folder), f"{rule}, before you merge the segments")
         earlier = self.earlier()
         self._rewrite(earlier, np.ones(len(earlier), np.bool_), [False] * len(self.segments), together=True)
 
