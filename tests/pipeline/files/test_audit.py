@@ -10,7 +10,7 @@ from archives_made import packed, page, record
 from audits import LEAKY, TEXTS, written
 
 from neardup import FracMinHash, MinHash, audit, audit_files, dedup, dedup_files
-from neardup.errors import DataError, ParameterError
+from neardup.errors import DataError, ParameterError, StorageRefused
 from neardup.sources.shards import local_shards
 
 
@@ -152,6 +152,11 @@ def test_a_report_of_other_positions_is_refused(files, tmp_path, value):
     report.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     with pytest.raises(DataError, match=r"why\.jsonl: names a representative that is not among its 141 documents"):
         audit_files(files, of=report)
+
+
+def test_a_name_that_is_too_long_is_refused(files):
+    with pytest.raises(StorageRefused, match="its name is too long"):
+        audit_files(files, of="x" * 300)
 
 
 def test_a_report_without_ids_is_refused(files, tmp_path):

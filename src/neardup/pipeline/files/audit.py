@@ -93,7 +93,7 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     decisions.
     """
     require_paths("inputs", inputs)
-    if of is not None and require_path("of", of).is_dir() and not is_folder_of_run(Path(of)):
+    if of is not None and not is_folder_of_run(require_path("of", of)) and Path(of).is_dir():
         rule = "is not a state or a kept work folder; name the report of the run"
         raise InputRefused(os.fspath(of), rule, "not of a run")
     allowed = learn_templates is None or learn_templates is False
