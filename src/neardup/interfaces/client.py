@@ -48,8 +48,8 @@ class Client:
     (there is no *at*); the ids of pages are those of their URLs (there is no *ids*); JSON has no NaN and no infinity,
     so NaN in *fields* is sent as a missing value, an infinite number is a ``DataError``, and ``get`` returns both as
     ``None``. ``collapse`` and ``search`` have the options and the answers of the service. *token* is a token of the
-    service. *addresses* and *changed_at_least* are as in ``CrawlFilter``; *addresses* must be those of the service,
-    which are the default ones with the rules that ``neardup serve --rules`` names.
+    service. *addresses* and *changed_at_least* are as in ``CrawlFilter``; *addresses* must be those of the service:
+    the default ones, with the URL rules that its index keeps.
 
     Large batches are sent in several requests: if one fails, those before it are recorded. Connections are kept. A
     request that is not answered, or is answered with 429 or 503, is sent again for up to *patience* seconds; a batch of
@@ -225,7 +225,9 @@ class Client:
 
     def _pages(self, pages: Any, texts: Any, fields: Any) -> tuple[Iterator[dict[str, Any]], dict[str, Any]]:
         about = self.about
-        rule = "must be those of the service; both use the rules of the same file, or none"
+        rule = (
+            "must be those of the service: the default ones, with the URL rules of its index (url-rules.json), if any"
+        )
         require(about["addresses"] == self._addresses.id, "addresses", self._addresses, rule)
         urls, column, table = parted(pages, texts, fields, {*about["fields"], *about["signs"]} - {"text"})
         require_urls(urls)

@@ -126,12 +126,17 @@ class UrlRules:
         """
         name = fspath(require_path("path", path))
         require_file(name, MAX_BYTES)
+        return cls.from_bytes(bytes(load(name, None, MAX_BYTES).data), name)
+
+    @classmethod
+    def from_bytes(cls, content: bytes, where: str) -> "UrlRules":
+        """Read the content of a file of rules; ``DataError`` at *where* for any other content."""
         try:
-            found = msgspec.json.decode(bytes(load(name, None, MAX_BYTES).data), type=_File)
+            found = msgspec.json.decode(content, type=_File)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            raise DataError(name, f"is not a file of URL rules: {error}", OTHER_FILE) from error
+            raise DataError(where, f"is not a file of URL rules: {error}", OTHER_FILE) from error
         if found.format != FORMAT:
-            raise DataError(name, f"has the format {found.format}; this version reads {FORMAT}")
+            raise DataError(where, f"has the format {found.format}; this version reads {FORMAT}")
         return cls(found.hosts)
 
     def to_bytes(self) -> bytes:

@@ -140,8 +140,8 @@ def test_every_changed_byte_is_found(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "error", "rule"),
     [
-        ({"format": 8}, StorageRefused, "is of format 8, newer than the 7"),
-        ({"format": 1, "terms": []}, StorageRefused, "is of format 1, older than the 7"),
+        ({"format": 9}, StorageRefused, "is of format 9, newer than the 8"),
+        ({"format": 1, "terms": []}, StorageRefused, "is of format 1, older than the 8"),
         ({"flags": ["colours"]}, StorageRefused, "needs colours"),
         ({"mark": "0"}, StorageDamaged, "invalid index id"),
         ({"log": "../log-00000002"}, StorageDamaged, "unexpected file name"),

@@ -60,7 +60,7 @@ def test_merged_files_leave_the_memory(ids):
                 index.compact()
                 index.admit(ids[:1], TEXTS[:1])
                 index.flush()
-            assert len(index.store._disk._files) <= 5  # two manifests, a log, a segment, and updates at most
+            assert len(index.store.disk._files) <= 5  # two manifests, a log, a segment, and updates at most
         finally:
             tracemalloc.stop()
 

@@ -66,10 +66,10 @@ def test_urls_follow_the_rules_of_their_host(neardup, tmp_path):
     (tmp_path / "plain").write_text("other\n")
     assert "1  id not in the index" in neardup("remove", "seen", "--ids", "plain").out
     (tmp_path / "gone").write_text("http://a.example/?view=2\n")
-    complaint = neardup("remove", "seen", "--ids", "gone", code=2).err
-    assert "its ids follow the URL rules" in complaint
-    assert "use --rules with the file that the index was made with" in complaint
-    assert "1  document removed" in neardup("remove", "seen", "--ids", "gone", "--rules", "rules.json").out
+    (tmp_path / "no.json").write_bytes(UrlRules().to_bytes())
+    refused = neardup("remove", "seen", "--ids", "gone", "--rules", "no.json", code=2).err
+    assert "its ids follow the URL rules" in refused
+    assert "1  document removed" in neardup("remove", "seen", "--ids", "gone").out
 
 
 def test_a_cluster_whose_representative_is_removed_has_another(neardup, seen, tmp_path):

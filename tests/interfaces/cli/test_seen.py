@@ -401,7 +401,8 @@ def test_rules_that_no_page_could_follow_are_reported(asked, seen, tmp_path):
     assert main(["index", str(pages), "--to", str(seen)]) == 0
     other = tmp_path / "ruled"
     assert main(["index", str(pages), "--to", str(other), "--url", "id", "--rules", str(rules)]) == 0
-    assert main(["index", str(pages), "--to", str(other)]) == 2
+    [answer], _ = asked(other, b"", str(pages), "--url", "id")
+    assert (answer["id"], answer["verdict"]) == ("http://a.example/", "known")
 
 
 def test_an_index_with_other_url_rules_is_advised_on(neardup, tmp_path):
@@ -410,10 +411,16 @@ def test_an_index_with_other_url_rules_is_advised_on(neardup, tmp_path):
     pages.write_bytes(line(url="http://a.example/?from=1", text=STORM))
     neardup("index", pages, "--to", "ruled", "--url", "url", "--rules", rules)
     neardup("index", pages, "--to", "plain", "--url", "url")
-    way_out = "; use --rules with the file that the index was made with, or leave it out if the index has no rules"
+    (tmp_path / "no.json").write_bytes(UrlRules().to_bytes())
+    way_out = "; leave out --rules, as its own are used then, if any; or make another index by these rules: neardup"
     for way in (
-        ("seen", "ruled", pages),
+        ("seen", "ruled", pages, "--rules", "no.json"),
         ("seen", "plain", pages, "--rules", rules),
-        ("index", pages, "--to", "ruled", "--url", "url"),
+        ("index", pages, "--to", "ruled", "--url", "url", "--rules", "no.json"),
     ):
         assert way_out in neardup(*way, code=2).err
+    neardup("index", pages, "--to", "ruled", "--url", "url")
+    (tmp_path / "ruled" / "url-rules.json").unlink()
+    assert "are missing; copy the file of the rules" in (shown := neardup("seen", "ruled", pages, code=1).err)
+    assert "here; or name that file with --rules" in shown
+    assert '"known"' in neardup("seen", "ruled", pages, "--rules", rules).out

@@ -161,9 +161,12 @@ def test_the_rules_of_hosts_count(serve, texts, crawled):
     said = verdicts(ask.post("/v1/seen", pages(("http://a.example/x/", texts.storm), ("http://a.example/x", "other"))))
     assert [one["verdict"] for one in said] == ["new", "known"]
     ask.service.close()
-    for read_only in (False, True):
-        with pytest.raises(StorageRefused, match="its ids follow the URL rules"):
-            Service(partial(Index.open, crawled), read_only=read_only)
+    ask = serve(crawled, read_only=True)
+    assert ask.get("/v1/index").json()["addresses"] == addresses.id
+    (known,) = verdicts(ask.post("/v1/seen/judge", pages(("http://a.example/x/", "other"))))
+    assert (known["verdict"], known["changed"]) == ("known", False)
+    with pytest.raises(StorageRefused, match="its ids follow the URL rules"):
+        Service(partial(Index.open, crawled), addresses=Addresses(rules=UrlRules()))
 
 
 def test_admissions_are_increasing_numbers(serve, texts, crawled):

@@ -412,8 +412,9 @@ def test_an_index_refuses_other_url_rules_than_its_ids_follow(tmp_path):
         pages = CrawlFilter(index, ruled)
         pages.admit("http://a.example/b/", "one two three four five")
         assert isinstance(pages.judge("http://a.example/b", "one two three four five"), Known)
-        with pytest.raises(StorageRefused, match="no URL rules would be used"):
-            CrawlFilter(index)
+        assert CrawlFilter(index).id_of("http://a.example/b/") == "http://a.example/b"
+        loose = CrawlFilter(index, Addresses(ignore_scheme=True))
+        assert loose.id_of("http://a.example/b/") == "https://a.example/b"
     for mode in "rw":
         with Index.open(tmp_path / "index", mode=mode) as index:
             CrawlFilter(

@@ -2,11 +2,13 @@ import json
 
 import pytest
 
-from neardup import Index, MinHash, dedup_files
+from neardup import CrawlFilter, Index, MinHash, dedup_files, verdicts
 from neardup.errors import DataError, ParameterError, StorageDamaged, StorageError, StorageRefused
 from neardup.model.errors import OutputRefused
 from neardup.pipeline.files.ingestion import add_files, fill_index, is_index
+from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.text import extraction
+from neardup.urls import Addresses, UrlRules
 from neardup.web_pages import Extraction
 
 LINES = [
@@ -80,6 +82,31 @@ def test_urls_in_their_normal_form_are_ids(tmp_path, source):
     add_files([source], tmp_path / "index", url="url", fields={"host": str})
     with Index.open(tmp_path / "index") as index:
         assert index.get(["http://a.example/x"])[0].fields == {"host": "a.example"}
+
+
+def test_an_index_keeps_its_url_rules_from_its_beginning(tmp_path, source):
+    parameters = {"view": RuleEvidence(12, 12, 1.0)}
+    rules = UrlRules({"a.example": HostRules(parameters=parameters)})
+    nothing, viewed = tmp_path / "nothing.jsonl", tmp_path / "viewed.jsonl"
+    nothing.write_text("")
+    viewed.write_text(json.dumps({"text": "one two", "url": "http://a.example/x?view=2"}))
+    dedup_files([viewed], state=tmp_path / "state")
+    for name in ("filled", "added"):
+        add_files([nothing], tmp_path / name, url="url", addresses=Addresses(rules=rules))
+    fill_index(tmp_path / "state", tmp_path / "filled", url="url")
+    add_files([viewed], tmp_path / "added", url="url")
+    fill_index(tmp_path / "state", tmp_path / "other", url="url", addresses=Addresses(rules=rules))
+    for name in ("filled", "added", "other"):
+        with Index.open(tmp_path / name) as index:
+            assert [*index.ids()] == ["http://a.example/x"]
+            assert CrawlFilter(index).judge("http://a.example/x?view=3", "one two") == verdicts.Known(
+                "http://a.example/x"
+            )
+    assert add_files([source], tmp_path / "added").new == 2  # ids that are not URLs
+    other = Addresses(rules=UrlRules({"b.example": HostRules(parameters=parameters)}))
+    source.write_text("no record")
+    with pytest.raises(StorageRefused, match=f"its ids follow the URL rules {rules.id}, but the URL rules "):
+        add_files([source], tmp_path / "added", url="url", addresses=other)
 
 
 def test_of_equal_ids_the_last_counts(tmp_path, source):

@@ -341,8 +341,8 @@ def rewritten(folder, **changes):
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format": 1}, "is of format 1, older than the 7 that this neardup reads"),
-        ({"format": 8, "what": "else"}, "is of format 8, newer than the 7 that this neardup reads"),
+        ({"format": 1}, "is of format 1, older than the 8 that this neardup reads"),
+        ({"format": 9, "what": "else"}, "is of format 9, newer than the 8 that this neardup reads"),
         ({"flags": ["twins", "triplets"]}, "needs triplets, twins, which this neardup does not know"),
     ],
 )

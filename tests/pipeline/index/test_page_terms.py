@@ -4,12 +4,19 @@ import numpy as np
 import pytest
 
 from neardup import Index
-from neardup.model.errors import StorageRefused
+from neardup.model.errors import DataError, StorageDamaged, StorageRefused
+from neardup.model.folders import URL_RULES
 from neardup.pipeline.crawl.templates import rule_of
-from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
-from neardup.sources.url_rules import UrlRules
+from neardup.pipeline.files.upkeep import check_index
+from neardup.pipeline.index.page_terms import addresses_for, extraction_for, require_extraction
+from neardup.pipeline.index.rescue import rescue
+from neardup.sources.url_rules import HostRules, RuleEvidence, UrlRules
 from neardup.text.host_templates import HostTemplates, Template
+from neardup.urls import Addresses
 from neardup.web_pages import Extraction
+
+EVIDENCE = RuleEvidence(12, 12, 1.0)
+RULES = UrlRules({"a.example": HostRules(final_slash=EVIDENCE, parameters={"from": EVIDENCE})})
 
 
 def test_how_pages_became_texts_is_recorded_once(tmp_path):
@@ -70,17 +77,75 @@ def test_a_reader_records_nothing(tmp_path):
     Index.create(tmp_path / "index").close()
     with Index.open(tmp_path / "index") as index:
         require_extraction(index, Extraction(view="visible"))
-        require_url_rules(index, None)
+        addresses_for(index, Addresses(rules=RULES))
         assert index.extraction is None
+        assert addresses_for(index, None) == Addresses()
 
 
-def test_rules_of_urls_may_change_before_the_first_document(tmp_path):
-    rules = UrlRules()
+def test_an_index_keeps_the_rules_of_its_urls(tmp_path):
     with Index.create(tmp_path / "index") as index:
-        require_url_rules(index, rules)
-        require_url_rules(index, None)
-        require_url_rules(index, rules)
+        assert addresses_for(index, None) == Addresses()
+        for rules in (UrlRules(), RULES):  # they may change before the first document
+            assert addresses_for(index, Addresses(rules=rules)).rules == rules
+            assert addresses_for(index, None).rules == rules
         index.admit(["http://a.example/"], ["the storm broke over the harbour at dawn"])
-        require_url_rules(index, rules)
-        with pytest.raises(StorageRefused, match=f"its ids follow the URL rules {rules.id}, but no URL rules would"):
-            require_url_rules(index, None)
+        index.copy(tmp_path / "copy")
+    for folder, mode in (("index", "r"), ("index", "w"), ("copy", "w")):
+        with Index.open(tmp_path / folder, mode) as index:
+            own = addresses_for(index, Addresses(ignore_scheme=True))
+            assert own == Addresses(ignore_scheme=True, rules=RULES)
+            assert addresses_for(index, own) is own
+            other = f"its ids follow the URL rules {RULES.id}, but the URL rules {UrlRules().id} would be used now"
+            with pytest.raises(StorageRefused, match=other):
+                addresses_for(index, Addresses(rules=UrlRules()))
+
+
+def test_an_index_in_memory_keeps_its_rules_in_a_copy(tmp_path):
+    with Index.create() as index:
+        addresses_for(index, Addresses(rules=RULES))
+        index.copy(tmp_path / "copy")
+    with Index.open(tmp_path / "copy") as index:
+        assert addresses_for(index, None).rules == RULES
+
+
+@pytest.mark.parametrize(
+    ("content", "what"),
+    [
+        (None, "missing"),
+        (b"", "damaged"),
+        (RULES.to_bytes()[:-5], "damaged"),
+        (RULES.to_bytes().replace(b"a.example", b"A.example"), "damaged"),  # no URL has this host
+        (RULES.to_bytes().replace(b"a.example", b""), "damaged"),
+        (RULES.to_bytes().replace(b"from", b"form"), "others than those that the ids follow"),
+    ],
+)
+def test_lost_rules_are_reported(tmp_path, content, what):
+    with Index.create(tmp_path / "index") as index:
+        addresses_for(index, Addresses(rules=RULES))
+        index.admit(["http://a.example/"], ["the storm broke over the harbour at dawn"])
+    path = tmp_path / "index" / URL_RULES
+    path.unlink()
+    if content is not None:
+        path.write_bytes(content)
+    message = f"{path}: the URL rules are {what}; copy the file of the rules {RULES.id} here"
+    with Index.open(tmp_path / "index") as index:
+        with pytest.raises(StorageDamaged) as error:
+            addresses_for(index, None)
+        assert addresses_for(index, Addresses(rules=RULES)).rules == RULES
+    assert str(error.value) == message
+    assert check_index(tmp_path / "index").problems == [str(error.value)]
+    lost = rescue(tmp_path / "index", tmp_path / "rescued").losses
+    assert [(one.where, one.what) for one in lost] == [(str(path), error.value.rule)]
+    path.write_bytes(RULES.to_bytes())
+    assert check_index(tmp_path / "index").problems == []
+    assert rescue(tmp_path / "index", tmp_path / "whole").losses == []
+    with Index.open(tmp_path / "whole") as index:
+        assert addresses_for(index, None).rules == RULES
+
+
+def test_rules_that_no_file_could_have_are_not_kept(tmp_path):
+    with Index.create(tmp_path / "index") as index:
+        rules = UrlRules({"a.example": HostRules(case=RuleEvidence(12, 12, float("nan")))})
+        with pytest.raises(DataError, match="rules is not a file of URL rules: Expected `float`"):
+            addresses_for(index, Addresses(rules=rules))
+        assert addresses_for(index, None) == Addresses()

@@ -18,9 +18,9 @@ from neardup.index.disk.merger import PREFIXES, UPDATES
 from neardup.index.disk.rescue import manifest_of
 from neardup.index.disk.segment import SEGMENT
 from neardup.model.errors import PERMISSION, StorageDamaged, StorageError, StorageFailed
-from neardup.model.folders import TEMPLATES
+from neardup.model.folders import TEMPLATES, URL_RULES
 
-_OWN: Final = (*PREFIXES, MANIFEST, SECOND, COMMON, TEMPLATES)
+_OWN: Final = (*PREFIXES, MANIFEST, SECOND, COMMON, TEMPLATES, URL_RULES)
 
 LEFT_OUT: Final = "were never acknowledged, or not on the disk yet at a power failure: they are left out"
 

@@ -17,9 +17,9 @@ from neardup.index.disk.manifest import MANIFEST, SESSIONS, UNFINISHED, Manifest
 from neardup.index.disk.merger import PREFIXES, UPDATES
 from neardup.index.disk.segment import SEGMENT
 from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
-from neardup.model.folders import TEMPLATES
+from neardup.model.folders import TEMPLATES, URL_RULES
 
-_OWN: Final = (*PREFIXES, COMMON, TEMPLATES, fulltext.NAME)
+_OWN: Final = (*PREFIXES, COMMON, TEMPLATES, URL_RULES, fulltext.NAME)
 _NONE: Final = np.empty(0, np.int64)
 
 
@@ -170,3 +170,5 @@ def _attached(manifest: Manifest) -> Iterator[str]:
         yield COMMON
     if manifest.terms.templates is not None:
         yield TEMPLATES
+    if manifest.terms.url_rules is not None:
+        yield URL_RULES

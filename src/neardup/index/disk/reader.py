@@ -65,7 +65,7 @@ class Reader:
 
     def __init__(self, folder: Path, manifest: Manifest, columns: Columns, lookup: Lookup, disk: Disk) -> None:
         self.folder, self.columns = folder.absolute(), columns  # the working directory may change
-        self._disk, self._lookup = disk, lookup
+        self.disk, self._lookup = disk, lookup
         self._process = os.getpid()
         self._stale = False  # whether some changes are only in memory
         self.closed = False
@@ -317,10 +317,10 @@ class Reader:
         self.require_open()
         for _ in range(TRIES):
             try:
-                manifest = Manifest.read(self._disk, self.folder)
-                replaced = self._disk.identity(self.folder) != self._place or manifest.mark != self.manifest.mark
+                manifest = Manifest.read(self.disk, self.folder)
+                replaced = self.disk.identity(self.folder) != self._place or manifest.mark != self.manifest.mark
                 is_known = manifest.log == self.manifest.log
-                if is_known and self._disk.size(self.folder / manifest.log) < self._tail.end:
+                if is_known and self.disk.size(self.folder / manifest.log) < self._tail.end:
                     replaced = True  # by an older copy
                 if replaced:
                     raise StorageMoved(str(self.folder), "was replaced while it was open; open the index again")
@@ -348,7 +348,7 @@ class Reader:
     def _read_again(self) -> None:
         self.segments, self._stale = [], False  # segments in memory may have changes that were not acknowledged
         try:
-            Manifest.use(self._disk, self.folder, self._load, again=False)
+            Manifest.use(self.disk, self.folder, self._load, again=False)
         except BaseException:
             self._stale = True
             raise
@@ -362,7 +362,7 @@ class Reader:
                 raise StorageDamaged(str(self.folder / other.stored.name), "comes before the segment in front of it")
         removals = Removals()
         if manifest.updates:
-            file = StoredArrays(self._disk, self.folder / manifest.updates.name, UPDATES, manifest.updates)
+            file = StoredArrays(self.disk, self.folder / manifest.updates.name, UPDATES, manifest.updates)
             with understood(file.path):
                 removed = ordinals_of(file.whole("removed"))
                 removals = Removals.of(file)
@@ -371,9 +371,9 @@ class Reader:
                 for name, ordinals, values in changed_values(file, self.columns):
                     for segment in segments:
                         segment.update(name, ordinals, values)
-        reader = LogReader(self._disk, self.folder / manifest.log, self._mark, manifest.sealed)
+        reader = LogReader(self.disk, self.folder / manifest.log, self._mark, manifest.sealed)
         self.segments, self._reader, self.manifest = segments, reader, manifest
-        self._log_identity, _ = self._disk.placed(self.folder / manifest.log)
+        self._log_identity, _ = self.disk.placed(self.folder / manifest.log)
         self.recent = self._new_recent()
         self.next_ordinal, self.removals = manifest.next_ordinal, removals
         self.field_changes = LatestChanges(manifest.field_changes)
@@ -383,7 +383,7 @@ class Reader:
 
     def _segment(self, stored: Stored) -> Segment:
         path = self.folder / stored.name
-        return Segment(self._disk, path, self.columns, stored, self._lookup)
+        return Segment(self.disk, path, self.columns, stored, self._lookup)
 
     def _new_recent(self) -> Recent:
         return Recent(self.columns, self._lookup, self.salt)

@@ -206,10 +206,10 @@ class Store(Reader):
 
         def commit() -> Manifest:
             for name, content in (files or {}).items():
-                self._disk.write(self.folder / f"{name}.new", content)
-                self._disk.rename(self.folder / f"{name}.new", self.folder / name)
+                self.disk.write(self.folder / f"{name}.new", content)
+                self.disk.rename(self.folder / f"{name}.new", self.folder / name)
             following = structs.replace(self.manifest.terms, **terms)
-            return replace(self.manifest, terms=following).commit(self._disk, self.folder)
+            return replace(self.manifest, terms=following).commit(self.disk, self.folder)
 
         with self.change():
             self.manifest = self._guarded(commit)
@@ -294,7 +294,7 @@ class Store(Reader):
         self._sync_log()
         if self.log_bytes != self.manifest.sealed:
             sealed = replace(self.manifest, sealed=self.log_bytes)
-            self.manifest = self._guarded(lambda: sealed.commit(self._disk, self.folder))
+            self.manifest = self._guarded(lambda: sealed.commit(self.disk, self.folder))
         if not self._moved:
             self._require_place()
 
@@ -307,12 +307,12 @@ class Store(Reader):
         finally:
             if self._lock >= 0:
                 self._lock = -1
-                self._disk.unlock(self.folder)
+                self.disk.unlock(self.folder)
 
     def forget_in_child(self) -> None:
         """After a fork, release in the child the parent's lock, and the locks of the parent's threads."""
         if self._lock >= 0:
-            self._disk.forget(self.folder)
+            self.disk.forget(self.folder)
             self._lock = -2
         self.busy = threading.RLock()
 
@@ -333,18 +333,18 @@ class Store(Reader):
 
         With *new_log* nothing is added to the old log, as after a failed sync its state on the disk is unknown.
         """
-        self._guarded(lambda: self._disk.sync_folder(self.folder))  # the last writer may have ended before that
+        self._guarded(lambda: self.disk.sync_folder(self.folder))  # the last writer may have ended before that
         named = {*self.manifest.files, MANIFEST, SECOND, LOCK}
-        for name in self._disk.names(self.folder):
+        for name in self.disk.names(self.folder):
             if name not in named and name.startswith(merger.PREFIXES):
-                self._disk.remove(self.folder / name)
+                self.disk.remove(self.folder / name)
         if not new_log:
             self.discarded_bytes = self._reader.tail.torn
         if self._reader.tail.torn or new_log:  # nothing is cut off in place: the next log omits it
             self._commit_all()
         else:
             path, reader = self.folder / self.manifest.log, self._reader
-            self._log = self._guarded(lambda: LogWriter.reopen(self._disk, path, reader.seed, reader.tail))
+            self._log = self._guarded(lambda: LogWriter.reopen(self.disk, path, reader.seed, reader.tail))
 
     def _resume(self) -> None:
         """Write again after a failure, first all acknowledged changes to new files."""
@@ -417,18 +417,18 @@ class Store(Reader):
         log = self._commit(lambda files: merger.write(files, before, segments, merged, first))
         if log:
             old, self._log = self._log, log
-            self._log_identity, _ = self._guarded(lambda: self._disk.placed(self.folder / self.manifest.log))
+            self._log_identity, _ = self._guarded(lambda: self.disk.placed(self.folder / self.manifest.log))
             self.recent = self._new_recent()
             self.field_changes = LatestChanges(self.manifest.field_changes)
             self.latest_removals = LatestChanges(self.latest_removals.number)
             if old is not None:
                 self._guarded(old.close)
         for name in sorted(set(before.files) - set(self.manifest.files)):
-            self._guarded(lambda name=name: self._disk.remove(self.folder / name))  # type: ignore[misc]
+            self._guarded(lambda name=name: self.disk.remove(self.folder / name))  # type: ignore[misc]
 
     def _commit(self, write: Callable[[merger.Files], merger.Committed]) -> LogWriter | None:
         """Write the next state of the index, whose files are removed again if that fails; return its new log."""
-        number, disk, folder = self.manifest.next_file, self._disk, self.folder
+        number, disk, folder = self.manifest.next_file, self.disk, self.folder
         files = merger.Files(disk, folder, self.columns, self._lookup, self._segment, self.removals)
         try:
             state: merger.Committed = self._guarded(lambda: write(files))
@@ -474,7 +474,7 @@ class Store(Reader):
     def _require_own(self) -> None:
         if self._lock != -1 and self._process != os.getpid():
             others = "is written by the process that forked this one"
-            if isinstance(self._disk, MemoryDisk):
+            if isinstance(self.disk, MemoryDisk):
                 shared = f"{others}; create an index in a folder to read it in several processes"
                 raise StorageRefused(str(self.folder), shared)
             raise StorageRefused(str(self.folder), f"{others}; open it again here")
@@ -484,16 +484,16 @@ class Store(Reader):
         if self._log is None:
             return False
         try:
-            identity, size = self._disk.placed(self.folder / self.manifest.log)
+            identity, size = self.disk.placed(self.folder / self.manifest.log)
         except FileNotFoundError:
             return True
         return identity != self._log_identity or size < self._tail.end
 
     def _require_place(self) -> None:
         """Raise ``StorageMoved`` unless the folder is at its path, and its lock and its log are in place."""
-        self._moved = not self._disk.holds(self.folder)
+        self._moved = not self.disk.holds(self.folder)
         if self._moved:
-            where = self._disk.moved_to(self.folder)
+            where = self.disk.moved_to(self.folder)
             if not where:
                 rule = "was removed while it was being written, and acknowledged changes are lost with it"
                 raise StorageMoved(str(self.folder), f"{rule}; restore it from a copy, or make a new index")

@@ -23,7 +23,7 @@ class Terms(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknow
     texts: bool  # whether they are stored
     representative: Representative
     extraction: dict[str, str | None] | None  # ``Extraction.identity``, if there were pages
-    url_rules: str | None = None  # the identity of the rules that the ids of pages follow
+    url_rules: str | None = None  # the identity of the rules that the ids of pages follow, in a file of its own
     digests: str | None = None  # the salt of the digests of contents and equals, if it is not the mark of the index
 
     @property

@@ -164,8 +164,9 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "newer format": "update neardup",
         "too few keys": "use --recall to accept a lower recall, leave out --threshold, --distance and --needed, or make"
         " another index: neardup index INPUT --to NEWDIR",
-        "other URL rules": "use --rules with the file that the index was made with, or leave it out if the index has no"
-        " rules; or make another index: neardup index INPUT --to NEWDIR",
+        "other URL rules": "leave out --rules, as its own are used then, if any; or make another index by these rules:"
+        " neardup index INPUT --to NEWDIR --url FIELD --rules FILE",
+        "lost rules": "or name that file with --rules",
         PERMISSION: _OTHER_USER,
         TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
         "not empty": "name a new folder",

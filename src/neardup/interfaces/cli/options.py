@@ -92,7 +92,7 @@ KEEP: Final = """
 """
 RULES: Final = """
 --rules FILE: URL rules that `neardup rules` has written: URLs that differ only in parts that these rules ignore are
-  one page
+  one page (default: the rules that the index keeps, those of its first run)
 """
 INDEX_MEMORY: Final = f"""
 --memory SIZE={size_words(OF_INDEX)}: memory for new documents; beyond it, they are written to a segment

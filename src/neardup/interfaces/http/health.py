@@ -58,7 +58,7 @@ def index(service: Service, _: Nothing) -> IndexAnswer:
         fields=own.fields,
         signs=list(own.scheme.columns),
         texts=own.keeps_texts,
-        addresses=service.addresses.id,
+        addresses=service.visits().addresses.id,
         extraction=own.extraction,
         next=own.next_admission,
         writes=service.writes,

@@ -15,7 +15,7 @@ from neardup.interfaces.http.writer import Writes, writes_of
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
 from neardup.pipeline.crawl.keyed_visits import KeyedVisits
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
+from neardup.pipeline.index.page_terms import addresses_for, extraction_for, require_extraction
 from neardup.pipeline.query.collapse import collapse
 from neardup.pipeline.query.result_cache import JudgedSets
 from neardup.pipeline.query.search import Collapsing, Search, has_table
@@ -51,7 +51,7 @@ class Service:
         report: Callable[[str], None] | None = None,
     ) -> None:
         self._opening, self._read_only = opening, read_only
-        self.addresses, self.writer = addresses or Addresses(), writer
+        self._addresses, self.writer = addresses, writer
         self.extraction = extraction
         self.limits = limits or Limits()
         self.metrics = Metrics()
@@ -74,7 +74,7 @@ class Service:
         """Return what records the pages of crawls."""
         with self._visiting:
             if self._visits is None or self._visits.index is not self.index:
-                self._visits = KeyedVisits(self.index, self.addresses)
+                self._visits = KeyedVisits(self.index, self._addresses)
             return self._visits
 
     # Start and end.
@@ -211,7 +211,7 @@ class Service:
         """Return an index whose pages are read and named as those of the service; it is closed if they are not."""
         own = self.extraction
         try:
-            require_url_rules(index, self.addresses.rules)
+            addresses_for(index, self._addresses)
             _ = index.templates  # without them, no page can be read
             if own is not None and (own.templates is not None or index.extraction is not None):
                 require_extraction(index, extraction_for(index, own))

@@ -13,7 +13,7 @@ from neardup.model.errors import DataError, counted, kind_of, require, require_k
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.index.fields import SITE, field_table, has_sites, with_column
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
+from neardup.pipeline.index.page_terms import addresses_for, extraction_for, require_extraction
 from neardup.pipeline.index.records import URL, address_fields
 from neardup.sources.addresses import Addresses
 from neardup.sources.pages import host_of
@@ -31,7 +31,8 @@ class CrawlFilter:
 
     The id of a page is its address: its URL in the normal form of *addresses* (``document_id`` if that is long). The
     verdict is ``Known`` if the address was admitted before; its *changed* reports whether the content is different now.
-    Otherwise it is the verdict of the index: ``New``, ``ExactDuplicate``, ``NearDuplicate``, or ``Empty``.
+    Otherwise it is the verdict of the index: ``New``, ``ExactDuplicate``, ``NearDuplicate``, or ``Empty``. An index
+    without documents keeps the URL rules of *addresses*; later, they are the default, and others are refused.
 
     Nothing is dropped through a chain of matches: ``verdict.representative`` is a kept page that this page itself
     matches, so that it may be dropped; ``None`` means to keep it. A ``Known`` and unchanged page may be dropped for
@@ -63,7 +64,7 @@ class CrawlFilter:
         require_kind("addresses", self._addresses, Addresses)
         if index is not None:  # without an index: only the ids of pages
             require_kind("index", index, Index)
-            require_url_rules(index, self._addresses.rules)
+            self._addresses = addresses_for(index, addresses)
         self._least, self._extraction = changed_at_least, extraction
         if extraction is not None:
             require_kind("extraction", extraction, Extraction)

@@ -37,7 +37,7 @@ from neardup.pipeline.crawl.filter import Moment
 from neardup.pipeline.files.named_documents import NamedDocuments
 from neardup.pipeline.index.fields import field_kinds, has_sites
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import kept_extraction, require_extraction, require_url_rules
+from neardup.pipeline.index.page_terms import addresses_for, kept_extraction, require_extraction
 from neardup.pipeline.index.records import HOST, URL, NamedRecords, RecordReader, is_name_of_line
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
@@ -174,6 +174,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             index = stack.enter_context(Index.open(folder, "w", scheme=scheme, **ways))
             _require_such(index, asked, texts=texts, search=search)
             _require_representative(representative, index.store.manifest.terms.representative, "this index")
+            addresses = addresses_for(index, addresses)
             kinds, scheme = index.fields, index.scheme
         else:
             if representative is not None:
@@ -197,9 +198,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             index = stack.enter_context(
                 Index.create(folder, scheme, fields=documents.kinds, texts=texts or search, **ways)
             )
+            addresses_for(index, addresses)
         catch_up = stack.enter_context(keeping_up(index, make=search, progress=progress))
-        if documents.number or documents.rejected:
-            require_url_rules(index, None if addresses is None else addresses.rules)
         if documents.has_pages:
             require_extraction(index, extraction)
         done = _Admission(index, at, catch_up, lambda number: tell("admit", number, documents.admitted))

@@ -16,7 +16,7 @@ from neardup.model.errors import PERMISSION, StorageError, StorageRefused
 from neardup.model.seen import Removal, Stats
 from neardup.pipeline.index import terms
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import require_url_rules, templates_in
+from neardup.pipeline.index.page_terms import addresses_for, rules_in, templates_in
 from neardup.pipeline.query.search import keeping_up
 from neardup.sources.addresses import Addresses
 from neardup.sources.formats import AnyPath, is_url
@@ -24,7 +24,7 @@ from neardup.sources.output_places import require_outside
 
 
 def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
-    """Verify every byte of the committed files of an index, its terms, common shingles, templates and search table.
+    """Verify every byte of the committed files of an index, its terms, and the other files that it names or keeps.
 
     Of the search table, which is derived, the structure is verified. Raises ``StorageRefused`` if there is no index,
     and ``StorageFailed`` for files that the user may not read.
@@ -34,7 +34,7 @@ def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = N
         Manifest.read(disk, path)
     report = checking.check(path, disk, progress)
     opens = () if report.problems else (_check_opening,)
-    for read in (*opens, terms.common_in, templates_in, _check_search_table):
+    for read in (*opens, terms.common_in, templates_in, rules_in, _check_search_table):
         try:
             read(path, Manifest.read(disk, path), disk)
         except StorageError as error:
@@ -80,14 +80,13 @@ def remove_ids(index: Index, ids: Sequence[str], addresses: Addresses | None = N
     """Remove documents in one step from the index, then from the search table.
 
     An id that is unknown may be another form of a URL: then the document at its normal form is removed. Raises
-    ``StorageRefused`` if the ids of the index follow other URL rules than *addresses*, unless these have none and no
-    unknown id is a URL.
+    ``StorageRefused`` if the ids of the index follow other URL rules than those of *addresses*.
     """
-    addresses = addresses or Addresses()
     unknown = _unknown(index, dict.fromkeys(ids))
-    forms = {name: addresses.id_of(name) for name in unknown if is_url(name)}
-    if forms or addresses.rules is not None:
-        require_url_rules(index, addresses.rules)
+    forms: dict[str, str] = {}
+    if addresses is not None or any(map(is_url, unknown)):
+        own = addresses_for(index, addresses)
+        forms = {name: own.id_of(name) for name in unknown if is_url(name)}
     found = {*forms.values()}.difference(_unknown(index, forms.values()))
     with keeping_up(index) as catch_up:
         done = index.remove(found.union(ids).difference(unknown))

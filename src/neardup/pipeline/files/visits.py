@@ -17,7 +17,7 @@ from neardup.model.verdicts import as_record
 from neardup.pipeline.index.fields import ARROW, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import is_id
-from neardup.pipeline.index.page_terms import extraction_for, require_extraction, require_url_rules
+from neardup.pipeline.index.page_terms import addresses_for, extraction_for, require_extraction
 from neardup.pipeline.index.records import NamedRecords, RecordReader, address_fields
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
@@ -74,7 +74,7 @@ class FileAnswers:
     ) -> None:
         if changed_at_least is not None:
             require_share("changed_at_least", changed_at_least)
-        self._index, self._addresses, self._admit = index, addresses or Addresses(), admit
+        self._index, self._addresses, self._admit = index, addresses_for(index, addresses), admit
         self._catch_up, self._least, self._url, self._extraction = catch_up, changed_at_least, url, extraction
         signed = index.scheme.columns
         self._reader = RecordReader(
@@ -83,7 +83,6 @@ class FileAnswers:
         columns = [*dict.fromkeys([url, *signed, *index.fields])]
         self._request = Request(**reading, url=url, columns=columns, full_names=True, extraction=extraction or AUTO)
         require_other_fields(self._request.text, url=url, id=self._request.id)
-        require_url_rules(index, self._addresses.rules)
         self.faults = RecordFaults()
         self.addressed = 0
 

@@ -1,14 +1,16 @@
 """What an index records about web pages: how they become texts, and which rules their ids follow."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
-from neardup.model.errors import StorageDamaged, StorageRefused, require_kind
-from neardup.model.folders import TEMPLATES
+from neardup.model.errors import DataError, ParameterError, StorageDamaged, StorageRefused, require_kind
+from neardup.model.folders import TEMPLATES, URL_RULES
 from neardup.pipeline.index.fields import SITE, has_sites
-from neardup.sources.url_rules import UrlRules
+from neardup.sources.addresses import Addresses
+from neardup.sources.url_rules import MAX_BYTES, UrlRules
 from neardup.text.extraction import Extraction, other_extraction
 from neardup.text.host_templates import HostTemplates, kept_templates
 
@@ -88,21 +90,48 @@ def templates_in(folder: Path, manifest: Manifest, disk: Disk) -> HostTemplates 
     return None if identity is None else kept_templates(folder, identity, disk.read)
 
 
-def require_url_rules(index: "Index", rules: UrlRules | None) -> None:
-    """Record which rules of hosts the ids of pages in an index follow, if any; call it before using ids of URLs.
+def addresses_for(index: "Index", addresses: Addresses | None) -> Addresses:
+    """Return how URLs become ids of an index: by *addresses*, with the rules of hosts that it keeps if these have none.
 
-    Raises ``StorageRefused`` if there are documents whose ids follow other rules: they would not be found.
+    Rules of *addresses* become those of an index that has had no documents, unless it was opened to read. Raises
+    ``StorageRefused`` if earlier ids follow other rules: pages would not be found by them.
     """
-    store = index.store
-    known, own = store.manifest.terms.url_rules, None if rules is None else rules.id
-    if known == own:
-        return
-    if store.next_ordinal:
-        reason = f"its ids follow {_rules(known)}, but {_rules(own)} would be used now"
-        raise StorageRefused(str(store.folder), reason, "other URL rules")
-    if store.writes:
-        store.restate(url_rules=own)
+    store, given = index.store, Addresses() if addresses is None else addresses
+    known = store.manifest.terms.url_rules
+    if given.rules is None:
+        return replace(given, rules=rules_in(store.folder, store.manifest, store.disk)) if known else given
+    if given.rules.id != known:
+        if store.next_ordinal:
+            reason = f"its ids follow {_rules(known)}, but {_rules(given.rules.id)} would be used now"
+            raise StorageRefused(str(store.folder), reason, "other URL rules")
+        if store.writes:
+            content = given.rules.to_bytes()
+            UrlRules.from_bytes(content, "rules")  # evidence that was made by hand may be invalid
+            store.restate({URL_RULES: content}, url_rules=given.rules.id)
+    return given
 
 
 def _rules(identity: str | None) -> str:
     return "no URL rules" if identity is None else f"the URL rules {identity}"
+
+
+def rules_in(folder: Path, manifest: Manifest, disk: Disk) -> UrlRules | None:
+    """Read the rules of hosts that an index keeps; ``None`` if the ids of its pages follow none.
+
+    Raises ``StorageDamaged`` if their file is missing, damaged, or has others.
+    """
+    identity, path = manifest.terms.url_rules, folder / URL_RULES
+    if identity is None:
+        return None
+    what = "are damaged"
+    try:
+        if disk.size(path) <= MAX_BYTES:
+            found = Addresses(rules=UrlRules.from_bytes(disk.read(path), str(path))).rules
+            if found is not None and found.id == identity:
+                return found
+            what = "are others than those that the ids follow"
+    except FileNotFoundError:
+        what = "are missing"
+    except (DataError, ParameterError):
+        pass
+    raise StorageDamaged(str(path), f"the URL rules {what}; copy the file of the rules {identity} here", "lost rules")

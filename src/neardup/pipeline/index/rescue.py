@@ -1,7 +1,7 @@
 """Everything that is intact in a damaged index, as a new index."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,14 +20,14 @@ from neardup.index.disk.rescue import Loss, Salvage, manifest_of
 from neardup.index.disk.store import Store, Usage
 from neardup.model.arrays import Signatures, TextBatch
 from neardup.model.errors import StorageDamaged, StorageRefused
-from neardup.model.folders import TEMPLATES
+from neardup.model.folders import TEMPLATES, URL_RULES
 from neardup.model.memory import OF_INDEX
 from neardup.model.recipe import RecipeId
 from neardup.pipeline.index import terms
 from neardup.pipeline.index.decisions import Judge
 from neardup.pipeline.index.fields import SITE, has_sites, taken_rows
 from neardup.pipeline.index.inputs import TOGETHER
-from neardup.pipeline.index.page_terms import templates_in
+from neardup.pipeline.index.page_terms import rules_in, templates_in
 from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
 from neardup.sources.output import new_folder
@@ -95,7 +95,7 @@ def rescue(
             mark=bytes.fromhex(manifest.mark),
         )
         with closing(store):
-            losses += _keep_templates(store, manifest, source, disk)
+            losses += _keep_attached(store, manifest, source, disk)
             _begin_after(store, manifest)
             judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest, structure.columns)
             repeated = promoted = 0
@@ -115,14 +115,16 @@ def _begin_after(store: Store, manifest: Manifest) -> None:
     store.next_ordinal = store.removals.complete_from = manifest.next_ordinal + _IN_LOG
 
 
-def _keep_templates(store: Store, manifest: Manifest, source: Path, disk: Disk) -> Iterator[Loss]:
-    """Write the templates of hosts that the damaged index keeps to the new one; yield their loss."""
-    try:
-        templates = templates_in(source, manifest, disk)
-        if templates is not None:
-            store.restate({TEMPLATES: templates.to_bytes()})
-    except StorageDamaged as error:
-        yield Loss(str(source / TEMPLATES), error.rule, None)
+def _keep_attached(store: Store, manifest: Manifest, source: Path, disk: Disk) -> Iterator[Loss]:
+    """Write the templates and URL rules of hosts that the damaged index keeps to the new one; yield their loss."""
+    readers: dict[str, Callable[..., Any]] = {TEMPLATES: templates_in, URL_RULES: rules_in}
+    for name, read in readers.items():
+        try:
+            found = read(source, manifest, disk)
+            if found is not None:
+                store.restate({name: found.to_bytes()})
+        except StorageDamaged as error:
+            yield Loss(str(source / name), error.rule, None)
 
 
 def _admit(store: Store, judge: Judge, batch: Batch, begin: int, recipe: RecipeId) -> tuple[int, int]:

@@ -21,7 +21,7 @@ from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.digests import keyed
 from neardup.pipeline.index.fields import with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
-from neardup.pipeline.index.page_terms import require_extraction
+from neardup.pipeline.index.page_terms import addresses_for, require_extraction
 from neardup.pipeline.index.records import HOST, URL, RecordReader
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.earlier_documents import Earlier, WholeRows
@@ -210,7 +210,7 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
     extraction = state.extraction  # the texts of pages are extracted again
     if extraction is not None:
         require_extraction(index, extraction)
-    transfer = Transfer(index, state, url, addresses or Addresses())
+    transfer = Transfer(index, state, url, addresses_for(index, addresses))
     with LocalEngine(threads) as engine:
         terms = {"digests": state.header.salt} if transfer.signed_before else {}  # those of the state are copied
         batches = transfer.batches(engine, progress, [*required, *([url] if url else [])])
