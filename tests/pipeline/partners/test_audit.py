@@ -119,6 +119,15 @@ def test_no_law_predicts_what_a_filter_rejects(second, verify):
         assert {band.predicted for band in found.bands} == {None}
 
 
+def test_no_law_of_long_texts_predicts_estimates_of_short_ones():
+    texts = [
+        " ".join(f"Herons {n // 2}x{s + (n % 2) * (s % 3 == 0) * 50} leave." for s in range(12)) for n in range(60)
+    ]
+    found = audit(dedup(texts, scheme=Sentences(), verify="estimate"))
+    assert (found.recall.value, found.predicted) == (1.0, None)
+    assert audit(dedup(texts, scheme=Sentences())).predicted == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("weights", ["tf", TermWeights.fitted(TEXTS)])
 def test_an_audit_by_cosine_is_the_definition(weights):
     scheme = SimHash(rule="cosine", threshold=0.75, weights=weights, distance=4)

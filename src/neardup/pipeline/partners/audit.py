@@ -373,11 +373,12 @@ class _Sample:
         """Return the probability, by the law, that each sampled document was compared with one that it matches.
 
         If signatures decided, it is the probability that they matched those of a document at most 0.1 below the
-        threshold. NaN where the scheme has no law for its measure, and where a filter rejects pairs that it counts.
+        threshold. NaN where the scheme has no law for its measure, where a filter rejects pairs that it counts, and
+        where signatures decided and its law is only about long documents.
         """
         number, scheme = len(self._positions), self._scheme
-        filtered = scheme.law_limit or (scheme.passes is not None and not self._run.estimated)
-        if scheme.measure != "resemblance" or filtered:
+        other = scheme.law_features > 1 if self._run.estimated else scheme.passes is not None
+        if scheme.measure != "resemblance" or scheme.law_limit or other:
             return np.full(number, np.nan)
         lacking = np.where(self._run.exact[self._positions], 0.0, 1.0)
         if matching:
