@@ -1,5 +1,6 @@
 import threading
 import time
+from concurrent.futures import CancelledError
 from itertools import pairwise
 
 import pytest
@@ -57,6 +58,23 @@ def test_an_error_reaches_the_caller(threads):
         assert [next(results) for _ in range(3)] == [0, 1, 2]
         with pytest.raises(KeyError, match="3"):
             next(results)
+
+
+def test_the_end_does_not_wait_for_all_items_in_turn():
+    begun, done = threading.Event(), []
+
+    def slowly(item):
+        begun.set()
+        time.sleep(0.01)
+        done.append(item)
+
+    with LocalEngine(2) as engine:
+        assert list(engine.in_turn(str, range(3))) == ["0", "1", "2"]
+        waiting = engine.begin(lambda: list(engine.in_turn(slowly, range(1000))))
+        begun.wait()
+    assert len(done) < 1000
+    with pytest.raises(CancelledError):
+        waiting()
 
 
 def test_one_thread_is_the_callers():

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import pairwise
@@ -31,8 +31,10 @@ class LocalEngine(AbstractContextManager["LocalEngine"]):
     def __init__(self, threads: int | None = None) -> None:
         self.threads = thread_count(threads)
         self._pool = ThreadPoolExecutor(self.threads) if self.threads > 1 else None
+        self._closed = False
 
     def __exit__(self, *_: object) -> None:
+        self._closed = True
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
 
@@ -50,6 +52,16 @@ class LocalEngine(AbstractContextManager["LocalEngine"]):
                 yield awaited(waiting.popleft())
         while waiting:
             yield awaited(waiting.popleft())
+
+    def in_turn(self, function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+        """Yield the results of calls by this thread, such as one that ``begin`` has started; stop at the engine's end.
+
+        Raises ``CancelledError`` then, so that the end does not wait for the other items.
+        """
+        for item in items:
+            if self._closed:
+                raise CancelledError
+            yield function(item)
 
     def begin(self, function: Callable[[], Result]) -> Callable[[], Result]:
         """Start a function in parallel; call the returned function to wait for its result."""

@@ -164,7 +164,7 @@ def decided(
     record = stages.one(job.stage("decide"), _with_room(job, to_order, "decide", decisions))
     result = StoredResult(job, documents, record["rules"])
     counts = {**proposed, **record, "compared": proposed["compared"] + sum(one["compared"] for one in settled)}
-    result.summarizing = engine.begin(partial(_summary, job, result, counts, revisits=revisits))
+    result.summarizing = engine.begin(partial(_summary, job, result, counts, engine, revisits=revisits))
     return result
 
 
@@ -258,11 +258,12 @@ def _require_compared(job: Job, records: Sequence[Record], replaced: Container[s
     require_documents(job, own, names, replaced, [job.shards.request.text, *job.scheme.columns])
 
 
-def _summary(job: Job, result: StoredResult, counts: Record, *, revisits: bool) -> Summary:
+def _summary(job: Job, result: StoredResult, counts: Record, engine: LocalEngine, *, revisits: bool) -> Summary:
     """Return the run in numbers; *counts* are those of the stages that proposed, compared and decided."""
     names = ("kept", "exact", "near", "empty", "too_short", "candidates", "compared", "not_compared")
     documents, representatives, exact = result.documents, np.asarray(result.representatives), result.exact
     ids, originals = documents.ids[: len(documents)], representatives[exact] if revisits else representatives[:0]
+    texts = partial(documents.raw_texts, map_=engine.in_turn)
     drops, hints = None, dict[str, int]()
     if documents.without_templates:
         drops = SameHostDrops.of(ids, documents.places(), representatives, exact)
@@ -280,5 +281,5 @@ def _summary(job: Job, result: StoredResult, counts: Record, *, revisits: bool) 
         same_host_drops=drops,
         revisits_missing=documents.originals(originals)["offset"].null_count,
         **hints,
-        **what_is_shared(documents.ids, documents.raw_texts, representatives, exact, job.scheme),
+        **what_is_shared(documents.ids, texts, representatives, exact, job.scheme),
     )

@@ -92,10 +92,10 @@ class StoredDocuments:
         """Return the positions at which the documents are stored: the earlier ones are before the others there."""
         return np.where(positions < len(self), positions + self.signed.first, positions - len(self))
 
-    def raw_texts(self, positions: Positions) -> list[bytes | None]:
+    def raw_texts(self, positions: Positions, map_: Callable[..., Iterable[Any]] = map) -> list[bytes | None]:
         """Return the texts at these positions, as bytes; null for a missing text. Their shards are read again.
 
-        Earlier texts whose file was changed or removed are
+        *map_* applies the function that reads a shard, in order. Earlier texts whose file was changed or removed are
         missing, too: what needs them for decisions has read them before.
         """
         signed, earlier = self.signed, self._job.earlier
@@ -111,8 +111,8 @@ class StoredDocuments:
         for shard in np.unique(shards[shards >= 0]).tolist():
             own = np.unique(places[shards == shard])
             wanted.append((partial(signed.texts, shard), own, own - signed.edges[shard]))
-        for one in wanted:
-            found |= _texts(*one)
+        for some in map_(lambda one: _texts(*one), wanted):
+            found |= some
         return [found[place] for place in places.tolist()]
 
 
