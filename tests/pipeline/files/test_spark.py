@@ -224,6 +224,16 @@ def test_an_interrupted_run_is_that_of_the_same_query(spark, tmp_path, monkeypat
     assert neardup.spark.dedup(of(spark), **call).summary.documents == of(spark).count()
 
 
+def test_a_run_whose_decisions_are_written_may_have_more_to_do(spark, tmp_path, monkeypatch):
+    state, out = tmp_path / "state", tmp_path / "kept.jsonl"
+    call = {"verify": "estimate", "state": state, "out": out, "work": tmp_path / "w"}
+    interrupted(monkeypatch, "add", lambda: neardup.spark.dedup(of_rows(spark), **call), files)
+    assert (tmp_path / "w" / "decisions.parquet").exists()
+    found = neardup.spark.dedup(of_rows(spark), **call)
+    assert found.decisions.count() == len(out.read_text().splitlines()) == 2
+    assert neardup.spark.dedup(of_rows(spark), **call | {"work": tmp_path / "x", "out": None}).summary.known == 1
+
+
 def test_a_folder_is_that_of_one_call(spark, tmp_path, monkeypatch):
     frame, call, stored = of_rows(spark), {"work": tmp_path / "w"}, module._stored
 

@@ -142,7 +142,8 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     with _reserved(folder):
         if restart:
             decisions.unlink(missing_ok=True)
-        elif decisions.exists():
+        elif decisions.exists() and not is_interrupted(folder / _RUN):
+            _remove_stored(folder)
             rule = "it exists already: read it, restart the run, or use another folder"
             raise OutputRefused(str(decisions), rule, "exists")
         executors.require_shared(folder)
@@ -254,4 +255,5 @@ def _quoted(name: str) -> str:
 
 def _remove_stored(folder: Path) -> None:
     for path in folder.glob(f"{_STORED}*"):
+        (path / _COMPLETE).unlink(missing_ok=True)  # first, as this may be interrupted
         shutil.rmtree(path)
