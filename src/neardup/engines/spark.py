@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
 import pyarrow as pa
@@ -25,7 +26,9 @@ _RAISED: Final = re.compile(r"^[\w.]*(?:Error|Exception|Refused|Interrupt)\b.*$"
 _CALL: Final = "An error occurred while calling "  # the first line of an error of Java does not name it
 _NO_JAVA: Final = "JAVA_GATEWAY_EXITED"
 _SHOWN_FIELDS: Final = "spark.sql.debug.maxToStringFields"
-_NUMBERS: Final = re.compile(r"(?<=[^\s(\[,])(?:#\d+|@[0-9a-f]+)|(?<=CTERelation(?:Def|Ref) )\d+")
+_SETTING: Final = Lock()
+_OPTIMIZED: Final = "\n== Optimized Logical Plan ==\n"  # as it is executed, which depends on the session
+_NUMBERS: Final = re.compile(r"(?<=[^\s(\[,])(?:#\d+|@[0-9a-f]+)|(?<=CTERelation(?:Def|Ref) )\d+|_pyspark_[0-9a-f]{32}")
 
 
 class SparkExecutors:
@@ -127,17 +130,16 @@ def query_of(frame: Any) -> str:
 
     Its own numbers are others in each session. Values that look like them are numbered, too.
     """
-    from pyspark.sql import SparkSession
-
-    settings = (SparkSession.getActiveSession() or frame.sparkSession).conf
-    before = settings.get(_SHOWN_FIELDS)
-    settings.set(_SHOWN_FIELDS, str(2**31 - 1))  # by default, only the first 25 columns and values are shown
-    try:
-        text = frame._jdf.queryExecution().analyzed().toString()  # noqa: SLF001 - there is no other way
-    finally:
-        settings.set(_SHOWN_FIELDS, before)
+    session = frame.sparkSession
+    with _SETTING:
+        before = session.conf.get(_SHOWN_FIELDS)
+        session.conf.set(_SHOWN_FIELDS, str(2**31 - 1))  # by default, only the first 25 columns and values are shown
+        try:
+            plans = session.sql("EXPLAIN EXTENDED SELECT * FROM {frame}", frame=frame).first()[0]
+        finally:
+            session.conf.set(_SHOWN_FIELDS, before)
     numbers: dict[str, int] = {}
-    return _NUMBERS.sub(lambda found: f"#{numbers.setdefault(found[0], len(numbers))}", text)
+    return _NUMBERS.sub(lambda found: f"#{numbers.setdefault(found[0], len(numbers))}", plans.partition(_OPTIMIZED)[0])
 
 
 @contextmanager
