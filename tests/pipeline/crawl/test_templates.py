@@ -97,6 +97,22 @@ def test_order_and_other_hosts_do_not_matter(monkeypatch, tmp_path):
     assert again.to_bytes() == LEARNED.to_bytes()
 
 
+@pytest.mark.parametrize("together", [1, 1 << 14, 1 << 23])
+def test_pages_of_many_hosts_are_not_all_read_together(together, monkeypatch):
+    monkeypatch.setattr(module, "_FOLDS", 1)
+    monkeypatch.setattr(module, "_ROUND", 30)
+    monkeypatch.setattr(module, "_TOGETHER", together)
+    read, sizes = module._Gathered._of_round, []
+
+    def watched(self, done, rounds):
+        sizes.append(sum(map(len, done.found.values())))
+        yield from read(self, done, rounds)
+
+    monkeypatch.setattr(module._Gathered, "_of_round", watched)
+    assert learn_templates(PAGES).to_bytes() == LEARNED.to_bytes()
+    assert sizes == [24, 24, 24]
+
+
 def test_at_most_some_pages_of_a_host_are_used(monkeypatch):
     monkeypatch.setattr(module, "MOST", 22)
     few = learn_templates(PAGES)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from heapq import heappush, heapreplace
-from itertools import starmap
+from itertools import accumulate, groupby, starmap
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -51,6 +51,7 @@ _SHOWN: Final = 100  # characters of the example of a line
 _SPEED: Final = 1e7  # bytes of pages whose views a fast processor reads in a second
 _EXPANDED: Final = 1 << 23  # bytes of pages that are decoded together; records of an attack expand to 16 MiB each
 _FOLDS: Final = 32  # files that hold the pages of some hosts each
+_ROUND: Final = 1 << 12  # pages that are read of a fold; if there are more, its file is divided
 _TOGETHER: Final = 1 << 23  # bytes of pages that are written together
 _SCHEMA: Final = pa.schema(
     [
@@ -324,8 +325,11 @@ class _Gathered:
         if PAGES <= len(heap) <= FROZEN and not plain:  # it is read, unless smaller hashes come
             self._seconds += len(raw) / _SPEED * (PAGES if len(heap) == PAGES else 1)
             self._processes.expect(self._seconds)
-        self._waiting[_fold(own)].append(page)
-        self._size += len(raw)
+        self._put(_fold(own), page)
+
+    def _put(self, fold: int, page: OrderedPage) -> None:
+        self._waiting[fold].append(page)
+        self._size += len(page.markup)
         if self._size > _TOGETHER:
             self._write()
 
@@ -368,17 +372,39 @@ class _Gathered:
                 yield from self._of_round(begun.popleft(), rounds)
 
     def _first_rounds(self) -> list[_Round]:
-        if self._files:
-            self._write()
-        with temporary_files(self._folder):
-            self._opened.close()
+        self._close()
         folds: defaultdict[int, list[str]] = defaultdict(list)
-        for own, heap in self._largest.items():
+        for own, heap in sorted(self._largest.items()):
             heap.sort(reverse=True)  # the negative orders: now the orders ascend
             if len(heap) >= PAGES:
                 folds[_fold(own)].append(own)
                 self._expected += min(len(heap), FROZEN)
-        return [_Round(fold, dict.fromkeys(sorted(hosts), (0, FROZEN))) for fold, hosts in sorted(folds.items())]
+        parts = (part for fold, hosts in sorted(folds.items()) for part in self._parts(fold, hosts))
+        return [_Round(part, dict.fromkeys(hosts, (0, FROZEN))) for part, hosts in parts]
+
+    def _parts(self, fold: int, hosts: list[str]) -> Iterator[tuple[int, list[str]]]:
+        """Yield the hosts of a fold; if they have too many pages, those of each part that its file is divided into."""
+        pages = accumulate(min(len(self._largest[own]), FROZEN) for own in hosts)
+        parts = {own: fold + _FOLDS * (1 + before // _ROUND) for own, before in zip(hosts, pages, strict=True)}
+        if len({*parts.values()}) == 1:
+            yield fold, hosts
+            return
+        for table in self._tables(fold):
+            for page in map(OrderedPage, *(column.to_pylist() for column in table.columns)):
+                if page.host in parts:
+                    self._put(parts[page.host], page)
+        self._waiting.pop(fold, None)
+        self._close()
+        (self._folder / str(fold)).unlink(missing_ok=True)
+        for part, own in groupby(hosts, parts.__getitem__):
+            yield part, [*own]
+
+    def _close(self) -> None:
+        """Finish the files, if there are any."""
+        if self._files:
+            self._write()
+        with temporary_files(self._folder):
+            self._opened.close()
 
     def _of_round(self, done: _Round, rounds: deque[_Round]) -> Iterator[Template]:
         """Yield the templates that are learned from the pages of a round; more pages are for the next of the rounds."""
