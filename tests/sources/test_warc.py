@@ -242,6 +242,14 @@ def test_a_record_whose_headers_run_into_the_next_one_is_a_gap(tmp_path, kept):
         assert [gap.offset for gap in gaps] == [0]
 
 
+def test_a_record_that_is_cut_anywhere_before_another_one_is_a_gap(tmp_path):
+    for cut in range(5, len(PAGES[0])):
+        (one,), (gap,) = split(found(tmp_path, PAGES[0][:cut] + PAGES[1], None))
+        assert (one.offset, one.block, gap.offset, gap.end) == (cut, EXPECTED[1], 0, cut)
+    address = PAGES[0].replace(b"a.example/", b"a.example/WARC/1.0")
+    assert split(found(tmp_path, address, None))[1] == []
+
+
 def test_a_header_that_is_written_twice_is_no_other_record(tmp_path):
     twice = PAGES[0].replace(b"WARC-Type: response\r\n", b"WARC-Type: response\r\nwarc-type: response \r\n")
     assert twice != PAGES[0]

@@ -46,6 +46,9 @@ _HEADERS: Final = 1 << 20  # bytes of the headers of a record
 _HEADERS_FIRST: Final = 1 << 12
 _ENDS: Final = (b"\r\n\r\n", b"\n\n")
 _FOLDED: Final = re.compile(r"\r?\n[ \t]+")
+_ANOTHER: Final = re.compile(
+    r"(?:\n|\AWARC/)[^:\n]*WARC/\d\.\d+\r?\n"
+)  # the version of a record after a line that is cut
 _CONCURRENT: Final = "warc-concurrent-to"
 _ONCE: Final = frozenset({"warc-type", "warc-record-id", "warc-date", "content-length"})
 _DIGESTS: Final = ("sha1", "sha256", "sha512", "md5")
@@ -407,7 +410,7 @@ def _headers(head: bytes) -> tuple[dict[str, str], tuple[str, ...], bool]:
     if "\n " in text or "\n\t" in text:
         text = _FOLDED.sub(" ", text)
     found: dict[str, str] = {}
-    merged = False
+    merged = text.find("WARC/", len(_VERSION)) > 0 and _ANOTHER.search(text) is not None
     lines = text.split("\n")[1:-2]
     for line in lines:
         name, _, value = line.partition(":")
