@@ -625,6 +625,18 @@ def test_why_nothing_was_learned_is_shown(part, capsys):
     assert "and full URLs, such as https://" in out
 
 
+@pytest.mark.parametrize("ending", [".jsonl", ".warc"])
+def test_a_rejected_record_is_not_why_nothing_was_learned(tmp_path, capsys, ending):
+    lines = '{"html": "<p>One page", "url": "http://a.example/"}\n{broken\n'
+    broken = "WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 0\r\n\r\n\r\n\r\nbroken"
+    (tmp_path / f"x{ending}").write_text(lines if ending == ".jsonl" else broken)
+    assert run("templates", "learn", tmp_path / f"x{ending}", "--out", tmp_path / "t.arrow") == 1
+    out = capsys.readouterr().out
+    assert "no host has a template: that needs 20 pages of one host" in out
+    assert f"rejected: {tmp_path}" in out.replace("\n", "")
+    assert len(HostTemplates.load(tmp_path / "t.arrow")) == 0
+
+
 @pytest.mark.parametrize("way", ["memory", "pieces", "state", "index"])
 @pytest.mark.parametrize("there", [True, False])
 def test_a_run_learns_the_templates_of_new_hosts_first(crawl, part, capsys, way, there):

@@ -77,7 +77,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "scheme not registered": "the command line cannot import it: use neardup in Python",
         "label": "`neardup label` writes files of labels",
         **dict.fromkeys(("one kind", "one group"), "neardup label with the same --out and a larger --labels adds more"),
-        "pages": "deduplicate them first: neardup dedup {where} --dry-run --report why.parquet; then name why.parquet",
+        "pages": "deduplicate them first (`neardup dedup` with --report why.parquet), then name why.parquet",
         "no URLs": "name the column of the URLs with --url, or repeat dedup with --id, which names their field",
         "exists": "--force replaces it",
         "no id": "--id or --url names a field",

@@ -63,7 +63,6 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
     from neardup.pipeline.crawl.templates import LEAST, learned
     from neardup.sources.output import check_file, write_file
-    from neardup.sources.record_faults import nothing_left
     from neardup.text.extraction import Extraction
 
     check_file(given["out"], ARROW, inputs, force=given["force"])
@@ -71,8 +70,6 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
     extraction = Extraction(view=given.get("text_view", "auto"))
     learn = partial(learned, extraction=extraction, known=known)
     found, rejected = learn_from_files(inputs, learn=learn, **_reading(given))
-    if rejected and not len(found):
-        raise nothing_left(inputs, rejected)
     write_file(given["out"], found.to_bytes(), ARROW, force=given["force"])
     if given["json"]:
         print_json({**_about(found), "rejected": len(rejected)})

@@ -16,7 +16,7 @@ from neardup.sources.copies import needs_copy
 from neardup.sources.formats import PAGE_FORMATS, WARC, AnyPath, display
 from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.output import check_file, write_file
-from neardup.sources.record_faults import Rejected
+from neardup.sources.record_faults import RecordFaults, Rejected
 from neardup.sources.request import Request
 from neardup.sources.shards import SHARD, Shards, local_shards
 from neardup.text.extraction import Extraction
@@ -41,7 +41,7 @@ def learn_from_files(
     read piece by piece: archives; folders, whose pages have the host of the absolute address that they name as
     canonical; or tables, where the field *html* (``None``: ``html``) contains a page and *url* (``None``: ``url``) its
     address. Pages without a host are ignored. Raises ``DataError`` for inputs that cannot be read, and for a missing
-    field, and ``ParameterError`` for fields if no input is a table.
+    field, ``NothingRead`` if all records are rejected, and ``ParameterError`` for fields if no input is a table.
     """
     found = inputs_of(inputs, Request(format=format))
     tables = not found.formats <= PAGE_FORMATS
@@ -50,9 +50,11 @@ def learn_from_files(
     for name, field in (("html", html), ("url", url)):
         require(tables or field is None, name, field, "can only be used with tables, which have fields")
     html = html or DEFAULT_HTML if tables else None
-    rejected: list[Rejected] = []
+    faults = RecordFaults()
     with local_shards(found, _asked(Request(format=format, html=html, url=url)), size=None) as shards:
-        return learn(*_pages(shards, rejected)), rejected
+        templates = learn(*_pages(shards, faults))
+    faults.require_documents(found.paths)
+    return templates, faults.rejected
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ class RunTemplates:
         if not self.learns:
             return self.extraction
         replace(request, extraction=self.extraction).require_used(inputs.formats, folders=True)
-        pages, records = _pages(Shards.opened(inputs, _asked(request)), [], progress or (lambda *_: None))
+        pages, records = _pages(Shards.opened(inputs, _asked(request)), RecordFaults(), progress or (lambda *_: None))
         extraction = replace(self.extraction, templates=None, known=PageContents.temporary())
         own = {one.host for one in self.known.templates}
         with open_processes(request.processes, thread_count(threads)) as processes:
@@ -171,11 +173,11 @@ def _asked(request: Request) -> Request:
 
 
 def _pages(
-    shards: Shards, rejected: list[Rejected], progress: Progress = lambda *_: None
+    shards: Shards, faults: RecordFaults, progress: Progress = lambda *_: None
 ) -> tuple[Iterator[Page], Iterator[tuple[pa.Table, float]]]:
     """Return the addresses and markup of all pages of inputs that are not cut yet, and the records of archives.
 
-    Both collect the rejected records.
+    Both collect the *faults* of records, and count these.
     """
     paths = [path for source, path in enumerate(shards.inputs) if shards.kinds[source].format == WARC]
     others = shards.without(paths).cut(SHARD)
@@ -189,7 +191,7 @@ def _pages(
     def pages() -> Iterator[Page]:
         url = shards.request.url_field if shards.request.html is not None else None
         for piece in others.every_piece(report, markup=lambda: True):
-            rejected.extend(piece.rejected)
+            faults.add(piece)
             if len(piece):
                 yield from piece.html_pages(url)
 
@@ -198,7 +200,8 @@ def _pages(
 
         done = 0
         for path, size in zip(paths, sizes, strict=True):
-            for table, reached in undecoded(path, rejected):
+            for table, reached in undecoded(path, faults.rejected):
+                faults.documents += len(table)
                 report(before + done + reached)
                 yield table, (done + reached) / max(1, of_records)
             done += size
