@@ -250,6 +250,14 @@ def test_a_record_that_is_cut_anywhere_before_another_one_is_a_gap(tmp_path):
     assert split(found(tmp_path, address, None))[1] == []
 
 
+def test_headers_that_are_not_utf_8_stay_different(tmp_path):
+    encodings = ("latin-1", "cp437", "utf-8")
+    made = [PAGES[0].replace(b"a.example/", b"a.example/50%/" + "caf\xe9".encode(one)) for one in encodings]
+    own, _ = split(found(tmp_path, packed(made)))
+    expected = [f"http://a.example/50%/caf{end}0" for end in ("%E9", "%82", "\xe9")]
+    assert [one.headers["warc-target-uri"] for one in own] == expected
+
+
 def test_a_header_that_is_written_twice_is_no_other_record(tmp_path):
     twice = PAGES[0].replace(b"WARC-Type: response\r\n", b"WARC-Type: response\r\nwarc-type: response \r\n")
     assert twice != PAGES[0]

@@ -15,7 +15,9 @@ from collections import deque
 from collections.abc import Generator, Iterator
 from itertools import chain
 from pathlib import Path
+from string import printable
 from typing import BinaryIO, Final, NamedTuple
+from urllib.parse import quote
 
 import zstandard
 
@@ -405,8 +407,14 @@ def _header_size(head: bytes) -> tuple[int, bytes]:
 
 
 def _headers(head: bytes) -> tuple[dict[str, str], tuple[str, ...], bool]:
-    """Return the headers of a record, the records it names as concurrent, and whether they are those of two records."""
-    text = head.decode("utf-8", "replace")
+    """Return the headers of a record, the records it names as concurrent, and whether they are those of two records.
+
+    If they are not valid UTF-8, bytes beyond ASCII are percent-encoded, as in URLs.
+    """
+    try:
+        text = head.decode()
+    except UnicodeDecodeError:  # addresses as old crawlers wrote them, which must stay different
+        text = quote(head, printable)
     if "\n " in text or "\n\t" in text:
         text = _FOLDED.sub(" ", text)
     found: dict[str, str] = {}
