@@ -4,6 +4,7 @@ import zlib
 from email.message import Message
 from time import process_time
 
+import pyarrow as pa
 import pytest
 import zstandard
 from archives_made import http
@@ -92,6 +93,15 @@ def test_brotli_that_is_damaged_keeps_what_comes_before(number):
     assert found.fault == "damaged br coding"
     assert text.startswith(found.body)
     assert len(found.body) >= len(text) - 64
+
+
+def test_damage_in_brotli_that_expands_far_is_called_damage():
+    text = b"".join(b"%d " % value for value in range(1 << 20))
+    packed = bytes(pa.compress(text, "brotli"))
+    middle = len(packed) // 2
+    found = of_brotli(packed[:middle] + b"\xff" * 20 + packed[middle:])
+    assert found.fault == "damaged br coding"
+    assert len(found.body) > 0.45 * len(text)
 
 
 NOISE = random.Random(4).randbytes(3000)  # noqa: S311 - no secret

@@ -220,7 +220,7 @@ def _brotli(body: bytes) -> Iterator[bytes]:
         except OSError:  # Arrow drops the expanded bytes of this step
             if step == 1:
                 raise
-            step = 1
+            step = max(1, step >> 6)
             reader = pa.CompressedInputStream(pa.PythonFile(_InSteps(body), "r"), "brotli")
             reader.read(at)
             continue
