@@ -83,8 +83,10 @@ _NUMBER: Final = re.compile(r"&#0*([0-9]*)")
 _REFERENCE: Final = re.compile(r"&(#[xX]?[0-9a-fA-F]++;?|[a-zA-Z][a-zA-Z0-9]*+(?:;|(?!=)))")
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 _META_WINDOW: Final = 1024
-_META_CHARSET: Final = re.compile(  # but not in a comment
-    rb"<!(?=--).*?(?:-->|\Z)|<meta\b[^>]*?\bcharset\s*=\s*[\"']?\s*([\w.:-]+)", re.IGNORECASE | re.DOTALL
+_META_CHARSET: Final = re.compile(  # but not in a comment, or in words about charsets
+    rb"""<!(?=--).*?(?:-->|\Z)|<meta\b(?:(?=[^>]*?(?:\bhttp-equiv|text/html))[^>]*?|(?:[^>"']|"[^"]*+"|'[^']*+')*?)"""
+    rb"""(?<![\w-])charset\s*=\s*["']?\s*([\w.:-]+)""",
+    re.IGNORECASE | re.DOTALL,
 )
 _XML_CHARSET: Final = re.compile(rb"<\?xml\s[^>]*?\bencoding\s*=\s*[\"']([\w.:-]+)")
 _ORDER_MARKS: Final = (
