@@ -320,7 +320,9 @@ def test_strings_of_numpy_are_strings(client):
     [
         ("news-0001", "hits must be a sequence of ids or records, not a string"),
         (None, "hits must be a sequence of ids or records, not None"),
-        (["a", b"b"], "hit 1 must be an id or a record, not a bytes"),
+        ({"id": "a"}, "hits must be a sequence of ids or records, not a dict"),
+        (pa.table({"id": ["a"]}), "hits must be a sequence of ids or records, not a Table"),
+        (["a", b"b"], "hit 1 must be an id, which is a string, or a record, not a bytes"),
         (["\ud800"], "the request cannot be written as JSON"),
         ([{"id": "a"}, {"id": b"b"}], "field 'id' of hit 1 is a byte string, which JSON does not have; send a string"),
         ([{"id": "a", "fields": {"site": b"b"}}], "field 'site' of hit 0 is a byte string"),

@@ -193,7 +193,8 @@ class Client:
 
         *hits* are ids or records. Raises ``DataError`` for others, and for values that JSON does not have.
         """
-        if isinstance(hits, str | bytes) or not isinstance(hits, Iterable):
+        names = isinstance(hits, Mapping) or hasattr(hits, "columns")  # a record or a table, which iterate over names
+        if names or isinstance(hits, str | bytes) or not isinstance(hits, Iterable):
             raise DataError("hits", f"must be a sequence of ids or records, not {kind_of(hits)}")
         return self._post("/v1/collapse", {"hits": [_hit(rank, hit) for rank, hit in enumerate(hits)], **options})
 
@@ -366,7 +367,7 @@ def _hit(rank: int, hit: Any) -> Any:
     if isinstance(hit, str):
         return str(hit)
     if not isinstance(hit, Mapping):
-        raise DataError(f"hit {rank}", f"must be an id or a record, not {kind_of(hit)}")
+        raise DataError(f"hit {rank}", f"must be an id, which is a string, or a record, not {kind_of(hit)}")
     record = dict(hit)
     fields = record.get("fields")
     _require_json(record | (dict(fields) if isinstance(fields, Mapping) else {}), f"hit {rank}")
