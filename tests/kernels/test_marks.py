@@ -85,6 +85,8 @@ def defined(text, terms, most):
             score, best = own, begin
             behind = max(end for _, _, end in within if end <= begin + most)
     fitting = [begin for begin in range(max(0, behind - most), best + 1) if begins_sentence(text, words, begin)]
+    if len(words) <= most:
+        fitting = [0]
     begin = fitting[-1] if fitting else max(0, best - (most - (behind - best)) // 2)
     end = min(len(words), begin + most)
     begin = begin if fitting else max(0, end - most)

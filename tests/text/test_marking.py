@@ -37,6 +37,11 @@ def test_what_is_shown_begins_with_its_sentence():
     assert marked("東", "今日。東京\uff01雨が", 3).text == "…東京\uff01雨…"
 
 
+def test_of_a_text_that_fits_nothing_is_left_out():
+    assert marked("storms", "Opinion: Why storms matter", 4) == Marked("Opinion: Why storms matter", ((13, 19),))
+    assert marked("storms", "Opinion: Why storms matter", 3).text == "…Why storms matter"
+
+
 def test_where_something_is_left_out_stands_an_ellipsis():
     text = " ".join(f"w{number}" for number in range(100))
     assert marked("w50", text, 5).text == "…w48 w49 w50 w51 w52…"

@@ -141,6 +141,8 @@ def _begins_sentence(source, start):
 @njit
 def _frame(source, first, behind, words, starts, most):
     """Choose *most* words around *first* .. *behind* - 1: begin with their sentence, or put them in the middle."""
+    if words <= most:
+        return 0, words
     for begin in range(first, max(-1, behind - most - 1), -1):
         if begin == 0 or _begins_sentence(source, starts[begin]):
             return begin, min(words, begin + most)
