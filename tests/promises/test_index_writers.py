@@ -4,12 +4,14 @@ import os
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from lives import SCHEMES
 
 from neardup import Index
 from neardup.model.errors import StorageBusy, StorageRefused
+from neardup.pipeline.query.search import Search
 
 HOLDS = """
 import sys
@@ -100,6 +102,17 @@ def test_the_child_of_a_fork_does_not_write(folder):
     with Index.open(folder, "w") as index:
         assert list(index.ids()) == ["a", "b", "c", "e"]
         assert index.check().problems == []
+
+
+def test_the_child_of_a_fork_does_not_wait_for_threads_of_its_parent(tmp_path):
+    with Index.create(tmp_path / "own", SCHEMES["minhash"], texts=True) as index:
+        index.admit(["a"], ["a text with words"])
+        Search.rebuild(index)
+        with Search.open(index) as search, ThreadPoolExecutor(1) as other:
+            other.submit(index.store.catching_up.acquire).result()
+            told = in_child(lambda: [signal.alarm(5), search.catch_up()])
+            other.submit(index.store.catching_up.release).result()
+    assert "forked" in told
 
 
 def test_a_child_that_lives_on_does_not_hold_the_lock(folder):

@@ -314,7 +314,7 @@ class Store(Reader):
         if self._lock >= 0:
             self.disk.forget(self.folder)
             self._lock = -2
-        self.busy = threading.RLock()
+        self.busy, self.catching_up = threading.RLock(), threading.RLock()
 
     def refresh(self) -> bool:
         """Read the changes since the last call; return whether there were any. For a writer, there are none.
