@@ -239,6 +239,12 @@ def test_captures_of_one_address_are_not_all_held_together(tmp_path, monkeypatch
     assert [len(piece) for piece in Archives.pieces(path, Request(), whole_of(path), 1, Needs())] == [1] * 9
 
 
+def test_revisits_of_one_capture_are_not_held_together(tmp_path):
+    made = [other("revisit", number, 1, "WARC-Refers-To") for number in range(2, 11)]
+    (tmp_path / "x.warc.gz").write_bytes(packed([page(1), *made]))
+    assert len(Archives.cut(0, str(tmp_path / "x.warc.gz"), Request(), 1)) == 10
+
+
 def test_records_of_a_capture_stay_together_whatever_their_addresses(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "BATCH", 1)
 

@@ -330,8 +330,8 @@ def _continues(capture: set[str], one: Record | Gap) -> bool:
     """
     if isinstance(one, Gap):
         return True
-    own = (one.headers.get("warc-record-id", ""), one.headers.get("warc-refers-to", ""), *one.concurrent)
-    ids = {_bare(name) for name in own if name}
+    about = one.headers.get("warc-refers-to", "") if _type(one.headers) in _ACCESSORIES else ""  # not of a revisit
+    ids = {_bare(name) for name in (one.headers.get("warc-record-id", ""), about, *one.concurrent) if name}
     other = capture.isdisjoint(ids)
     if other:
         capture.clear()
