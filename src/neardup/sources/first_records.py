@@ -13,9 +13,7 @@ from neardup.sources.request import Request
 from neardup.sources.shards import Shards
 
 _FIRST: Final = 1 << 20  # bytes that are read
-_FURTHER: Final = (
-    1 << 5
-)  # times as many that are read of an archive without a page among the first, such as one of images
+_FURTHER: Final = 1 << 5  # times as many that are read of an archive without a page among the first, as of images
 _PAGE: Final = 1600  # bytes of the fields and the place of a page of an archive
 
 
