@@ -56,7 +56,7 @@ class Pool:
     documents: list[Any]
     fields: dict[str, list[Any]]  # those that are signed
     signatures: Any
-    contents: list[Any]
+    contents: list[Any]  # of blank texts b""
     equals: list[Any]  # the same for documents with equal features, None for those that equal no other
     values: Any
     estimates: Any
@@ -78,7 +78,7 @@ def pool(name, families=30, seed=1):
         signatures = scheme.sign(pa.table({"body": pa.array(documents, pa.string()), **fields}))
     else:
         signatures = scheme.sign(documents)
-    contents = [text.encode() if (text or "").strip() else None for text in documents]
+    contents = [text.encode() if (text or "").strip() else b"" for text in documents]
     if scheme.columns:
         contents = [own and (own, title) for own, title in zip(contents, fields["title"], strict=True)]
     number = len(documents)
@@ -94,7 +94,7 @@ def pool(name, families=30, seed=1):
         lists = of_documents(scheme.shingling, documents)
         others = lists if scheme.second_shingling is None else of_documents(scheme.second_shingling, documents)
         every = zip(lists, others, contents, strict=True)
-        equals = [(own, other) if own and other else content for own, other, content in every]
+        equals = [(own, other) if own and other else content or None for own, other, content in every]
         sets = [*map(set, lists)]
         exact = np.array([[closeness(one, other, scheme.rule) for other in sets] for one in sets])
         plausible = shortened >= scheme.floor
@@ -224,12 +224,11 @@ class Oracle:
         return verdicts
 
     def admit_different(self, ids, given, contents, rows, time, *, crawl):
-        same = self.pool.signatures.rows[given]
         unchanged = [
             name in self.by_id
-            and content in {None, self.by_id[name].content}  # a signature has no content to compare
-            and (self.pool.signatures.rows[self.by_id[name].which] == row).all()
-            for name, content, row in zip(ids, contents, same, strict=True)
+            and (content is None or self.same_content(self.by_id[name], content))  # a signature has none to compare
+            and self.same_signature(self.by_id[name].which, which)
+            for name, content, which in zip(ids, contents, given, strict=True)
         ]
         pairs = zip(ids, unchanged, strict=True)
         before = {name: (own.first, own.seen) for name, own in self.by_id.items()}
@@ -259,6 +258,14 @@ class Oracle:
         self.see_again([ids[place] for place in again], [rows[place] for place in again], time)
         return verdicts
 
+    def same_content(self, own, content):
+        return (own.content or b"") == content  # what was admitted as a signature has that of a blank text
+
+    def same_signature(self, which, other):
+        """Say whether two documents have the same signature; the row of an absent one means nothing."""
+        rows, present = self.pool.signatures.rows, self.pool.signatures.present
+        return present[which] == present[other] and (not present[which] or (rows[which] == rows[other]).all())
+
     def anybody_has(self, representative):
         return self.alive[representative].covered or self.alive[representative].reported
 
@@ -285,11 +292,10 @@ class Oracle:
         """Do what a crawl does with each batch in which no id stands twice."""
         verdicts = [None] * len(ids)
         there = [self.by_id.get(name) for name in ids]
-        rows_of = self.pool.signatures.rows
         same = [
             own is not None
-            and own.content == content
-            and (not self.pool.scheme.columns or (rows_of[own.which] == rows_of[which]).all())
+            and self.same_content(own, content)
+            and (not self.pool.scheme.columns or self.same_signature(own.which, which))
             for own, content, which in zip(there, contents, given, strict=True)
         ]
         new = [place for place in range(len(ids)) if not same[place]]
