@@ -66,8 +66,8 @@ check: $(INSTALLED) ## formatting, lint, types, import contracts
 bench: $(WARMED) ## measure against other libraries (long; they get environments of their own)
 	$(BIN)/python benchmarks/all.py
 
-soak: $(WARMED) ## run the tests that take minutes, with many more random examples; those on Spark after make spark
-	PYTHONPATH="$(CURDIR)/$(SPARK)" HYPOTHESIS_PROFILE=soak $(BIN)/pytest -m soak --timeout=0
+soak: $(WARMED) ## run the tests that take minutes (all: about five hours); those on Spark after make spark
+	PYTHONPATH="$(CURDIR)/$(SPARK)" TMPDIR="$${TMPDIR:-/tmp}" $(BIN)/pytest -m soak --timeout=0
 
 docs: $(WARMED) ## run the examples of the documentation and follow its links
 	$(BIN)/pytest -q tests/test_docs.py

@@ -23,9 +23,7 @@ MEMORY = "/dev/shm"  # noqa: S108 - the tests make a folder of their own there
 # A test never fails because the machine is slow.
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), max_examples=10, derandomize=True)
-settings.register_profile("soak", settings.get_profile("dev"), max_examples=5_000)
-PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "dev")
-settings.load_profile(PROFILE)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
 # `nohup` and background jobs ignore these signals, and processes inherit that: tests could not interrupt them.
 # A handler that does nothing protects the tests in the same way, but it is not inherited.
@@ -35,8 +33,7 @@ for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
 
 # With their files in memory, the tests need a seventh less processor time and do not wait for the disk.
 FILES = None
-unnamed = "TMPDIR" not in os.environ and PROFILE != "soak"
-if unnamed and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4_000_000_000:
+if "TMPDIR" not in os.environ and os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > 4_000_000_000:
     FILES = os.environ["TMPDIR"] = tempfile.tempdir = tempfile.mkdtemp(prefix="neardup-tests-", dir=MEMORY)
 
 # Waiting for the disk took a third of the time of many tests. No test can see the difference: what a power failure
