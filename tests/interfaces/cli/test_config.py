@@ -148,15 +148,6 @@ def test_an_index_has_the_recipe_of_the_settings(neardup, files):
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "neardup.toml: the settings cannot be read: No such file or directory"),
-        ("[dedup]\nthreshold = 1", "neardup.toml: dedup is unknown; the tables are [recipe], [layout] and [policy]"),
-        ("threshold", "neardup.toml is not valid TOML"),
-        ("[policy]\nthreshold = 60", "threshold"),
-    ],
-)
-@pytest.mark.parametrize(
     "verb",
     [
         ("dedup", "in.jsonl", "--dry-run"),
@@ -168,9 +159,9 @@ def test_an_index_has_the_recipe_of_the_settings(neardup, files):
         ("label", "in.jsonl", "--out", "labels.jsonl"),
     ],
 )
-def test_a_file_that_is_missing_or_invalid_is_refused_by_each_verb(neardup, tmp_path, verb, content, message):
-    if content is not None:
-        (tmp_path / "neardup.toml").write_text(content)
+def test_a_file_that_is_missing_or_invalid_is_refused_by_each_verb(neardup, tmp_path, verb):
     shown = neardup(*verb, "--config", "neardup.toml", code=2)
-    assert message in shown.err
+    assert "neardup.toml: the settings cannot be read: No such file or directory" in shown.err
     assert not shown.out
+    (tmp_path / "neardup.toml").write_text("[policy]\nthreshold = 60")
+    assert "threshold" in neardup(*verb, "--config", "neardup.toml", code=2).err

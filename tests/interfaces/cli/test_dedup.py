@@ -110,10 +110,7 @@ def source(tmp_path):
 # Formats and outputs
 
 
-@pytest.mark.parametrize(
-    "name",
-    ["a.jsonl", "a.ndjson", "a.JSONL.gz", "a.ndjson.zst", "a.csv", "a.csv.gz", "a.csv.zst", "a.tsv", "a.tsv.gz"],
-)
+@pytest.mark.parametrize("name", ["a.jsonl", "a.JSONL.gz", "a.ndjson.zst", "a.csv.zst", "a.tsv.gz"])
 def test_kept_and_dropped_records_are_copied_byte_by_byte(run, tmp_path, name):
     source = tmp_path / name
     ending = name.lower().split(".")[1]
@@ -277,10 +274,9 @@ def test_documents_on_standard_output_leave_the_summary_to_standard_error(run, s
         ("min:text", "storm"),
     ],
 )
-@pytest.mark.parametrize("ending", ["jsonl", "csv"])
-def test_the_copy_that_is_kept(run, tmp_path, keep, stays, ending):
-    source = tmp_path / f"in.{ending}"
-    header, rows = lines_of(ending)
+def test_the_copy_that_is_kept(run, tmp_path, keep, stays):
+    source = tmp_path / "in.csv"
+    header, rows = lines_of("csv")
     source.write_text(header + "".join(rows), newline="")
     run(source, "--dry-run", "--keep", keep, "--report", "why.jsonl")
     decided = {row["id"]: row for row in rows_of(tmp_path / "why.jsonl")}
@@ -340,21 +336,6 @@ def test_checksums_of_fields(run, tmp_path):
     shown = run(source, "--dry-run", "--scheme", "checksum", "--fields", "site", "--report", "why.jsonl")
     assert "equal checksum (verified)" in shown.out
     assert [row["rule"] for row in rows_of(tmp_path / "why.jsonl")] == [None, None, "same text", "same text"]
-
-
-@pytest.mark.parametrize("unit", ["letter", "word", "line", "sentence"])
-def test_every_unit(run, source, unit):
-    shingle = 1 if unit in {"line", "sentence"} else 3
-    counted = json.loads(run(source, "--dry-run", "--json", "--unit", unit, "--shingle", shingle).out)
-    assert counted["documents"] == 8
-    assert counted["exact"] == 1
-
-
-def test_stems_join_what_only_endings_part(run, tmp_path):
-    pair = [("a", "the walking dogs were barking loudly"), ("b", "the walked dog were barked loudly")]
-    source = jsonl(tmp_path / "in.jsonl", pair)
-    assert json.loads(run(source, "--dry-run", "--json").out)["kept"] == 2
-    assert json.loads(run(source, "--dry-run", "--json", "--stem", "english").out)["kept"] == 1
 
 
 def test_threshold_shingle_and_permutations_have_their_say(run, tmp_path):
@@ -420,73 +401,28 @@ def test_the_sample_collection_is_judged_as_its_truth_says(run, tmp_path):
 # Hostile records: what is rejected, where, and why
 
 
-@pytest.mark.parametrize(
-    ("line", "reason"),
-    [
-        (b'{"text": "x", broken', "it is not valid JSON"),
-        (b'{"text": 5}', "its 'text' must be a string, not an integer"),
-        (b'{"text": ["a"]}', "its 'text' must be a string, not a list"),
-        (b'{"text": "a", "id": {"x": 1}}', "its 'id' must be a string or a number, not an object"),
-        (b'{"text": "a", "id": NaN}', "it has NaN at byte 21, which JSON does not have; write null"),
-        (b'["a"]', "it must be an object, not a list"),
-        (b'{"text": "\xff\xfe"}', "it is not valid UTF-8"),
-        (b'{"text": "\\ud800"}', "half a surrogate pair"),
-        (b'{"text": "\xed\xa0\x80"}', "it is not valid UTF-8"),
-        (b'{"text": "raw \x00 zero"}', "it is not valid JSON"),
-        (b'{"text": "a", "deep": ' + b"[" * 200_000 + b"]" * 200_000 + b"}", "nested too deeply"),
-    ],
-    ids=lambda value: value if isinstance(value, str) else "",
-)
-def test_a_broken_line_is_rejected_with_its_place_and_strict_stops_there(run, tmp_path, line, reason):
+def test_a_broken_line_is_rejected_with_its_place_and_strict_stops_there(run, tmp_path):
     good = b'{"id": "a", "text": "one two three four"}\n', b'{"id": "b", "text": "five six seven eight"}\n'
     source = tmp_path / "in.jsonl"
-    source.write_bytes(good[0] + line + b"\n" + good[1])
+    source.write_bytes(good[0] + b'{"text": "x", broken\n' + good[1])
     shown = run(source, "--out", "kept.jsonl", code=1)
     assert (tmp_path / "kept.jsonl").read_bytes() == b"".join(good)
     assert "1  record rejected, in no output" in shown.out
-    assert f"{source}:2: " in shown.out
-    assert reason in shown.out
+    assert f"{source}:2: it is not valid JSON" in shown.out
     counted = json.loads(run(source, "--dry-run", "--json", code=1).out)
     assert [(one["source"], one["position"]) for one in counted["rejected"]] == [(str(source), 2)]
     shown = run(source, "--strict", "--out", "strict.jsonl", code=1)
-    assert shown.err.startswith(f"neardup: {source}:2: ")
-    assert reason in shown.err
+    assert shown.err.startswith(f"neardup: {source}:2: it is not valid JSON")
     assert names(tmp_path) == ["in.jsonl", "kept.jsonl"]
 
 
-def test_a_truncated_last_line_and_many_broken_ones(run, tmp_path):
+def test_of_many_broken_lines_a_few_are_shown(run, tmp_path):
     source = tmp_path / "in.jsonl"
-    source.write_bytes(b'{"text": "whole"}\n' + b'{"text": "cut')
-    assert f"{source}:2: it is incomplete JSON: it ends too early" in run(source, "--dry-run", code=1).out
     source.write_bytes(b'{"text": "whole"}\n' + b"broken\n" * 10)
     shown = run(source, "--out", "kept.jsonl", code=1)
     assert (tmp_path / "kept.jsonl").read_bytes() == b'{"text": "whole"}\n'
     assert "10  records rejected" in shown.out
     assert "and 5 more (--json lists all)" in shown.out
-
-
-def test_odd_but_legal_lines_are_documents(run, tmp_path):
-    lines = [
-        b'{"text": "carriage return", "id": 1}\r\n',
-        b'{"text": "not this", "text": "the last of two keys", "id": 2}\r\n',
-        b'{"text": null, "id": 3}\r\n',
-        b'{"id": 4}\r\n',
-        b"\r\n",
-        b'{"text": "zero \\u0000 bidi \\u202e mark \\ufeff", "id": 123456789012345678901234567890}\r\n',
-        b'{"text": "no id", "id": null}\r\n',
-        b'{"text": "twice the same id", "id": 1}\r\n',
-        b'{"text": "' + b"w" * 1_000_000 + b'", "id": "enormous"}\r\n',
-        b'{"text": "e' + "\u0301".encode() * 10_000 + b'", "id": "tower"}\r\n',
-    ]
-    source = tmp_path / "in.jsonl"
-    source.write_bytes(b"\xef\xbb\xbf" + b"".join(lines))
-    shown = run(source, "--out", "kept.jsonl", "--report", "why.jsonl")
-    assert (tmp_path / "kept.jsonl").read_bytes() == b"".join(line for line in lines if line != b"\r\n")
-    assert [row["id"] for row in rows_of(tmp_path / "why.jsonl")] == [
-        *("1", "2", "3", "4", "123456789012345678901234567890", f"{source}:7", "1", "enormous", "tower")
-    ]
-    assert "2  without text, kept: field 'text' missing or null, first in " in shown.out
-    assert "1  document with the id of an earlier document" in shown.out
 
 
 @pytest.mark.parametrize(
@@ -511,23 +447,13 @@ def test_collections_at_the_edge(run, tmp_path, texts, counts):
     assert pq.read_table(tmp_path / "why.parquet").num_rows == len(texts)
 
 
-def test_delimited_rows_of_the_wrong_length_are_rejected_and_open_quotes_are_an_error(run, tmp_path):
+def test_an_open_quotation_mark_is_answered_with_the_way_out(run, tmp_path):
     source = tmp_path / "in.csv"
-    head = 'id,text\n1,"a, b\nand ""c"""\n'
-    source.write_text(head + "2\n3,x,y\n4,last good\n")
-    shown = run(source, "--out", "kept.csv", code=1)
-    assert (tmp_path / "kept.csv").read_text() == head + "4,last good\n"
-    assert f"{source}:4: it has 1 field, the header has 2" in shown.out
-    assert (
-        f"{source}:5: it has 3 fields, the header has 2; a field that contains a comma must be in quotation marks"
-        in shown.out
-    )
-    source.write_text(head + '4,good\n5,"never closed\n6,swallowed\n')
-    shown = run(source, "--out", "kept.csv", "--force", code=1)
-    assert f"neardup: {source}:5: the quotation mark that opens a field here is never closed" in shown.err
+    source.write_text('id,text\n4,good\n5,"never closed\n6,swallowed\n')
+    shown = run(source, "--dry-run", code=1)
+    assert f"neardup: {source}:3: the quotation mark that opens a field here is never closed" in shown.err
     assert "use --quoting none" in shown.err
-    assert (tmp_path / "kept.csv").read_text() == head + "4,last good\n"
-    run(source, "--dry-run", "--quoting", "none", code=1)
+    run(source, "--dry-run", "--quoting", "none")
 
 
 WORDS = "the quick brown fox jumps over the lazy dog and runs far away from the old barn near the river"
@@ -569,13 +495,6 @@ def test_line_ends_inside_quotes_are_counted_and_told_unless_they_are_expected(r
             b'[{"text": "a"}, {"text": "b"}]',
             "this is one JSON array, not JSON lines; expand it if it is compressed, and convert it: jq -c '.[]' a",
         ),
-        ("a.jsonl", b'{\n "text": "a"\n}\n', "its JSON objects are spread over several lines; expand it if"),
-        (
-            "a.jsonl",
-            '{"text": "a"}\n'.encode("utf-16-le"),
-            "those of UTF-16LE text; convert it to UTF-8, such as with: iconv -f UTF-16LE",
-        ),
-        ("a.csv", "text\na\n".encode("utf-16"), "those of UTF-16 text; convert it to UTF-8"),
         (
             "a.jsonl",
             b"junk\n" * 3000,
@@ -595,40 +514,16 @@ def test_an_input_without_a_single_record_is_explained_and_nothing_is_written(ru
     assert out.read_text() == "good and old"
 
 
-@pytest.mark.parametrize(
-    ("rows", "message"),
-    [
-        (
-            ["9", "10", "n/a"],
-            "in.csv:4: its 'score' is 'n/a', which is not a number, but other values are; correct it, or leave",
-        ),
-        (["9", "10", "1,000"], "in.csv:4: its 'score' is '1,000', which is not a number"),
-        (["9", "", "10 "], None),
-        (["9223372036854775808", "", "9223372036854775809"], None),
-    ],
-)
-def test_documents_rank_by_numbers_or_not_at_all(run, tmp_path, rows, message):
-    lines = ["id,score,text", *(f'{number},"{row}",{WORDS}' for number, row in enumerate(rows))]
+def test_documents_rank_by_numbers_or_not_at_all(run, tmp_path):
+    lines = ["id,score,text", *(f"{number},{row},{WORDS}" for number, row in enumerate(["9", "", "10 "]))]
     (tmp_path / "in.csv").write_text("".join(line + "\n" for line in lines))
-    shown = run("in.csv", "--out", "kept.csv", "--keep", "max:score", code=1 if message else 0)
-    if message:
-        assert message in shown.err
-        assert not (tmp_path / "kept.csv").exists()
-    else:
-        assert (tmp_path / "kept.csv").read_text().splitlines()[1:] == [lines[3]]
-
-
-def test_json_ranks_by_numbers_of_any_size_and_names_the_odd_value(run, tmp_path):
-    values = ["9223372036854775808", "9223372036854775809", "1.5"]
-    lines = [f'{{"id": {n}, "v": {value}, "text": "{WORDS}"}}\n' for n, value in enumerate(values)]
-    (tmp_path / "in.jsonl").write_text("".join(lines))
-    run("in.jsonl", "--out", "kept.jsonl", "--keep", "max:v")
-    assert (tmp_path / "kept.jsonl").read_text() == lines[1]
-    (tmp_path / "in.jsonl").write_text("".join([*lines, '{"v": "2", "text": "x"}\n']))
-    shown = run("in.jsonl", "--dry-run", "--keep", "max:v", code=1)
-    assert "in.jsonl:4: its 'v' is a string (\"2\"), but earlier records have a number; write all values" in shown.err
-    (tmp_path / "in.jsonl").write_text("")
-    assert "0  documents" in run("in.jsonl", "--dry-run", "--keep", "max:v").out
+    run("in.csv", "--out", "kept.csv", "--keep", "max:score")
+    assert (tmp_path / "kept.csv").read_text().splitlines()[1:] == [lines[3]]
+    with (tmp_path / "in.csv").open("a") as file:
+        file.write(f"3,n/a,{WORDS}\n")
+    shown = run("in.csv", "--out", "new.csv", "--keep", "max:score", code=1).err
+    assert "in.csv:5: its 'score' is 'n/a', which is not a number, but other values are; correct it, or leave" in shown
+    assert not (tmp_path / "new.csv").exists()
 
 
 def marked_rows(path):
@@ -688,13 +583,12 @@ def test_mark_is_not_for_folders(run, tmp_path):
     assert "the value must be a table, such as marked.jsonl" in shown.err
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "tsv", "parquet"])
+@pytest.mark.parametrize("kind", ["tsv", "parquet"])
 def test_format_says_what_a_file_of_any_name_is(run, tmp_path, kind):
-    data = {"jsonl": b'{"text": "one"}\n', "csv": b"text\none\n", "tsv": b"text\none\n"}
     if kind == "parquet":
         pq.write_table(pa.table({"text": ["one"]}), tmp_path / "data")
     else:
-        (tmp_path / "data").write_bytes(data[kind])
+        (tmp_path / "data").write_bytes(b"text\none\n")
     assert "its name does not end in a known format" in run("data", "--dry-run", code=2).err
     assert run("data", "--dry-run", "--format", kind).out.startswith("1  document\n")
     (tmp_path / "data").rename(tmp_path / "data.json")
@@ -871,67 +765,17 @@ def test_a_header_alone_is_a_collection_and_an_empty_table_is_none(run, tmp_path
     assert "it is empty" in run(source, "--dry-run", code=1).err
 
 
-def parquet(path, **columns):
-    pq.write_table(pa.table(columns), path)
-    return path
-
-
-@pytest.mark.parametrize(
-    ("columns", "message"),
-    [
-        ({"text": pa.array([1, 2])}, "must hold strings, or binary values in UTF-8, not int64"),
-        ({"body": pa.array(["a"])}, "there is no field 'text'; the fields are: body"),
-        ({"text": pa.array([["a"], ["b"]])}, "must hold strings"),
-        ({"text": pa.array([{"a": "b"}])}, "must hold strings"),
-        ({"text": pa.array(["a"]), "id": pa.array([[1]])}, "must hold strings, numbers, times or UUIDs, not"),
-    ],
-    ids=["number", "missing", "list", "struct", "id"],
-)
-def test_a_table_with_a_wrong_column(run, tmp_path, columns, message):
-    source = parquet(tmp_path / "in.parquet", **columns)
-    shown = run(source, "--out", "kept.parquet", code=1)
-    assert str(source) in shown.err
-    assert message in shown.err
-    assert names(tmp_path) == ["in.parquet"]
-
-
-def test_odd_but_legal_tables(run, tmp_path):
-    source = parquet(tmp_path / "in.parquet", text=pa.array([STORM.encode(), STORM.encode(), None, b"\xff"]))
-    shown = run(source, "--out", "kept.parquet", "--report", "why.jsonl", code=1)
-    assert f"{source}:4: its 'text' is not valid UTF-8" in shown.out
-    assert pq.read_table(tmp_path / "kept.parquet")["text"].to_pylist() == [STORM.encode(), None]
-    nothing = parquet(tmp_path / "nothing.parquet", text=pa.array([], pa.string()), id=pa.array([], pa.int64()))
-    run(nothing, "--out", "none.parquet")
-    assert pq.read_table(tmp_path / "none.parquet").equals(pq.read_table(nothing))
-    ids = pa.array([1.0, float("nan"), None, 1.0, 2.0**70])
-    numbers = parquet(tmp_path / "numbers.parquet", text=pa.array(["a", "b", "c", "d", "e"]), id=ids)
-    shown = run(numbers, "--dry-run", "--report", "ids.jsonl")
-    assert [row["id"] for row in rows_of(tmp_path / "ids.jsonl")][:4] == ["1", f"{numbers}:2", f"{numbers}:3", "1"]
-    assert "1  document with the id of an earlier document" in shown.out
-
-
-@pytest.mark.parametrize("cut", [7, -1, -6, -30])
-def test_a_damaged_parquet_file(run, tmp_path, cut):
-    whole = parquet(tmp_path / "whole.parquet", text=pa.array([STORM] * 9)).read_bytes()
-    source = tmp_path / "in.parquet"
-    source.write_bytes(whole[:cut] + (b"\xff" * 9 if cut == -30 else b""))
-    shown = run(source, "--out", "kept.parquet", code=1)
-    assert shown.err.startswith(f"neardup: {source}: ")
-    assert not (tmp_path / "kept.parquet").exists()
+def test_documents_with_the_id_of_an_earlier_one_are_counted(run, tmp_path):
+    source = jsonl(tmp_path / "in.jsonl", [("a", "one"), ("b", "two"), ("a", "three")])
+    assert "1  document with the id of an earlier document" in run(source, "--dry-run").out
 
 
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.jsonl.gz", gzip.compress(b'{"text": "a"}\n' * 999, mtime=0)[:-9], "the file is truncated"),
-        ("a.jsonl.zst", zstandard.compress(b'{"text": "a"}\n' * 999)[:-1], "the file is truncated"),
         ("a.jsonl.gz", b'{"text": "a"}\n', "rename it without this ending, or compress it"),
-        ("a.jsonl.zst", gzip.compress(b"{}", mtime=0), "its ending is that of zstd"),
         ("a.jsonl", gzip.compress(b"{}", mtime=0), "rename it with the ending of its format"),
         ("a.csv", '"text"\n'.encode("utf-16"), "iconv -f UTF-16 -t UTF-8"),
-        ("a.parquet", b'{"text": "a"}\n', "it is not a Parquet file"),
-        ("a.parquet", b"", "it is empty, and so not a Parquet file"),
-        ("a.jsonl.gz", gzip.compress(b"{}\n", mtime=0) + b"more", "the data after its compressed data"),
     ],
 )
 def test_files_that_are_not_what_they_should_be(run, tmp_path, name, content, message):
@@ -943,16 +787,12 @@ def test_files_that_are_not_what_they_should_be(run, tmp_path, name, content, me
 
 
 def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, tmp_path):
-    line = b'{"text": "' + b"0" * 1_000_000 + b'"}\n'
-    for name in ("bomb.jsonl.gz", "bomb.jsonl.zst"):
-        source = tmp_path / name
-        source.write_bytes(packed(line * 20, source))
-        assert "expands to more than 1,000,000 bytes; --max-bytes raises" in (
-            run(source, "--dry-run", "--max-bytes", 1_000_000, code=1).err
-        )
-        assert "1  kept" in run(source, "--dry-run", "--max-bytes", 50_000_000).out
-    source = parquet(tmp_path / "bomb.parquet", text=pa.array(["0" * 1_000_000] * 20))
-    assert "--max-bytes raises" in run(source, "--dry-run", "--max-bytes", 100_000, code=1).err
+    source = tmp_path / "bomb.jsonl.gz"
+    source.write_bytes(gzip.compress(b'{"text": "' + b"0" * 1_000_000 + b'"}\n'))
+    assert "expands to more than 100,000 bytes; --max-bytes raises" in (
+        run(source, "--dry-run", "--max-bytes", 100_000, code=1).err
+    )
+    assert "1  kept" in run(source, "--dry-run", "--max-bytes", 2_000_000).out
 
 
 @pytest.mark.parametrize(
@@ -1054,38 +894,22 @@ def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypat
     ("options", "message"),
     [
         (["--shingle", "0"], "--shingle 0: the value must be an integer from 1 to 1,000"),
-        (["--permutations", "7"], "--permutations 7: the value must be a multiple of 8 from 8 to 65,536"),
-        (["--threshold", "0"], "--threshold 0: the value must be a number above 0 and at most 1"),
         (["--threshold", "nan"], "--threshold nan: the value must be a number above 0"),
-        (["--threads", "0"], "--threads 0: the value must be an integer of at least 1"),
-        (["--max-bytes", "0"], "--max-bytes 0: the value must be an integer of at least 1"),
         (["--keep", "best"], "--keep best: the value must be first, last"),
         (["--keep", "max:"], "--keep 'max:': the value must be first, last"),
-        (["--stem", "klingon"], "--stem klingon: the value must be one of arabic"),
         (
             ["--stem", "english", "--unit", "letter"],
             "--stem english selects words, so it cannot be used with unit letter",
         ),
-        (
-            ["--stop-words", "the,of", "--unit", "letter"],
-            "--stop-words of,the selects words, so it cannot be used with unit letter",
-        ),
-        (["--seed", "-1"], "--seed -1: the value must be an integer"),
         (["--seed", "1", "--key-file", "k"], "not allowed with argument --seed"),
         (["--key-file", "none.key"], "none.key: the key cannot be read"),
-        (["--key-file", "."], "the key cannot be read"),
-        (["--key-file", "in.jsonl"], "a key file must contain 16 bytes or 32 hexadecimal digits"),
         (["--fields", "a"], "--fields a cannot be used with --scheme minhash, only with checksum"),
         (["--measure", "cosine", "--scheme", "minhash"], "it has only resemblance; use --scheme simhash"),
-        (["--scheme", "checksum", "--fields", "a:x"], "must be NAME or NAME:BYTES"),
-        (["--scheme", "checksum", "--fields", "a:0"], "must be NAME or NAME:BYTES"),
-        (["--scheme", "checksum", "--fields", ""], "must be NAME or NAME:BYTES"),
         (["--scheme", "checksum", "--fields", "a,a"], "--fields a,a: the value must name each field once"),
         (
             ["--scheme", "simhash", "--bag"],
             "--bag cannot be used with --scheme simhash, only with minhash, fracminhash or trials",
         ),
-        (["--scheme", "simhash", "--blocks", "3"], "--blocks 3: the value must be an integer above the distance, 3"),
         (["--scheme", "checksum", "--threshold", "0.5"], "cannot be used with --scheme checksum"),
         (["--scheme", "nilsimsa"], "invalid choice: 'nilsimsa'"),
         (["--verify", "maybe"], "invalid choice: 'maybe'"),
@@ -1094,7 +918,6 @@ def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypat
         (["--shingle", "three"], "--shingle: 'three' is not an integer such as 20"),
         (["--report", "why.csv"], "--report why.csv: the value must end in .parquet, or in .jsonl or .ndjson, which"),
         (["--report", "why.pdf"], "followed by .gz, .zst, .bz2 or .xz, or in .html for a page"),
-        (["--report", "why.html.gz"], "or in .html for a page"),
         (["--report", "no/such/why.jsonl"], "its folder does not exist"),
         (["--dropped", "gone.txt"], "must end in a known format: .jsonl, .ndjson, .csv"),
         (["--dr"], "unknown option --dr; did you mean --dropped?"),
@@ -1123,12 +946,9 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
         (["in.jsonl", "--dry-run", "--report", "old.jsonl"], "old.jsonl: it exists already"),
         (["in.jsonl", "--dry-run", "--dropped", "old.jsonl"], "old.jsonl: it exists already"),
         (["in.jsonl", "--force", "--out", "in.jsonl"], "in.jsonl: it is one of the inputs"),
-        (["in.jsonl", "--force", "--out", "./link.jsonl"], "link.jsonl: it is one of the inputs"),
-        (["in.jsonl", "--force", "--out", "hard.jsonl"], "hard.jsonl: it is one of the inputs"),
         (["in.jsonl", "--force", "--dry-run", "--report", "in.jsonl"], "in.jsonl: it is one of the inputs"),
         (["in.jsonl", "--force", "--dry-run", "--dropped", "in.jsonl"], "in.jsonl: it is one of the inputs"),
         (["in.jsonl", "--out", "new.jsonl", "--report", "new.jsonl"], "--out and --report must be different paths"),
-        (["in.jsonl", "--out", "new.jsonl", "--dropped", "./new.jsonl"], "--out and --dropped must be different paths"),
         (
             ["in.jsonl", "--dry-run", "--report", "new.jsonl", "--dropped", "new.jsonl"],
             "--report and --dropped must be different paths",
@@ -1140,15 +960,12 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
         (["in.jsonl", "--out", "-", "--report", "-"], "--out and --report must be different paths"),
         (["pages", "--out", "pages/kept"], "it is inside the input folder"),
         (["pages", "--out", "kept", "--report", "kept/why.jsonl"], "--out and --report must be different paths"),
-        (["pages", "--out", "kept", "--report", "kept/why.html"], "--out and --report must be different paths"),
         (["pages", "--dry-run", "--report", "pages/why.html"], "it is inside the input folder"),
         (["in.jsonl", "--dry-run", "--report", "old.html"], "old.html: it exists already; --force replaces it"),
-        (["in.jsonl", "--force", "--dry-run", "--report", "link.html"], "link.html: it is one of the inputs"),
         (
             ["in.jsonl", "--out", "new.jsonl", "--report", "new.html", "--dropped", "new.html/x.jsonl"],
             "--report and --dropped must be different paths",
         ),
-        (["pages", "--out", "new.html", "--report", "new.html"], "--out and --report must be different paths"),
         (["in.jsonl", "--dry-run", "--report", "no/such/why.html"], "its folder does not exist"),
         (["pages", "--out", "-"], "must be the name of a folder"),
         (["pages", "--out", ".", "--force"], "it contains the input pages"),
@@ -1159,9 +976,6 @@ def test_wrong_paths_are_refused_before_anything_is_read_or_written(run, tmp_pat
         (tmp_path / name).write_text("as it was")
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "a.txt").write_text(STORM)
-    (tmp_path / "link.jsonl").symlink_to(source)
-    (tmp_path / "link.html").symlink_to(source)
-    (tmp_path / "hard.jsonl").hardlink_to(source)
     (tmp_path / "old-link.jsonl").symlink_to("old.jsonl")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     shown = run(*arguments, code=2)
@@ -1172,23 +986,18 @@ def test_wrong_paths_are_refused_before_anything_is_read_or_written(run, tmp_pat
 
 
 @pytest.mark.parametrize("options", [["--text", "none"], ["--id", "none"], ["--keep", "max:none"]])
-@pytest.mark.parametrize("kind", ["jsonl", "csv", "parquet", "folder"])
-def test_a_field_that_is_not_there_is_named_with_those_that_are(run, tmp_path, kind, options):
-    source = tmp_path / f"in.{kind}"
-    if kind == "folder":
-        source.mkdir()
-        (source / "a.txt").write_text(STORM)
-    elif kind == "parquet":
-        parquet(source, text=pa.array(["a"]), size=pa.array([1]))
-    else:
-        source.write_text('{"text": "a", "size": 1}\n' if kind == "jsonl" else "text,size\na,1\n")
-    if kind == "folder" and "--text" in options:
-        assert "--text none can only be used with tables: " in run(source, "--dry-run", *options, code=2).err
-        return
-    shown = run(source, "--dry-run", *options, code=1)
-    assert str(source) in shown.err
-    assert "there is no field 'none'; the fields are: " in shown.err
-    assert "size" in shown.err
+def test_a_field_that_is_not_there_is_named_with_those_that_are(run, tmp_path, options):
+    (tmp_path / "in.csv").write_text("text,size\na,1\n")
+    assert (
+        "in.csv: there is no field 'none'; the fields are: text, size"
+        in run("in.csv", "--dry-run", *options, code=1).err
+    )
+
+
+def test_the_text_of_a_folder_has_no_name(run, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in/a.txt").write_text(STORM)
+    assert "--text none can only be used with tables: " in run("in", "--dry-run", "--text", "none", code=2).err
 
 
 def test_replacing_is_all_or_nothing(run, tmp_path, source):

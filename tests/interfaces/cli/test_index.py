@@ -302,7 +302,6 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
     assert [one["code"] for one in told["rejected"]] == ["json", "id too long"]
     (tmp_path / "in.csv").write_text('id,text\na,"x\ny"\n' + "b" * 1025 + ",z\n")
     assert "in.csv:4: its id has" in neardup("index", "in.csv", "--to", "seen", code=1).out
-    assert "in.jsonl:1: it is incomplete JSON" in neardup("index", "in.jsonl", "--to", "seen", "--strict", code=1).err
 
 
 @pytest.mark.parametrize(
@@ -328,11 +327,6 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
         ),
         (["pages.jsonl", "--to", "seen", "--url", "url", "--id", "key"], "--id key cannot be used with --url"),
         (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: the value must be another field than the text"),
-        (
-            ["pages.jsonl", "--to", "seen", "--scheme", "checksum", "--stem", "english"],
-            "--stem english cannot be used",
-        ),
-        (["pages.jsonl", "--to", "seen", "--key-file", "none"], "the key cannot be read"),
         (["pages.jsonl"], "neardup: --to is needed; see"),
     ],
 )
