@@ -172,18 +172,6 @@ def test_a_part_that_reaches_the_threshold_exactly_matches(whole):
             assert settled(exact_matcher(sets, above), 2, 2) == [-1, -1]
 
 
-def test_a_dropped_document_drops_nobody():
-    chain = [[1, 2, 3, 4], [2, 3, 4, 5], [3, 4, 5, 6]]
-    assert settled(exact_matcher(chain, 0.6), 3, 3) == [-1, 0, -1]
-    assert settled(exact_matcher(chain, 0.6), 3, 1) == [-1, 0, -1]
-    assert connected(exact_matcher(chain, 0.6), 3, 3) == [-1, 0, 0]
-
-
-def test_the_best_ranked_match_wins_even_if_another_is_closer():
-    sets = [[1, 2, 3, 4, 5], [1, 2, 3, 4, 9, 8], [1, 2, 3, 4, 9]]
-    assert settled(exact_matcher(sets, 0.6), 3, 3) == [-1, -1, 0]
-
-
 def test_nothing_proposed_nothing_compared(make):
     block = Candidates(asking=np.empty(0, np.int32), bounds=np.zeros(1, np.int64), candidates=np.empty(0, np.int32))
     matcher = make([[1], [1]], 0.5)

@@ -54,10 +54,6 @@ def test_equal_digests_only_suggest(documents, data):
         assert by_rank[leader] == by_rank[rank]
 
 
-def test_documents_without_features_stay_alone():
-    assert leaders([[], [], [1], [], [1]], range(5)) == [0, 1, 2, 3, 2]
-
-
 def test_equals_are_found_among_many_orders_of_the_same_features():
     features = [value << 40 for value in (1, 10, 100, 1000, 10_000)]
     documents = [list(order) for order in permutations(features)]

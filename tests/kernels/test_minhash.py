@@ -53,16 +53,9 @@ def test_the_largest_hash_is_not_mistaken_for_empty():
     assert (row == EMPTY - 1).all()
 
 
-def test_repeats_and_order_change_nothing():
-    random = np.random.default_rng(3)
-    multipliers, addends = random.integers(0, 2**63, (2, 2 * BINS), np.uint64)
-    one, other = signed([[1, 2, 3], [3, 3, 1, 2, 2]], multipliers | np.uint64(1), addends)
-    assert (one == other).all()
-
-
-@pytest.mark.parametrize("bins", [1, 8, 40, 128])
-@pytest.mark.parametrize("different", [1, 2, 7, 31, 129, 700])
-@pytest.mark.parametrize("number", [9, 100, 5_000])
+@pytest.mark.parametrize("bins", [1, 40])
+@pytest.mark.parametrize("different", [1, 7, 129, 700])
+@pytest.mark.parametrize("number", [9, 5_000])
 def test_repetitive_texts_have_the_row_of_their_different_features(bins, different, number):
     random = np.random.default_rng(bins + different)
     multipliers, addends = random.integers(0, 2**64, (2, 2 * bins), np.uint64)

@@ -60,44 +60,6 @@ def test_passages_equal_their_definition(left, right, least):
     assert found(left, right, least) == defined(left, right, least)
 
 
-@given(TOKENS, TOKENS, LEAST)
-def test_passages_are_equal_stretches_as_long_as_can_be(left, right, least):
-    end = 0
-    for begin, stop, other, other_stop in found(left, right, least):
-        assert end <= begin
-        assert stop - begin >= least
-        assert left[begin:stop] == right[other:other_stop]
-        ended = stop == len(left) or other_stop == len(right)
-        assert ended or left[stop] != right[other_stop]
-        end = stop
-
-
-@given(TOKENS, TOKENS, LEAST)
-def test_nothing_that_both_have_is_outside_the_passages_of_the_first(left, right, least):
-    covered = {place for begin, stop, *_ in found(left, right, least) for place in range(begin, stop)}
-    runs = {tuple(right[start : start + least]) for start in range(len(right) - least + 1)}
-    for start in range(len(left) - least + 1):
-        window = range(start, start + least)
-        assert tuple(left[start : start + least]) not in runs or covered.intersection(window)
-
-
-@given(TOKENS, LEAST)
-def test_equal_sequences_are_one_passage(tokens, least):
-    whole = [(0, len(tokens), 0, len(tokens))] if len(tokens) >= least else []
-    assert found(tokens, tokens, least) == whole
-
-
-@given(TOKENS, TOKENS, LEAST)
-def test_strangers_share_nothing(left, right, least):
-    assert found(left, [token + 10 for token in right], least) == []
-
-
-def test_moved_and_repeated_stretches():
-    assert found([1, 2, 3, 4, 5, 6], [4, 5, 6, 1, 2, 3], 3) == [(0, 3, 3, 6), (3, 6, 0, 3)]
-    assert found([1, 2, 3, 9, 1, 2, 3], [1, 2, 3], 3) == [(0, 3, 0, 3), (4, 7, 0, 3)]
-    assert found([1, 2, 3], [1, 2, 3, 9, 1, 2, 3], 3) == [(0, 3, 0, 3)]
-
-
 def test_of_many_occurrences_the_one_opposite_is_taken():
     left = [7, 7, 7, 0] * 30 + [8] + [7, 7, 7, 0] * 30
     right = [7, 7, 7, 0] * 30 + [9] + [7, 7, 7, 0] * 30

@@ -80,19 +80,6 @@ def test_counts_pass_every_boundary(number):
     assert rows.tolist() == [[expected], [MASK]]
 
 
-def test_no_features_and_no_documents():
-    assert signed([[], [5], []], 2) == [[0, 0], [5, mix(5 + SPREAD)], [0, 0]]
-    assert signed([]) == []
-    assert weighed([[], [5]], {}, 3) == [[0], [5]]
-    assert weighed([], {}, 3) == []
-
-
-@given(st.lists(UINT64, min_size=1, max_size=30), st.randoms(use_true_random=False))
-def test_order_changes_nothing(document, random):
-    other = random.sample(document, len(document))
-    assert signed([document]) == signed([other])
-
-
 WEIGHTS = st.one_of(st.integers(1, 40), st.integers(1, 2**32 - 1), st.sampled_from([2**31, 2**32 - 1, 2**16]))
 
 
@@ -134,12 +121,6 @@ def test_a_weighted_tie_gives_0_and_a_little_more_gives_1(weight, number):
         assert weighed([document], {MASK: weight}, weight - 1) == [[MASK]]
 
 
-@pytest.mark.parametrize("weight", [1, 16, 2**32 - 1])
-def test_equal_weights_weigh_nothing(weight):
-    documents = np.random.default_rng(weight).integers(0, 2**64, (5, 33), np.uint64).tolist()
-    assert weighed(documents, {}, weight, 2) == signed(documents, 2)
-
-
 def test_many_features_of_the_greatest_weight():
     number = 2**16 + 1
     values = np.full(2 * number, 1, np.uint64)
@@ -161,13 +142,6 @@ def test_distances_equal_their_definition(rows):
         sum((a ^ b).bit_count() for a, b in zip(rows[i], rows[j], strict=True))
         for i, j in zip(left, right, strict=True)
     ]
-
-
-@pytest.mark.parametrize("value", [0, 1, 2**63, MASK, 0x5555555555555555])
-def test_ones(value):
-    counts = np.empty(1, np.int64)
-    simhash.distances(np.array([[value]], np.uint64), np.zeros((1, 1), np.uint64), np.array([0]), np.array([0]), counts)
-    assert counts.tolist() == [value.bit_count()]
 
 
 @given(

@@ -26,13 +26,6 @@ def test_every_minimum_is_in_exactly_one_band(layout):
     assert max(sizes) - min(sizes) <= 1
 
 
-@given(LAYOUTS, SHARES)
-def test_the_meeting_probability_equals_its_law(layout, share):
-    edges = layout.edges.tolist()
-    law = 1 - prod(1 - share ** (end - begin) for begin, end in itertools.pairwise(edges))
-    assert layout.meeting_probability(share) == pytest.approx(law, abs=1e-12)
-
-
 @given(LAYOUTS, st.fractions(0, 1, max_denominator=100))
 def test_small_meeting_probabilities_are_as_exact_as_great_ones(layout, share):
     missed = prod(1 - share**width for width in np.diff(layout.edges).tolist())
@@ -49,22 +42,6 @@ def test_meeting_probabilities_are_of_numbers_and_of_arrays_and_grow_up_to_certa
     assert np.ndim(layout.meeting_probability(0.5)) == 0
     assert (chances[0], chances[-1]) == (0, 1)
     assert (np.diff(chances) >= -1e-12).all()
-
-
-@given(LAYOUTS, SHARES, SHARES)
-def test_the_meeting_probability_grows(layout, one, other):
-    low, high = sorted([one, other])
-    assert layout.meeting_probability(low) <= layout.meeting_probability(high) + 1e-12
-    assert layout.meeting_probability(0) == 0
-    assert layout.meeting_probability(1) == 1
-
-
-@pytest.mark.parametrize(
-    ("bands", "rows", "share", "expected"), [(14, 8, 0.8, 0.924), (20, 5, 0.8, 0.9996), (20, 5, 0.2, 0.006)]
-)
-def test_well_known_values(bands, rows, share, expected):
-    layout = Banding(permutations=bands * rows, bands=bands)
-    assert layout.meeting_probability(share) == pytest.approx(expected, abs=5e-4)
 
 
 @given(

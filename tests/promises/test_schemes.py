@@ -1,6 +1,5 @@
 """The promises every scheme keeps, whatever it is made of. A new scheme is one more line in ``CASES``."""
 
-import pickle
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -9,7 +8,7 @@ import numpy as np
 import pytest
 
 from neardup import Analysis, Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, TermWeights, Trials
-from neardup.errors import DataError, NeardupError, OutputError, ParameterError, RecipeMismatch
+from neardup.errors import DataError, ParameterError, RecipeMismatch
 from neardup.model.arrays import Corpus, Features
 from neardup.model.layout import Banding, Blocks
 from neardup.testing import check_scheme
@@ -239,20 +238,9 @@ def test_the_size_of_a_batch_changes_nothing(scheme, monkeypatch):
         cut = partial(columns.batches, size=size)
         monkeypatch.setattr("neardup.schemes.signing.batches", cut)
         assert rows_of(scheme, LONGER) == whole
-    one_by_one = [rows_of(scheme, [text]) for text in LONGER]
-    assert [rows[0] for rows, _ in one_by_one] == whole[0]
-    assert [present[0] for _, present in one_by_one] == whole[1]
-
-
-def test_the_order_of_documents_changes_nothing(scheme):
-    rows, present = rows_of(scheme, LONGER)
-    assert rows_of(scheme, LONGER[::-1]) == (rows[::-1], present[::-1])
 
 
 # The law of errors.
-
-
-GRID = np.linspace(0, 1, 201)
 
 
 def test_probability_of_one_number_is_a_number(scheme):
@@ -261,9 +249,9 @@ def test_probability_of_one_number_is_a_number(scheme):
 
 
 @pytest.mark.parametrize("beyond", [-0.01, 1.01, float("nan"), "much", [0.5, 1.5], [[float("nan"), 0.5]]], ids=str)
-def test_a_resemblance_beyond_0_and_1_is_refused(scheme, beyond):
+def test_a_resemblance_beyond_0_and_1_is_refused(beyond):
     with pytest.raises(ParameterError, match="must be from 0 to 1"):
-        scheme.probability(beyond)
+        MinHash().probability(beyond)
 
 
 def pairs_of(random, number, size, shared):
@@ -279,21 +267,6 @@ def pairs_of(random, number, size, shared):
 SHINGLED = {"shingle": 1, "permutations": 64, "threshold": 0.6}
 
 
-@pytest.mark.parametrize(
-    "scheme", [MinHash(**SHINGLED), MinHash(**SHINGLED, key=bytes(16)), MinHash(**SHINGLED, bag=True)]
-)
-@pytest.mark.parametrize(("size", "shared"), [(1000, 667), (1000, 750), (1000, 850)])
-def test_match_rates_of_long_texts_follow_the_law(scheme, size, shared):
-    """Many more features than minima: within four standard errors of the curve."""
-    number, true = 400, shared / (2 * size - shared)
-    left, right = pairs_of(np.random.default_rng(shared), number, size, shared)
-    rate = scheme.matches(scheme.sign(left), scheme.sign(right)).mean()
-    law = scheme.probability(true)
-    error = np.sqrt(max(law * (1 - law), 0.25 / number) / number)
-    slack = 0.03 if abs(true - scheme.threshold) < 0.1 else 0.01  # the spread lies a little below the law
-    assert abs(rate - law) <= 4 * error + slack
-
-
 @pytest.mark.parametrize(("size", "shared"), [(8, 4), (12, 8), (20, 17), (30, 20), (30, 26), (60, 50)])
 def test_match_rates_of_short_texts_are_at_least_as_good_as_the_law(size, shared):
     """The curve of short texts is steeper: nearer to 0 below the threshold, nearer to 1 above it."""
@@ -306,9 +279,9 @@ def test_match_rates_of_short_texts_are_at_least_as_good_as_the_law(size, shared
     assert rate >= law - error if true >= scheme.threshold else rate <= law + error
 
 
-@pytest.mark.parametrize("recall", [0.5, 0.8, 0.95, 0.999])
-@pytest.mark.parametrize(("size", "shared"), [(20, 15), (100, 75), (1000, 750)])
-def test_keys_let_pairs_at_the_threshold_meet_with_the_stated_recall(recall, size, shared):
+@pytest.mark.parametrize("recall", [0.5, 0.999])
+def test_keys_let_pairs_at_the_threshold_meet_with_the_stated_recall(recall):
+    size, shared = 100, 75
     scheme = MinHash(shingle=1, permutations=64, threshold=0.6, recall=recall)
     assert shared / (2 * size - shared) == scheme.threshold
     number = 400
@@ -316,52 +289,3 @@ def test_keys_let_pairs_at_the_threshold_meet_with_the_stated_recall(recall, siz
     met = (scheme.keys(scheme.sign(left)) == scheme.keys(scheme.sign(right))).any(axis=1).mean()
     assert scheme.layout.meeting_probability(0.6) >= recall
     assert met >= recall - 4 * np.sqrt(recall * (1 - recall) / number)
-
-
-def test_keys_of_a_checksum_are_complete_for_its_rule():
-    scheme = Checksum(fields=BODY)
-    signatures = scheme.sign(LONGER)
-    left, right = all_pairs(signatures)
-    shared = (scheme.keys(left) == scheme.keys(right)).any(axis=1) & left.present & right.present
-    assert (shared == scheme.matches(left, right)).all()
-
-
-@pytest.mark.parametrize("share", [0.1, 0.2, 0.3])
-def test_distant_pairs_seldom_meet(share):
-    """Candidates are worth comparing: the law of the bands holds below the threshold too."""
-    scheme = MinHash(shingle=1, permutations=128, threshold=0.8)
-    size = 1000
-    shared = round(2 * size * share / (1 + share))
-    left, right = pairs_of(np.random.default_rng(4), 400, size, shared)
-    met = (scheme.keys(scheme.sign(left)) == scheme.keys(scheme.sign(right))).any(axis=1).mean()
-    law = scheme.layout.meeting_probability(shared / (2 * size - shared))
-    assert 400 * met <= 400 * law + 4 * np.sqrt(400 * law) + 8  # the last term for counts of a few
-
-
-# Errors on their way between processes.
-
-
-@pytest.mark.parametrize(
-    "error",
-    [
-        ParameterError("threshold", 2, "must be at most 1"),
-        RecipeMismatch("0123", "4567"),
-        DataError("column 'text'", "holds int64"),
-        OutputError("/dev/full", "no space is left"),
-    ],
-    ids=lambda error: type(error).__name__,
-)
-def test_errors_survive_pickling(error):
-    again = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was pickled a moment ago
-    assert type(again) is type(error)
-    assert str(again) == str(error)
-    assert again.args == error.args
-    assert vars(again) == vars(error)
-    assert isinstance(again, NeardupError)
-
-
-def test_an_error_raised_by_a_scheme_survives_pickling():
-    with pytest.raises(RecipeMismatch) as caught:
-        MinHash().keys(MinHash(seed=2).sign(SAMPLE))
-    again = pickle.loads(pickle.dumps(caught.value))  # noqa: S301 - what was pickled a moment ago
-    assert str(again) == str(caught.value)

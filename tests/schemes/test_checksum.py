@@ -82,40 +82,6 @@ def test_same_content_equals_its_definition(scheme, rows):
     assert same.tolist() == [contents[a] == contents[b] for a, b in zip(left, right, strict=True)]
 
 
-@pytest.mark.parametrize(
-    ("text", "limit", "kept"),
-    [("abcdef", 3, "abc"), ("aéé", 2, "a"), ("aéé", 3, "aé"), ("你好", 5, "你"), ("😀😀", 7, "😀"), ("ab", 9, "ab")],
-)
-def test_a_limit_cuts_between_characters(text, limit, kept):
-    scheme = Checksum(fields=(Field(name="body", limit=limit),))
-    one, other = scheme.sign([text]), scheme.sign([kept])
-    assert one.rows == other.rows
-    assert scheme.sign([kept[:-1] + "x"]).rows != other.rows
-
-
-def test_what_is_behind_the_limit_says_nothing():
-    scheme = Checksum()
-    bodies = ["x" * 1024, "x" * 1024 + "y", "x" * 1023 + "y"]
-    signatures = scheme.sign(pa.table({"title": ["t"] * 3, "body": bodies}))
-    assert signatures.rows[0] == signatures.rows[1]
-    assert signatures.rows[0] != signatures.rows[2]
-
-
-def test_fields_do_not_run_into_each_other():
-    pages = pa.table({"title": ["ab", "a", "c"], "body": ["c", "bc", "ab"]})
-    assert len({*Checksum().sign(pages).rows.ravel().tolist()}) == 3
-
-
-def test_missing_fields():
-    pages = {"title": ["t", None, "", "t", "t"], "body": ["b", "b", "b", None, ""]}
-    assert Checksum().sign(pa.table(pages)).present.tolist() == [True, False, False, False, False]
-    lenient = Checksum(fields=(Field(name="title", required=False), Field(name="body", required=False)))
-    signatures = lenient.sign(pa.table(pages))
-    assert signatures.present.all()
-    assert signatures.rows[1] == signatures.rows[2]  # a null counts as empty
-    assert signatures.rows[3] == signatures.rows[4]
-
-
 def test_a_contribution_tells_documents_apart_and_may_be_missing():
     scheme = Checksum(contribution="site")
     pages = pa.table({"title": ["t"] * 4, "body": ["b"] * 4, "site": ["x", "y", None, ""]})

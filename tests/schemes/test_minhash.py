@@ -1,7 +1,6 @@
 import math
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from batches import lists
 from hypothesis import given
@@ -13,7 +12,6 @@ from neardup.errors import ParameterConflict, ParameterError
 from neardup.model.arrays import Corpus, Signatures
 from neardup.model.recipe import Hashing
 from neardup.schemes.laws import least_count
-from neardup.schemes.minhash import rounds
 
 KEY = bytes(range(16))
 TEXTS = st.lists(st.none() | st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=9).map(" ".join), max_size=4)
@@ -53,21 +51,6 @@ def test_estimates_are_the_share_of_equal_minima(change):
     assert scheme.estimate_pairs(signatures, np.array([0, 1]), np.array([1, 1])).tolist() == [equal, 1.0]
 
 
-@pytest.mark.parametrize(("size", "shared"), [(5, 3), (20, 16), (40, 20), (400, 300), (5000, 4000)])
-def test_estimates_are_unbiased_from_text(size, shared):
-    """The mean over many seeds lies within four standard errors of the truth; the spread within its law."""
-    true, trials, permutations = shared / (2 * size - shared), 120, 64
-    texts = overlapping(np.random.default_rng(size), size, shared)
-    found = []
-    for seed in range(trials):
-        scheme = MinHash(shingle=1, permutations=permutations, recall=0.9, seed=seed)
-        signatures = scheme.sign(texts)
-        found.append(scheme.estimate(signatures[:1], signatures[1:])[0])
-    law = math.sqrt(true * (1 - true) / permutations)
-    assert abs(np.mean(found) - true) <= 4 * law / math.sqrt(trials)
-    assert np.std(found, ddof=1) <= law * (1 + 4 / math.sqrt(2 * trials))
-
-
 def test_what_is_not_part_of_the_recipe():
     recipe = MinHash().recipe
     assert MinHash(threshold=0.9).recipe == recipe
@@ -95,11 +78,6 @@ def test_bands_do_not_go_with_a_recall():
     assert MinHash(bands=20).layout.bands == 20
     with pytest.raises(ParameterConflict, match=r"recall=0\.9 cannot be used with bands=20"):
         MinHash(bands=20, recall=0.9)
-
-
-def test_a_seed_does_not_go_with_a_key():
-    with pytest.raises(ParameterError, match="seed=2 cannot be used with a key"):
-        MinHash(key=KEY, seed=2)
 
 
 @pytest.mark.parametrize(
@@ -131,12 +109,6 @@ def test_every_parameter_has_a_rule(name, value):
     with pytest.raises(ParameterError) as caught:
         MinHash(**{name: value})
     assert (caught.value.name, caught.value.value) == (name, value)
-
-
-@pytest.mark.parametrize("key", [b"", b"short", "sixteen letters!", bytearray(16), b"x" * 17], ids=repr)
-def test_a_key_is_16_bytes(key):
-    with pytest.raises(ParameterError, match="16 bytes"):
-        MinHash(key=key)
 
 
 def test_a_recall_out_of_reach_says_so():
@@ -189,24 +161,6 @@ def test_keys_are_bands_and_differ_by_column():
     assert len({*keys[0].tolist()}) == scheme.layout.bands
 
 
-def test_signatures_are_chosen_by_position_slice_and_flag():
-    signatures = MinHash().sign(["one two three", "", "four five six"])
-    for chosen in (slice(1, 3), np.array([1, 2]), np.array([False, True, True])):
-        part = signatures[chosen]
-        assert (part.rows == signatures.rows[1:]).all()
-        assert part.present.tolist() == [False, True]
-        assert part.recipe == signatures.recipe
-        assert len(part) == 2
-
-
-def test_arrow_and_lists_are_signed_alike():
-    texts = ["one two three four", None, "é 你 three four"]
-    scheme = MinHash()
-    rows = scheme.sign(texts).rows
-    for column in (pa.array(texts), pa.array(texts).dictionary_encode(), pa.chunked_array([texts[:1], texts[1:]])):
-        assert (scheme.sign(column).rows == rows).all()
-
-
 def test_short_rows_have_the_keys_of_whole_rows_and_no_lower_estimates():
     """Where a band has one minimum, rows stay as they are."""
     texts = [f"word{n} word{n + 1} word{n + 2} word{n + 3} word{n % 5}" for n in range(40)] + ["", "one"]
@@ -227,24 +181,3 @@ def test_short_rows_have_the_keys_of_whole_rows_and_no_lower_estimates():
     loose = MinHash(shingle=2, threshold=0.06)
     assert loose.sign_short_at(corpus, positions).rows.dtype == np.uint32
     assert loose.shortened(full) is full
-
-
-@pytest.mark.parametrize("bins", [1, 64, 84])
-def test_multipliers_are_odd_and_all_numbers_differ(bins):
-    multipliers, addends = rounds(Hashing(), "minhash", bins)
-    assert len(multipliers) == len(addends) == 2 * bins
-    assert (multipliers & np.uint64(1)).all()
-    assert len({*multipliers.tolist(), *addends.tolist()}) == 4 * bins
-
-
-def test_every_purpose_and_key_has_its_own():
-    chosen = [rounds(hashing, purpose, 2) for hashing in (Hashing(), Hashing(key=bytes(16))) for purpose in "ab"]
-    assert len({number for pair in chosen for part in pair for number in part.tolist()}) == 4 * 8
-
-
-def test_they_are_the_derived_bytes():
-    derived = Hashing(seed=3).derive("trials", 64)
-    numbers = [int.from_bytes(derived[at : at + 8], "little") for at in range(0, 64, 8)]
-    multipliers, addends = rounds(Hashing(seed=3), "trials", 2)
-    assert multipliers.tolist() == [number | 1 for number in numbers[:4]]
-    assert addends.tolist() == numbers[4:]

@@ -43,11 +43,6 @@ def test_features_equal_their_definition(texts, size, bag, hashing):
     assert found == [expected(text, size=size, bag=bag, hashing=hashing) for text in texts]
 
 
-def test_texts_of_few_tokens_have_one_feature_and_texts_without_any_have_none():
-    found = features_of(["", None, "...", "one", "one two", "one two three", "one two three four"], size=3)
-    assert [len(values) for values in found] == [0, 0, 0, 1, 1, 1, 2]
-
-
 @pytest.mark.parametrize("bag", [False, True])
 @pytest.mark.parametrize("unit", ["letter", "word", "line", "sentence"])
 def test_a_text_of_few_tokens_is_equal_only_to_a_text_of_the_same_tokens(unit, bag):
@@ -58,19 +53,6 @@ def test_a_text_of_few_tokens_is_equal_only_to_a_text_of_the_same_tokens(unit, b
     assert features("New York") == features(" new york.") != features("York New")
     assert features("New York").isdisjoint(features("In New York\n" * 20))
     assert features("New").isdisjoint(features("New York"))
-
-
-def test_a_set_is_a_part_of_its_bag():
-    (as_set,) = features_of(["a rose is a rose is a rose"], size=2)
-    (as_bag,) = features_of(["a rose is a rose is a rose"], size=2, bag=True)
-    assert {*as_set} < {*as_bag}
-    assert len({*as_set}) == 3
-    assert len({*as_bag}) == 7
-
-
-def test_bags_count_each_document_for_itself():
-    one, other = features_of(["a a a", "a a"], size=1, bag=True)
-    assert one[:2] == other
 
 
 @pytest.mark.parametrize(

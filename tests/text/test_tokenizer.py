@@ -3,7 +3,6 @@ import threading
 import unicodedata
 from functools import partial
 
-import numpy as np
 import pyarrow as pa
 import pytest
 import Stemmer
@@ -244,10 +243,3 @@ def test_a_batch_in_the_middle_of_its_data():
         tokenize = Tokenizer(Analysis(unit=unit), Hashing())
         found = tokenize(TextBatch(data, offsets[1:3]))
         assert lists(found.values, found.offsets) == tokens_of(["three. Four"], Analysis(unit=unit))
-
-
-def test_hashes_are_64_bits_wide():
-    found = tokens_of([" ".join(f"word{number}" for number in range(20_000))], Analysis())
-    values = np.array(found[0], np.uint64)
-    assert len(np.unique(values)) == 20_000
-    assert 0.49 < (values >> np.uint64(63)).mean() < 0.51
