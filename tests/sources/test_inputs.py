@@ -75,10 +75,14 @@ def test_options_must_fit_an_input(data):
 
 
 @pytest.mark.parametrize(
-    "inputs",
-    [["data"], ["data", "texts"], ["texts", "data/c.parquet", "data/a/x.jsonl"], ["data", "pages.warc.gz", "texts"]],
+    ("inputs", "keep"),
+    [
+        (["data"], "max:year"),
+        (["data", "texts"], "last"),
+        (["texts", "data/c.parquet", "data/a/x.jsonl"], "first"),
+        *((["data", "pages.warc.gz", "texts"], keep) for keep in ("first", "last", "max:year", "longest")),
+    ],
 )
-@pytest.mark.parametrize("keep", ["first", "last", "max:year", "longest"])
 def test_several_formats_are_decided_in_memory_as_in_pieces(data, inputs, keep):
     if keep == "max:year" and "texts" in inputs:
         keep = "min:year"

@@ -124,13 +124,20 @@ def test_one_process_writes_and_the_others_read(run, folder):
         assert index.get(["storms", "herons"])[1] is None
 
 
-def test_several_processes_report_that_another_one_writes(run, folder):
+def test_several_processes_report_that_another_one_writes_and_end_although_one_answers_a_last_request(run, folder):
     with Index.open(folder, "w"):
         process = run(folder, "--workers", "2")
         assert "reads only" in process.said
         by_then(lambda: {get(f"{process.url}/readyz").json()["writes"] for _ in range(10)} == {"no"})
     by_then(lambda: {get(f"{process.url}/readyz").json()["writes"] for _ in range(10)} == {"yes"})
-    assert process.end()[0] == 0
+    with process.connection() as last:
+        last.sendall(JUDGE % b"100" + b"{")
+        time.sleep(0.2)
+        process.process.send_signal(signal.SIGTERM)
+        by_then(lambda: refuses(process))
+        last.sendall(b" " * 99)
+        assert last.recv(100).startswith(b"HTTP/1.1 400 ")
+    assert process.end(0)[0] == 0
 
 
 def test_a_process_that_dies_while_it_is_asked_is_not_waited_for():
@@ -167,18 +174,6 @@ def test_workers_that_are_starting_end_at_once(folder, number):
         os.killpg(process.pid, number) if number == signal.SIGINT else process.send_signal(number)
         _, errors = process.communicate(timeout=30)  # the supervisor of uvicorn waits 60 seconds
     assert (process.returncode, "Traceback" in errors.decode()) == (0, False), errors.decode()
-
-
-def test_workers_that_answer_a_last_request_let_nobody_else_wait(run, folder):
-    process = run(folder, "--workers", "2", "--read-only")
-    with process.connection() as last:
-        last.sendall(JUDGE % b"100" + b"{")
-        time.sleep(0.2)
-        process.process.send_signal(signal.SIGTERM)
-        by_then(lambda: refuses(process))
-        last.sendall(b" " * 99)
-        assert last.recv(100).startswith(b"HTTP/1.1 400 ")
-    assert process.end(0)[0] == 0
 
 
 def test_workers_do_not_outlive_the_process_that_started_them(run, folder):

@@ -79,7 +79,7 @@ def test_a_memory_that_is_too_small_is_refused(tmp_path, memory):
         add_files([tmp_path / "a.jsonl"], tmp_path / "index", memory=memory)
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("ways", [{}, {"search": True}, {"url": "url", "fields": {"score": int}, "texts": True}])
 def test_documents_do_not_depend_on_how_often_inputs_are_read(tmp_path, reading_twice, seed, ways):
     inputs = write(tmp_path, seed)

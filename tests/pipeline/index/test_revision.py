@@ -120,8 +120,7 @@ def test_the_work_is_that_of_the_cluster(folder, judged):
 
 
 @pytest.mark.parametrize("scheme", [MinHash(), MinHash(permutations=16, recall=0.8), SimHash()])
-@pytest.mark.parametrize("texts", [True, False])
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(("texts", "seed"), [(True, 0), (False, 1)])
 def test_the_successor_of_a_document_has_its_repeats_as_if_all_candidates_were_compared(
     monkeypatch, scheme, texts, seed
 ):

@@ -723,7 +723,7 @@ def test_short_texts_need_more_memory_than_long_ones_of_the_same_size(tmp_path, 
     monkeypatch.setattr(files, "available_memory", lambda: asked.append(1) or 20 * size)
     for name, words, in_pieces in (("long", 2_000, False), ("short", 3, True)):
         source = tmp_path / f"{name}.jsonl"
-        texts = [" ".join(f"{name}{(n * 7 + m) % 999}" for m in range(words)) for n in range(600_000 // words)]
+        texts = [" ".join(f"{name}{(n * 7 + m) % 999}" for m in range(words)) for n in range(300_000 // words)]
         source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
         size = source.stat().st_size
         with warnings.catch_warnings(record=True) as shown:
