@@ -9,8 +9,6 @@ from neardup.decisions.collapse import alone, collapse
 from neardup.kernels.collapse import HEADS
 from neardup.model.arrays import Signatures
 
-CODES = st.lists(st.integers(-1, 3), max_size=12)
-
 
 def groups_of(outcome):
     groups = outcome.members(range(outcome.groups))

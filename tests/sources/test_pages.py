@@ -68,7 +68,6 @@ MARKUP = [
     b"<p " + b"a=1 " * 9_000 + b">attributes</p>",
     b"<select>" + b"<option>x" * 5_000,
 ]
-CHARSETS = [None, "utf-8", "windows-1252"]
 READING = TableFunction("pages_worker:reader", Extraction().to_dict(), pages._visible)
 
 

@@ -211,7 +211,6 @@ CONTEXTS = {
     "representative": in_repeat,
     "error": lambda text: render("problem", problem=Problem(text, text, 422, text)),
 }
-COMPARED = "comparison"  # what two texts share depends on their words, so it is held against another skeleton
 
 
 @pytest.mark.parametrize("context", CONTEXTS)
