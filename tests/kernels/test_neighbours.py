@@ -13,28 +13,7 @@ BEHIND_A_BLOCK = " " + "x" * 63  # the kernel looks at whole blocks, so text mus
 
 @pytest.mark.parametrize("symbol", [*map(chr, sorted(ASCII_SYMBOLS))])
 def test_neighbours_of_every_class(symbol):
-    around = (
-        " ",
-        "\t",
-        "\n",
-        "\x0b",
-        "a",
-        "Z",
-        "0",
-        "=",
-        symbol,
-        "+",
-        "|",
-        "/",
-        "(",
-        "[",
-        ":",
-        "?",
-        ".",
-        "$",
-        "_",
-        "é",
-    )
+    around = (*" \t\n\x0baZ0=", symbol, *"+|/([:?.$_é")
     texts = [  # every triple with what is before, and every one with what is behind
         "".join(f"ab\n{first}{before}{symbol}{behind}{last} " for first, last in zip(around, cycle(" 1=")))
         for before, behind in product(around, repeat=2)
