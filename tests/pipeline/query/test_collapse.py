@@ -73,15 +73,6 @@ def test_by_property():
     assert collapse(RECORDS, SameValue("url", of=path_levels(1))).kept == ["a", "b", "d", "e"]
 
 
-def test_by_both_each_with_its_own_keep():
-    by = [SameValue("url", of=host, keep=2), NearDuplicates()]
-    found = collapse(RECORDS, by)
-    assert found.kept == ["a", "c", "d"]
-    assert [hidden.rule for group in found.page for hidden in group.hidden] == ["minhash", "minhash"]
-    groups = [({hit.id for hit in group.kept}, {hit.id for hit in group.hidden}) for group in found.page]
-    assert groups == [({"a", "c"}, {"b", "e"}), ({"d"}, set())]
-
-
 def test_a_signature_of_fields_is_a_property():
     titles = [{"id": number, "title": title} for number, title in enumerate(["One", "One", "Two", None])]
     found = collapse(titles, NearDuplicates(scheme=Checksum(fields=(Field(name="title"),))))
@@ -100,24 +91,11 @@ def test_a_group_that_is_not_there_has_no_members():
     assert (found.page, found.pages, found.groups, found.hidden) == ((), 0, 3, 2)
 
 
-def test_only_the_first_are_examined():
-    found = collapse(RECORDS, top=4)
-    assert (found.hits, found.examined, found.groups, found.hidden) == (5, 4, 3, 1)
-    assert found.kept == ["a", "c", "d"]
-    signatures = MinHash().sign(TEXTS)
-    assert collapse(IDS, signatures=signatures, top=4).kept == found.kept
-
-
 @pytest.mark.parametrize("hits", [[], (), pa.table({"id": pa.array([], pa.string())}), iter([])])
 @pytest.mark.parametrize("by", [None, SameValue("site"), [SameValue("site", of=host), NearDuplicates()]])
 def test_nothing_to_collapse(hits, by):
     found = collapse(hits, by, size=10)
     assert (found.hits, found.groups, found.hidden, found.pages, found.page, found.kept) == (0, 0, 0, 0, (), [])
-
-
-def test_one_hit():
-    found = collapse([{"id": 1, "text": FERRY}])
-    assert (found.kept, found.page[0].hides, found.page[0].hidden) == ([1], 0, ())
 
 
 def test_what_is_given_stays_as_it_is():
@@ -152,14 +130,6 @@ def test_strange_ids_are_not_there(index, name):
     assert found.kept == ["a", name]
     assert found.unsigned == 1
     assert found.page[1].id == group_id(name)
-
-
-def test_a_closed_index_answers_nothing_not_even_from_a_cache(index):
-    cache = JudgedSets()
-    collapse(IDS, index=index, cache=cache)
-    index.close()
-    with pytest.raises(StorageRefused):
-        collapse(IDS, index=index, cache=cache)
 
 
 def test_a_cache_knows_sets_by_ids_order_rules_and_state(index):
