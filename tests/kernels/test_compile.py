@@ -107,6 +107,6 @@ def test_a_returned_array_runs_no_code_in_python():
         found = radix.sort(*given, 0)
     finally:
         sys.setprofile(None)
-    assert called == ["sort"]  # the kernel itself
+    assert {*called} <= {"sort"}  # the kernel itself, which Python 3.13 does not report
     assert [type(one) for one in found] == [np.ndarray] * 2
     assert all(one.flags.writeable and one.flags.c_contiguous for one in found)
