@@ -48,7 +48,9 @@ class Hits:
                 self.ids, kinds = _typed(self._given_values(id, len(listed)))
             if not holds or not kinds <= _PLAIN:
                 ranks = (at for at, own in enumerate(self.ids) if type(own) is not int and not isinstance(own, str))
-                rule = "is invalid: hits must all be ids (strings or integers), or all records with an id in their field"
+                rule = (
+                    "is invalid: hits must all be ids (strings or integers), or all records with an id in their field"
+                )
                 raise DataError(f"hit {next(ranks)}", f"{rule} {id!r}")
         self._kinds = kinds
 

@@ -27,10 +27,11 @@ def entry(  # noqa: PLR0913 - all that is shown
     *href* links to the source of the document on the web, *document* to its page, which links *back* to a search.
     """
     address = url or id
+    title = title if title and not title.isspace() else None  # the text of a link must be visible
     name = shortened(title or address, _TITLE)
     return SimpleNamespace(
         name=name,
-        title=(parts(snippet.title.text, snippet.title.spans) if snippet else ()) or ((name, False),),
+        title=(parts(snippet.title.text, snippet.title.spans) if snippet and title else ()) or ((name, False),),
         href=elsewhere(address),
         address=middle_shortened(address, _ADDRESS),
         document=linked(DOCUMENT, back, id=id),
