@@ -107,6 +107,12 @@ def test_the_active_session_is_the_default_and_others_are_refused(spark):
         SparkExecutors(object())
 
 
+def test_a_stopped_session_is_named(spark, monkeypatch):
+    monkeypatch.setattr(spark.sparkContext, "_jsc", None)  # as after ``stop``
+    with pytest.raises(EngineFailed, match="the session was stopped; start a new one"):
+        SparkExecutors(spark)
+
+
 def test_queries_are_whole_and_the_same_in_other_threads_and_sessions(spark):
     def frame(session, last):
         return session.range(9).where(f"id IN ({', '.join(map(str, range(40)))}, {last}) AND id <> 1")

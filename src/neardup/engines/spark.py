@@ -37,8 +37,8 @@ class SparkExecutors:
     def __init__(self, session: Any = None) -> None:
         """Use a session; ``None`` means the active one, or a new one.
 
-        Raises ``ExtraMissing`` without PySpark or pandas, ``EngineFailed`` if Spark cannot be started, and
-        ``ParameterError`` for a session of Spark Connect.
+        Raises ``ExtraMissing`` without PySpark or pandas, ``EngineFailed`` if Spark cannot be started, or was stopped,
+        and ``ParameterError`` for a session of Spark Connect.
         """
         for library in ("pyspark", "pandas"):  # Spark requires pandas to pass Arrow batches
             if importlib.util.find_spec(library) is None:
@@ -49,6 +49,11 @@ class SparkExecutors:
             self.session = session or SparkSession.getActiveSession() or SparkSession.builder.getOrCreate()
         rule = "must be a classic SparkSession; Spark Connect is not supported"
         require(isinstance(self.session, SparkSession), "spark", self.session, rule)
+        try:
+            _ = self.session.sparkContext.defaultParallelism
+        except AttributeError:  # PySpark has no other word for it
+            why = "the session was stopped; start a new one, and make its DataFrames again"
+            raise EngineFailed("Spark", why) from None
 
     def each(self, opened: Opened, tasks: Sequence[int]) -> Iterator[Failure | None]:
         """Do the tasks on the executors; see ``Executors``."""
