@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup
-from neardup import Analysis, Checksum, Field, FracMinHash, MinHash, compare, containment, explain
+from neardup import Analysis, Checksum, Field, FracMinHash, MinHash, SimHash, compare, containment, explain
 from neardup.errors import DataError, ParameterError
 from neardup.evaluation.comparison import default_schemes
 from neardup.evaluation.passages import shared_passages
@@ -68,6 +68,11 @@ def test_an_explanation_is_the_match_decision_with_its_evidence():
     assert found.as_dict()["only_in_b"] == [[102, 112]]
     assert found.as_dict()["matches"] is True
     assert "1, of 18 words; stretches only in a: 0, only in b: 1" in str(found)
+
+
+def test_a_sufficient_value_is_rounded_also_if_the_texts_do_not_match():
+    text, other = (" ".join(f"w{n}" for n in range(begin, begin + 34)) for begin in (0, 1))
+    assert "no match; resemblance 0.9429; the signatures rule it out" in str(explain(text, other, SimHash(distance=3)))
 
 
 def test_the_evidence_is_of_the_schemes_own_features():

@@ -75,8 +75,8 @@ class Explanation(MatchDecision):
         """Return the decision, the result of the signatures alone, and the evidence in brief."""
         words = sum(passage.words for passage in self.passages)
         decided = "dedup, verified" if self.verified else "dedup, not verified"
-        digits = 4 if self.value is None or float(f"{self.value:.4g}") < self.threshold or self.matches else 12
-        value = f"; {_directed(self.measure)} {self.value:.{digits}g}" if self.value is not None else ""
+        misread = self.value is not None and self.value < self.threshold <= float(f"{self.value:.4g}")
+        value = f"; {_directed(self.measure)} {self.value:.{12 if misread else 4}g}" if self.value is not None else ""
         reason = f"; {self.reason}" if self.reason else ""
         found = f"shared passages: {len(self.passages):,}, of {counted(words, 'word')}"
         shared = found if self.passages else "no shared passages"
