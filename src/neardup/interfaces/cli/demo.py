@@ -1,4 +1,4 @@
-"""Find the near-duplicates of bundled samples, show some side by side; with --serve, serve a page to search them."""
+"""Find the near duplicates of bundled samples, show some side by side; with --serve, serve a page to search them."""
 
 import argparse
 import os

@@ -1,4 +1,4 @@
-"""Find all pairs of near-duplicates of one collection, or between two collections; no pair is missed."""
+"""Find all pairs of near duplicates of one collection, or between two collections; no pair is missed."""
 
 import argparse
 from typing import TYPE_CHECKING, Any

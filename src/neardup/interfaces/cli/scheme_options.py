@@ -37,7 +37,7 @@ _MEASURE: Final = """
 """
 _SEED: Final = """
 --seed N: public seed of all hash functions (default: 1)
---key-file PATH: secret key of 16 bytes or 32 hexadecimal digits, so that others cannot forge near-duplicates
+--key-file PATH: secret key of 16 bytes or 32 hexadecimal digits, so that others cannot forge near duplicates
 """
 _TYPES: dict[Any, Any] = {"whole": count, "number": share, "text": str}
 _OF_FEATURES: Final = {"words", *(option.name for option in (THRESHOLD, SHINGLE, BAG, *ANALYSIS))}

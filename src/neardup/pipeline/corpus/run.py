@@ -68,7 +68,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     threads: int | None = None,
     progress: bool | Progress | None = None,
 ) -> Result:
-    """Find the near-duplicates of a collection, and choose the documents to keep.
+    """Find the near duplicates of a collection, and choose the documents to keep.
 
     *table_or_texts* is a sequence of strings, an Arrow column, a list of dictionaries, a pandas or polars data frame, a
     Hugging Face dataset, or anything else with the Arrow stream protocol that has a *text* column. Only the required

@@ -45,7 +45,7 @@ class VisitVerdicts(msgspec.Struct, array_like=True):
 
 
 class RecordedVisits:
-    """The last ``MOST_VISITS`` batches, in the order in which they were recorded, and the last ``MOST_VERDICTS``.
+    """The last ``MOST_VISITS`` batches, in the order in which they were recorded, and ``MOST_VERDICTS`` verdicts.
 
     They are in a file in the folder of an index, which is read when it is needed. Callers must hold a lock.
     """
