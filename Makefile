@@ -66,7 +66,7 @@ check: $(INSTALLED) ## formatting, lint, types, import contracts
 bench: $(WARMED) ## measure against other libraries (long; they get environments of their own)
 	$(BIN)/python benchmarks/all.py
 
-soak: $(WARMED) ## run the tests that take minutes (all: about five hours); those on Spark after make spark
+soak: $(WARMED) ## run the tests that take minutes (all: about six hours); those on Spark after make spark
 	PYTHONPATH="$(CURDIR)/$(SPARK)" TMPDIR="$${TMPDIR:-/tmp}" $(BIN)/pytest -m soak --timeout=0
 
 docs: $(WARMED) ## run the examples of the documentation and follow its links
