@@ -245,6 +245,14 @@ def test_revisits_of_one_capture_are_not_held_together(tmp_path):
     assert len(Archives.cut(0, str(tmp_path / "x.warc.gz"), Request(), 1)) == 10
 
 
+def test_many_tiny_pages_are_not_all_held_together(tmp_path, monkeypatch):
+    monkeypatch.setattr(archives, "BATCH", 1 << 12)
+    made = [record("resource", number=number, headers=[PLAIN], block=b"x") for number in range(40)]
+    (tmp_path / "x.warc.gz").write_bytes(packed([b"".join(made)]))  # which cannot be cut
+    pieces = Archives.pieces(str(tmp_path / "x.warc.gz"), Request(), whole_of(tmp_path / "x.warc.gz"), 1 << 13, Needs())
+    assert [len(piece) for piece in pieces] == [8] * 5
+
+
 def test_records_of_a_capture_stay_together_whatever_their_addresses(tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "BATCH", 1)
 

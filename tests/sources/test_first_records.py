@@ -61,6 +61,7 @@ def test_the_number_of_documents_and_bytes_is_about_that_of_the_whole_input(tmp_
 @pytest.mark.parametrize("images", [0, 1])
 def test_the_pages_of_an_archive_are_estimated(tmp_path, monkeypatch, share, ending, images):
     monkeypatch.setattr(archives, "BATCH", 1 << 12)
+    monkeypatch.setattr(compression, "_RATED", 1 << 22)
     plain, words = ["Content-Type: text/plain"], " of the texts of an archive that compress well" * 5
     made = [record("conversion", number=n, headers=plain, block=f"Text {n}{words}".encode()) for n in range(2000)]
     image = os.urandom(1 << 15)

@@ -143,6 +143,12 @@ class _Pages:
         """Whether the memory of the accessories counts, as in an archive without pages."""
         return len(self.accessories) >= _MANY
 
+    @property
+    def size(self) -> int:
+        """About the bytes of the documents, which have a row each."""
+        texts: int = sum(table["texts"].nbytes for table in self.found)
+        return _ROW * len(self.captures) + self.contents.size + texts
+
 
 def _id_field(request: Request) -> str:
     """Return the field with the id of a page: the requested one, or the URL if only other inputs may have that."""
@@ -187,6 +193,11 @@ class Archives(InputPiece):
         self.sites = None if request.extraction.templates is None else found["sites"]
         self._whole = found["whole"]
         self.address = None if _id_field(request) == "url" else "url"
+
+    @property
+    def size(self) -> int:
+        """About the bytes of its documents: those that ``pieces`` are measured by."""
+        return self._pages.size
 
     @property
     def reached(self) -> int:
@@ -238,13 +249,13 @@ class Archives(InputPiece):
 
     @classmethod
     def pieces(cls, path: str, request: Request, shard: Shard, size: int, needs: Needs) -> Iterator["Archives"]:
-        """Yield the pages of the records that begin in a shard, about *size* bytes of text at a time.
+        """Yield the pages of the records that begin in a shard, about *size* bytes of documents at a time.
 
         A capture is not divided, so that its records stay together, unless it has thousands.
         """
         pages = _Pages(path)
         for more, found in _read(path, request, shard.begin, shard.end, markup=needs.markup):
-            if pages.found and (pages.has_many or sum(table["texts"].nbytes for table in pages.found) >= size):
+            if pages.found and (pages.has_many or pages.size >= size):
                 yield cls(path, request, pages)
                 pages = _Pages(path)
             pages.append(more, found)
@@ -356,7 +367,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
         pages, capture = _Pages(path), set[str]()
         for one in records(path, begin, end):
             continues = _continues(capture, one)
-            full = pages.contents.size >= BATCH or pages.has_many
+            full = pages.size >= BATCH or pages.has_many
             if full and (not continues or len(pages.accessories) >= _MOST):
                 yield pages, pages.contents.pages(), (one.offset - begin) / max(1, last - begin)
                 pages = _Pages(path)

@@ -61,7 +61,7 @@ def first_records(path: str, request: Request) -> FirstRecords:
         if not len(piece):
             read = min(whole, _FURTHER * _FIRST)
             piece = first(read)
-        read = min(read, piece.reached) if piece.texts.nbytes >= _FIRST else read  # the rest is another piece
+        read = min(read, piece.reached) if piece.size >= _FIRST else read  # the rest is another piece
         held = len(piece) * _PAGE
     if found.format == "parquet":
         read = len(piece) + len(piece.rejected)
