@@ -27,7 +27,7 @@ PYTHON := python3.11 python3 python3.12 python3.13 python3.14
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1	\2/p' Makefile | expand -t 16
 
-demo: $(WARMED) ## find the near-duplicates of the bundled sample collection
+demo: $(WARMED) ## find the near duplicates of the bundled sample collection
 	@$(BIN)/neardup demo
 
 quick: $(WARMED) ## run the tests of single modules with few examples, those that failed first (about a minute)

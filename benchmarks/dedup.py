@@ -1,4 +1,4 @@
-"""Question: how fast is a whole collection cleared of its near-duplicates, in memory."""
+"""Question: how fast is a whole collection cleared of its near duplicates, in memory."""
 
 import neardup
 from corpus import CACHE, corpus, text_bytes

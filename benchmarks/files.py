@@ -17,7 +17,7 @@ from peers.measuring import best_of
 from stages import staged
 
 METHOD = """
-The input is a Parquet file; the outputs are the Parquet file without near-duplicates and the report. The figures are
+The input is a Parquet file; the outputs are the Parquet file without near duplicates and the report. The figures are
 wall time of the whole command, start included, the best of three, in one thread. pyarrow reads the same file and
 writes it again with the same compression: as a separate program, which also has to start and to allocate memory, and
 repeatedly within one warm process. The ratio is neardup's time to pyarrow's.

@@ -110,7 +110,7 @@ def early_exit(texts: pa.LargeStringArray) -> list[Figure]:
     alike = truth()
     chosen = random.choice(alike.num_rows, min(PAIRS, alike.num_rows), replace=False)
     pairs = {
-        "near-duplicates": (alike["left"].to_numpy()[chosen], alike["right"].to_numpy()[chosen]),
+        "near duplicates": (alike["left"].to_numpy()[chosen], alike["right"].to_numpy()[chosen]),
         "random documents": random.integers(len(rows), size=(2, PAIRS)),
     }
     return [
