@@ -79,7 +79,7 @@ class FracMinHash(SampleScheme):
         THRESHOLD.by_default("0.8"),
         *SHORT,
         SHINGLE.by_default("3"),
-        Option("scaled", "whole", "keep 1 of M shingles; a smaller number finds shorter parts", "8", "M"),
+        Option("scaled", "whole", "keep 1 of N shingles; a smaller number finds shorter parts", "8"),
         Option("size", "whole", "maximum number of shingles in a signature", "512", "K"),
         BAG,
         *ANALYSIS,

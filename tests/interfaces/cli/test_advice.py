@@ -113,9 +113,11 @@ def test_the_option_that_names_a_missing_field(field, given, words):
     assert words in advice(FieldMissing("a.jsonl", "is missing", "field", field, ("a", "b")), Namespace(**given))
 
 
-def test_an_index_with_too_few_keys_names_the_options():
+def test_an_index_with_too_few_keys_names_the_settings():
     error = StorageRefused("seen", "has keys for a distance of 3, not for 4", "too few keys")
-    assert "leave out --threshold, --distance and --needed, or make another" in advice(error, Namespace(verb="index"))
+    assert "lower recall, or leave out the threshold, the distance and needed; or make another" in advice(
+        error, Namespace(verb="index")
+    )
 
 
 def test_outputs_are_named_by_their_options():

@@ -411,7 +411,7 @@ def test_an_index_with_other_url_rules_is_advised_on(neardup, tmp_path):
     neardup("index", pages, "--to", "ruled", "--url", "url", "--rules", rules)
     neardup("index", pages, "--to", "plain", "--url", "url")
     (tmp_path / "no.json").write_bytes(UrlRules().to_bytes())
-    way_out = "; leave out --rules, as its own are used then, if any; or make another index by these rules: neardup"
+    way_out = "; leave out --rules: the index then uses its own rules, if it has any; or make another index with these"
     for way in (
         ("seen", "ruled", pages, "--rules", "no.json"),
         ("seen", "plain", pages, "--rules", rules),

@@ -115,7 +115,7 @@ def test_wrong_usage(neardup, crawls, arguments, words):
 def test_options_that_do_not_fit_are_refused(neardup, crawls):
     one = ("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
     dry = ("dedup", "two.jsonl", "--dry-run", "--state", "crawls")
-    assert "name its folder with --against" in neardup(*dry, code=2).err
+    assert "replace --state by --against, or leave out --dry-run" in neardup(*dry, code=2).err
     assert "threshold" in neardup(*one, "--threshold", "0.7", code=2).err
     assert (
         "cannot be used with --state crawls: compare with one of them per run"

@@ -578,7 +578,7 @@ def test_wrong_use_is_explained(capsys, arguments, code, message):
 
 
 def test_a_missing_action_is_named(neardup):
-    assert "action is needed: learn, relearn or show; see" in neardup("templates", code=2).err
+    assert "action (learn, relearn or show) is needed; see" in neardup("templates", code=2).err
 
 
 def test_a_record_that_cannot_be_read_is_reported(folder, tmp_path, capsys):

@@ -188,9 +188,9 @@ class _Parser(argparse.ArgumentParser):
         raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {choices}){proposal}")
 
     def _of_missing(self, names: Sequence[str]) -> str:
-        words = [word for action in self._actions if action.dest in names for word in action.choices or ()]
-        choices = f": {any_of(words)}" if words else ""
-        return f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} needed{choices}"
+        choices = {action.dest: f" ({any_of([*action.choices])})" for action in self._actions if action.choices}
+        shown = [f"{name}{choices.get(name, '')}" for name in names]
+        return f"{' and '.join(shown)} {'is' if len(names) == 1 else 'are'} needed"
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End with an error for unknown arguments that suggests the option that was probably meant."""

@@ -162,10 +162,10 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
         "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
         "newer format": "update neardup",
-        "too few keys": "use --recall to accept a lower recall, leave out --threshold, --distance and --needed, or make"
-        " another index: neardup index INPUT --to NEWDIR",
-        "other URL rules": "leave out --rules, as its own are used then, if any; or make another index by these rules:"
-        " neardup index INPUT --to NEWDIR --url FIELD --rules FILE",
+        "too few keys": "in the options or the file of settings, set a lower recall, or leave out the threshold, the"
+        " distance and needed; or make another index: neardup index INPUT --to NEWDIR",
+        "other URL rules": "leave out --rules: the index then uses its own rules, if it has any; or make another index"
+        " with these: neardup index INPUT --to NEWDIR --url FIELD --rules FILE",
         "lost rules": "or name that file with --rules",
         PERMISSION: _OTHER_USER,
         TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
@@ -174,9 +174,9 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "other version": "begin a new state or index, or use the versions of neardup and resiliparse that made it",
         "no templates": "leave out the options of templates, or begin a new state or index without --no-templates",
         "templates needed": "leave out --no-templates, or begin a new state or index",
-        "other templates": "leave out --templates, as its own are used then, or name a file that was made of its own:"
+        "other templates": "leave out --templates: its own are used then; or name a file that was made of its own:"
         " neardup templates learn INPUT --templates DIR --out FILE",
-        "other settings": "leave out these options, or use the values of the index",
+        "other settings": "leave out these settings, or use the values of the index",
     },
     "record": {
         **_ENCODINGS,

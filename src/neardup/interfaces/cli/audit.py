@@ -18,7 +18,7 @@ USAGE = f"""
   folder of dedup --state, which has recorded the options. A work folder: that of dedup --work --keep-work, which has
   recorded them, too. Without --of, the inputs are deduplicated first, in memory
 --sample N=2000: the documents to draw at random
---until SHARE: draw more documents until half the interval of the recall is at most SHARE, such as 0.5%% or 0.005
+--until SHARE: draw more documents until half the width of the interval of the recall is at most SHARE, such as 0.5%%
 --draw N=1: random seed of the sample
 {options.KEEP}
 {options.THREADS}

@@ -169,7 +169,7 @@ def _in_pieces(arguments: argparse.Namespace) -> bool:
     require("state" in given or not given.get("for_index"), "for_index", None, "can only be used with --state DIR")
     rule = "cannot be used with --dry-run, which writes no --out and so no revisit records"
     require(not (given.get("revisits") and given["dry_run"]), "revisits", None, rule)
-    rule = "cannot be used with --state, which adds the documents; name its folder with --against, or leave it out"
+    rule = "cannot be used with --state, which adds the documents; replace --state by --against, or leave out --dry-run"
     require("state" not in given or not given["dry_run"], "dry_run", None, rule)
     return runs_in_pieces(arguments)
 

@@ -22,7 +22,7 @@ _SHARES: Final = {
     "threshold": "with --recall: the resemblance at which pairs must be found; without it: the minimum resemblance of"
     " a match (minhash, fracminhash, sentences). For simhash: a cosine",
     "recall": "recommend parameters of minhash, trials and simhash that find this share of the pairs at the threshold",
-    "false_rate": "with --recall: at most this share of the pairs that resemble by --apart become candidates",
+    "false_rate": "with --recall: at most this share of the pairs with the resemblance of --apart become candidates",
     "apart": "with --recall: the resemblance of pairs that are not near duplicates (default: half the threshold)",
     "background": "with --recall or --documents: the resemblance of unrelated documents (default: 0.05)",
 }

@@ -137,7 +137,7 @@ def time_field(kinds: Mapping[str, str], by: Any) -> str | None:
     prefixed = isinstance(by, str) and by not in kinds and by.removeprefix("field.") in TIMES
     name = by.removeprefix("field.") if prefixed else by
     own = [f"field.{field}" if field in TIMES else field for field, kind in kinds.items() if kind == "time"]
-    listed = f"a time field: {', '.join(own)}" if own else "a time field; this index has none"
+    listed = f"a time field: {', '.join(own)}" if own else "a time field; this index has no time fields"
     rule = f"must be {', '.join(TIMES)} or {listed}"
     require(isinstance(name, str) and kinds.get(name) == "time", "by", by, rule)
     return str(name)
