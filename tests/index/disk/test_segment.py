@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup import Index, MinHash, Sentences, SimHash
+from neardup.errors import StorageDamaged
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays
 from neardup.index.disk.files import Disk
 from neardup.index.disk.segment import TABLES, Segment, find_near
@@ -123,6 +124,18 @@ def test_who_stands_for_whom_can_change_again_and_again(tmp_path):
         for representative in range(100):
             found = [place for place, own in expected.items() if own == representative != place]
             assert segment.kept_by(np.array([representative])).tolist() == found
+
+
+def test_a_segment_with_more_lists_than_a_document_has_keys_is_damaged(tmp_path):
+    with Index.create(tmp_path / "index") as index:
+        index.admit(["a", "b"], [TEXT, f"{TEXT}!"])
+        index.flush()
+        index.remove(["a"])  # so that b leads from now on
+        (segment,) = index._store.segments
+        keyed = segment._lookup.keyed
+        segment._lookup = segment._lookup._replace(keyed=lambda *rows: keyed(*rows)[:, :4])
+        with pytest.raises(StorageDamaged, match="makes no sense"):
+            index.compact()
 
 
 def test_some_documents_behind_another_cost_no_more_than_there_are_wanted(tmp_path, monkeypatch):

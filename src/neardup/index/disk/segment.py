@@ -291,9 +291,9 @@ class Segment:
             return out
         column, changed = self._changes["leads"]
         keys, positions = self._keyed(np.flatnonzero(column & changed))
-        late = packed_keys(
-            keys, renumbered[positions], number, bits, position_independent=self._lookup.position_independent
-        )
+        own = keys, renumbered[positions], number, bits
+        with understood(self.arrays.path):  # a forged one may have more lists than a document has keys
+            late = packed_keys(*own, position_independent=self._lookup.position_independent)
         return np.concatenate([out, late])
 
     def _packed_representatives(self, bits: int, renumbered: Positions) -> Words:
