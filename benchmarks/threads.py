@@ -20,7 +20,7 @@ for each other several times for every 4,096 documents; and of the rest (ranking
 their buckets, the report) only the buckets and the comparison of equal documents use both threads.
 
 *In pieces* is the wall time of the command on the file of [pieces](pieces.md), from Parquet to Parquet and a report.
-One thread encodes the output while the other one reads.
+One thread encodes the output while the other one reads, and makes the summary.
 """
 TIMES: Final = 1.8
 
