@@ -91,7 +91,8 @@ def test_values_that_are_nested_too_deeply_for_json_are_refused(client):
         lambda: client.collapse(["a"], near=deep),
         lambda: client.admit(["a"], [STORM], {"url": [deep]}),
     ):
-        with pytest.raises(DataError, match="cannot be written as JSON: maximum recursion depth"):
+        written = "/docs lists the fields"  # by Python 3.13; the service refuses them
+        with pytest.raises(DataError, match=f"cannot be written as JSON: maximum recursion depth|{written}"):
             call()
 
 
