@@ -264,6 +264,11 @@ def test_the_architecture_names_what_exists():
     assert [name for name in named if not any(f"/{module}".endswith(f"/{name}") for module in modules)] == []
 
 
+def test_no_large_file_is_under_version_control():
+    """Such as the output of an experiment: large data is made by scripts."""
+    assert [path.name for path in tracked_files() if path.stat().st_size > 1_000_000] == []
+
+
 def test_nothing_forbidden_is_under_version_control():
     found = []
     for path in tracked_files():

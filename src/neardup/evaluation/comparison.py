@@ -75,8 +75,8 @@ class Explanation(MatchDecision):
         """Return the decision, the result of the signatures alone, and the evidence in brief."""
         words = sum(passage.words for passage in self.passages)
         decided = "dedup, verified" if self.verified else "dedup, not verified"
-        misread = self.value is not None and self.value < self.threshold <= float(f"{self.value:.4g}")
-        value = f"; {_directed(self.measure)} {self.value:.{12 if misread else 4}g}" if self.value is not None else ""
+        measured = self.value
+        value = "" if measured is None else f"; {_directed(self.measure)} {self.told_apart(f'{measured:.4g}')}"
         reason = f"; {self.reason}" if self.reason else ""
         found = f"shared passages: {len(self.passages):,}, of {counted(words, 'word')}"
         shared = found if self.passages else "no shared passages"

@@ -52,6 +52,11 @@ class MatchDecision(AsDict):
     estimate: Estimate
     reason: str | None = None
 
+    def told_apart(self, written: str) -> str:
+        """Return the *written* value, or the value with 12 digits if that reads as the threshold, but is below it."""
+        misread = self.value is not None and self.value < self.threshold <= float(written)
+        return f"{self.value:.12g}" if misread else written
+
 
 def match_decision(scheme: Scheme, a: str, b: str, signatures: Signatures | None = None) -> MatchDecision:
     """Sign two texts, unless *signatures* are those of both, and decide as ``dedup`` does with ``verify="exact"``.

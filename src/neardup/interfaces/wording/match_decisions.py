@@ -38,10 +38,7 @@ def value_of(decision: "MatchDecision") -> str:
         return decision.reason or ""
     if decision.measure == "equality":
         return "equal" if decision.matches else "different"
-    number = decimals(decision.value, 4)
-    if decision.value < decision.threshold <= float(number):  # it would read as the threshold
-        number = f"{decision.value:.12g}"
-    value = f"{_directed(decision.measure)} {number}"
+    value = f"{_directed(decision.measure)} {decision.told_apart(decimals(decision.value, 4))}"
     if decision.measure == _CONTAINMENT:
         value += " (A counts as better-ranked)"
     return f"{value}, but {decision.reason}" if decision.reason else value

@@ -262,7 +262,8 @@ def _summary(job: Job, result: StoredResult, counts: Record, engine: LocalEngine
     """Return the run in numbers; *counts* are those of the stages that proposed, compared and decided."""
     names = ("kept", "exact", "near", "empty", "too_short", "candidates", "compared", "not_compared")
     documents, representatives, exact = result.documents, np.asarray(result.representatives), result.exact
-    ids, originals = documents.ids[: len(documents)], representatives[exact] if revisits else representatives[:0]
+    ids = documents.ids[: len(documents)]
+    missing = documents.originals(representatives[exact])["offset"].null_count if revisits else 0
     texts = partial(documents.raw_texts, map_=engine.in_turn)
     drops, hints = None, dict[str, int]()
     if documents.without_templates:
@@ -279,7 +280,7 @@ def _summary(job: Job, result: StoredResult, counts: Record, engine: LocalEngine
         duplicate_ids=count_repeats(map(chunk_batch, ids.chunks)),
         known=int((representatives >= len(documents)).sum()),
         same_host_drops=drops,
-        revisits_missing=documents.originals(originals)["offset"].null_count,
+        revisits_missing=missing,
         **hints,
         **what_is_shared(documents.ids, texts, representatives, exact, job.scheme),
     )
