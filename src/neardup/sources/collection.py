@@ -234,7 +234,7 @@ class InputPiece(Collection):
 
     @classmethod
     def columns_in(cls, path: str, request: Request) -> Any:
-        """Return the columns of a table that is not read; ``None`` for records that have none in common."""
+        """Return the columns of a table that is not read, with ``names``; ``None`` for records with none in common."""
 
     @classmethod
     def require_columns(cls, source: str, columns: Any, wanted: Any, first: str) -> None:
@@ -243,8 +243,8 @@ class InputPiece(Collection):
     @classmethod
     def first_fields(cls, path: str, request: Request) -> list[str]:
         """Return the columns of a table, or the fields of its first records that are written with each."""
-        del path, request
-        return []
+        columns = cls.columns_in(path, request)
+        return [] if columns is None else [*columns.names]
 
     def html_pages(self, url: str | None) -> Iterator[tuple[str | None, bytes | str]]:
         """Yield the address, from the field *url*, and the HTML of each record; nulls are left out.

@@ -157,11 +157,6 @@ class DelimitedText(InputPiece):
             rule = f"{meaning}, because only one of the two headers has quoted names"
         raise DataError(source, rule, "other columns")
 
-    @classmethod
-    def first_fields(cls, path: str, request: Request) -> list[str]:
-        """Return the names of the columns of a file; see ``columns_in``."""
-        return cls.columns_in(path, request).names
-
     def _parsed(self, names: Sequence[str]) -> dict[str, pa.ChunkedArray]:
         return _parse(self._file, self._file.spans.contents.data, names)[2]
 

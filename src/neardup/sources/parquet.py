@@ -232,11 +232,6 @@ class ParquetTable(InputPiece):
                 break
         raise DataError(source, f"its columns differ from those of {first}; {difference}", "other columns")
 
-    @classmethod
-    def first_fields(cls, path: str, request: Request) -> list[str]:
-        """Return the columns of a file; ``DataError`` if it cannot be read."""
-        return list(cls.columns_in(path, request).names)
-
     def choose(self, mask: Flags, marks: pa.Table | None) -> None:
         """Filter the rows that are appended to an output next."""
         self._chosen = [*_parts(self._marked(marks), mask)]

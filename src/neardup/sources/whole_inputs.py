@@ -1,7 +1,6 @@
 """All documents of some inputs in memory, and how the chosen ones are written back."""
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import ExitStack, contextmanager
@@ -20,7 +19,7 @@ from neardup.sources.fields import joined
 from neardup.sources.formats import FOLDER, WARC, AnyPath, Kind, kind
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.output_places import InputPaths
-from neardup.sources.record_faults import LackingFields, in_total
+from neardup.sources.record_faults import LackingFields, RecordFaults
 from neardup.sources.request import Request
 from neardup.sources.tables import ONLY_LINES, TOGETHER, check_representable, conformed, table_writer, united
 
@@ -39,19 +38,18 @@ class WholeInputs(Collection):
         self.glob = request.glob
         self.ignored = ignored
         self._edges = np.cumsum([0, *map(len, pieces)])
+        faults = RecordFaults.of(pieces)
         super().__init__(
             [piece.path for piece in pieces],
             pieces[0].format,
             _chunked([piece.texts for piece in pieces]),
             _chunked([piece.ids for piece in pieces]),
-            [record for piece in pieces for record in piece.rejected],
+            faults.rejected,
         )
         self.has_pages = any(piece.has_pages for piece in pieces)
-        self.skipped = sum((Counter(piece.skipped) for piece in pieces), Counter())
-        self.body_faults = sum((Counter(piece.body_faults) for piece in pieces), Counter())
+        self.skipped, self.body_faults, self.quoted_lines = faults.skipped, faults.body_faults, faults.quoted_lines
         tables = [piece.revisits for piece in pieces if piece.revisits is not None]
         self.revisits = pa.concat_tables(tables) if tables else None
-        self.quoted_lines = in_total(piece.quoted_lines for piece in pieces)
         if any(piece.sites is not None for piece in pieces):
             self.sites = _chunked([_sites(piece) for piece in pieces])
         for name in request.required_fields:
@@ -98,14 +96,10 @@ class WholeInputs(Collection):
         if not len(self):
             return self.pieces[0].column(name, literal=literal)
         are_json = [piece.format == "jsonl" and not literal for piece in self.pieces]
-
-        def of(piece: InputPiece, *, is_json: bool) -> pa.ChunkedArray:
-            if is_json:
-                return piece.raw_column(name)
-            own = pa.nulls(len(piece)) if piece in without else piece.column(name, literal=literal)
-            return pa.chunked_array([own])
-
-        columns = [of(piece, is_json=own) for piece, own in zip(self.pieces, are_json, strict=True)]
+        columns = [piece.raw_column(name) for piece in self.pieces if not literal]
+        for piece in self.pieces if literal else ():
+            own = pa.nulls(len(piece)) if piece in without else piece.column(name, literal=True)
+            columns.append(pa.chunked_array([own]))
         found = joined(name, columns, are_json, lambda piece, row: self.pieces[piece].place(row))
         return found.unify_dictionaries().combine_chunks()
 
