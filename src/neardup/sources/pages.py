@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import pairwise, repeat
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import numpy as np
@@ -112,18 +112,16 @@ def table_of(
     names: Sequence[str] | pa.Array,
     *,
     charsets: Sequence[str | None] | None = None,
-    hosts: Sequence[str | None] | None = None,
+    hosts: Sequence[str | None] | pa.Array | None = None,
 ) -> pa.Table:
     """Return some pages as a table; *names* are for messages. See ``Extraction.pages`` for the others.
 
     A page without a host has that of the address that it names as canonical.
     """
-    columns = {
-        _MARKUP: markup if isinstance(markup, pa.Array) else pa.array(markup, pa.large_binary()),
-        _NAME: pa.array(names, pa.large_string()),
-        **({} if charsets is None else {_CHARSET: pa.array(charsets, pa.string())}),
-        **({} if hosts is None else {_HOST: pa.array(hosts, pa.string())}),
-    }
+    pages = markup if isinstance(markup, pa.Array) else pa.array(markup, pa.large_binary())
+    columns = {_MARKUP: pages, _NAME: pa.array(names, pa.large_string())}
+    for name, values in {_CHARSET: charsets, _HOST: hosts}.items():
+        columns[name] = pa.nulls(len(pages), pa.string()) if values is None else pa.array(values, pa.string())
     return pa.table(columns)
 
 
@@ -147,7 +145,7 @@ def extracted(
             yield item, table
 
     if processes is None:
-        yield from answered(given(), partial(map, _reader(extraction, whole=whole)))
+        yield from answered(given(), partial(map, partial(_read, extraction, whole=whole)))
     else:
         yield from answered(given(), partial(processes.map, read=lambda: read))
 
@@ -178,7 +176,7 @@ def reader(settings: Mapping[str, Any]) -> Reader:
 
     It is called once, which loads the libraries: they take longer than the first pages.
     """
-    read = _reader(Extraction.from_dict(settings), whole=settings.get("whole", False))
+    read = partial(_read, Extraction.from_dict(settings), whole=settings.get("whole", False))
     with suppress(ExtraMissing):  # there may be no pages
         read(table_of([b"<p>"], [""], hosts=[""]))
     return read
@@ -290,22 +288,17 @@ def without_empty(canonicals: pa.Array) -> pa.Array:
     return pc.if_else(pc.equal(canonicals, ""), pa.scalar(None, canonicals.type), canonicals)
 
 
-def _reader(extraction: Extraction, *, whole: bool = False) -> Reader:
-    def read(pages: pa.Table) -> pa.Table:
-        markup, charsets, hosts = (
-            pages[name].to_pylist() if name in pages.column_names else () for name in (_MARKUP, _CHARSET, _HOST)
-        )
-        if extraction.templates is not None:
-            hosts = [own or host_of(None, page) for own, page in zip(hosts or repeat(None), markup, strict=False)]
-        found, wholes = extraction.pages_with_whole_texts(markup, charsets, hosts, whole=whole)
-        columns = {**found._asdict(), "whole": wholes}
-        return pa.table({name: pa.array(columns[name], kind) for name, kind in FOUND.items()})
-
-    return read
+def _read(extraction: Extraction, pages: pa.Table, *, whole: bool = False) -> pa.Table:
+    markup, charsets, hosts = (pages[name].to_pylist() for name in (_MARKUP, _CHARSET, _HOST))
+    if extraction.templates is not None:
+        hosts = [own or host_of(None, page) for own, page in zip(hosts, markup, strict=True)]
+    found, wholes = extraction.pages_with_whole_texts(markup, charsets, hosts, whole=whole)
+    columns = {**found._asdict(), "whole": wholes}
+    return pa.table({name: pa.array(columns[name], kind) for name, kind in FOUND.items()})
 
 
 def _visible(pages: pa.Table) -> pa.Table:
     for name in pages[_NAME].to_pylist():
         rule = "its main text cannot be extracted (the process that tries ends); its visible text is used instead"
         warnings.warn(f"{name}: {rule}", RuntimeWarning, stacklevel=2)
-    return _reader(Extraction(view="visible"))(pages)
+    return _read(Extraction(view="visible"), pages)
