@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError
+from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, StorageBusy
 from neardup.sources import output
 from neardup.sources.formats import FOLDER
 from neardup.sources.inputs import inputs_of
@@ -107,6 +107,12 @@ def test_trouble_at_the_last_moment_leaves_nothing(tmp_path, how, nameless, monk
     with pytest.raises(OutputError, match=r"out: it cannot be written: Input/output error"), atomic(tmp_path / "out"):
         pass
     assert names(tmp_path) == []
+
+
+def test_an_error_that_names_another_file_is_raised_unchanged(tmp_path):
+    with pytest.raises(StorageBusy, match="work: another process"), atomic(tmp_path / "out"):
+        raise StorageBusy("work", "another process has it")
+    assert not [*tmp_path.iterdir()]
 
 
 @NAMELESS

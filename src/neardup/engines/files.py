@@ -9,17 +9,15 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from neardup.model.errors import LINKED_LOCK, NeardupError, StorageBusy, StorageFailed, StorageRefused
+from neardup.model.errors import LINKED_LOCK, NeardupError, StorageBusy, StorageFailed, StorageRefused, raising
 
 _REFUSED: Final = (errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 def has_file(folder: Path, *names: str) -> bool:
     """Return whether a folder has a file of one of these names; ``StorageFailed`` if the system refuses to look."""
-    try:
+    with raising(StorageFailed.by, folder, "read"):
         return any((folder / name).is_file() for name in names)
-    except OSError as error:
-        raise StorageFailed.by(error, folder, "read") from error
 
 
 def sync_folder(folder: Path) -> None:

@@ -30,7 +30,8 @@ input or output error has a narrower one, such as ``json array``, ``field``, ``e
 records have codes, too: see ``neardup.sources.record_faults.Rejected``.
 """
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
+from contextlib import contextmanager
 from errno import EDQUOT, ENAMETOOLONG, ENOSPC
 from numbers import Integral, Number, Rational, Real
 from operator import index
@@ -352,6 +353,17 @@ class OutputsOverlap(OutputRefused):
     def words(self, named: Callable[[str], str] = str) -> str:
         """Describe the error; *named* returns how a parameter is called."""
         return f"{self.where}: {_apart(named(self.name), named(self.other))}"
+
+
+@contextmanager
+def raising(by: Callable[..., NeardupError], *about: object) -> Iterator[None]:
+    """Raise the errors of the system as those that *by*, such as ``DataError.by``, makes of them, *about* a file."""
+    try:
+        yield
+    except NeardupError:
+        raise
+    except OSError as error:
+        raise by(error, *about) from error
 
 
 def is_full(error: OSError) -> bool:

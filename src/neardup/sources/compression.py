@@ -18,8 +18,8 @@ from typing import Any, BinaryIO, Final, Protocol, cast
 import zstandard
 from isal import isal_zlib
 
-from neardup.model.errors import DataError
-from neardup.sources.formats import PACKED, STDIN, display, is_pipe, readable
+from neardup.model.errors import DataError, raising
+from neardup.sources.formats import PACKED, STDIN, display, is_pipe
 from neardup.sources.standard_input import available, standard_input
 
 _STEP: Final = 1 << 14  # zstd may expand by a factor of 32,768: one step stays below 512 MiB
@@ -108,7 +108,7 @@ class _OnDisk(Contents):
         return self._then.st_size
 
     def read(self, first: int, last: int) -> memoryview:
-        with readable(self.source):
+        with raising(DataError.by, self.source):
             try:
                 with Path(self._path).open("rb") as file:
                     file.seek(first)
@@ -184,7 +184,7 @@ def load(path: str, compression: str | None = None, max_bytes: int = 0, *, page:
     source = display(path)
     if path == STDIN:
         return _held(source, standard_input(), max_bytes)
-    with readable(source), Path(path).open("rb") as file:
+    with raising(DataError.by, source), Path(path).open("rb") as file:
         about = os.fstat(file.fileno())
         if compression is not None:
             return _held(source, _expansion(source, file, compression), max_bytes, page=page)
@@ -201,7 +201,7 @@ def identity(path: str) -> list[Any]:
     """
     if is_pipe(path):
         raise DataError(display(path), "it is a pipe or a device now, not a file", "changed")
-    with readable(display(path)), Path(path).open("rb") as file:
+    with raising(DataError.by, display(path)), Path(path).open("rb") as file:
         about = os.fstat(file.fileno())
         ends = blake2b(file.read(_ENDS), digest_size=16)
         file.seek(max(0, about.st_size - _ENDS))
@@ -218,7 +218,7 @@ def stream(  # noqa: PLR0913, PLR0917 - a file, or frames of it
     *begin* and *end* select frames of a compressed file: see ``frame_edges``.
     """
     source = display(path)
-    with readable(source), Path(path).open("rb") as file:
+    with raising(DataError.by, source), Path(path).open("rb") as file:
         if compression is None:
             check_plain(source, file.read(HEAD))
             file.seek(0)
@@ -376,7 +376,7 @@ def _behind_member(source: str, compression: str, rest: bytes) -> bytes:
 def expansion_rate(path: str, compression: str) -> float:
     """Return how many times its size the beginning of a compressed file expands to. Raises the errors of ``load``."""
     source, expanded = display(path), 0
-    with readable(source), Path(path).open("rb") as file:
+    with raising(DataError.by, source), Path(path).open("rb") as file:
         for chunk in _expansion(source, file, compression):
             expanded += len(chunk)
             if expanded >= _RATED:

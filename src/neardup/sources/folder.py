@@ -26,13 +26,13 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from neardup.model.arrays import Flags
-from neardup.model.errors import DataError, counted, reason, require
+from neardup.model.errors import DataError, OutputError, counted, raising, reason, require
 from neardup.sources.collection import Advance, Append, InputPiece, silent
 from neardup.sources.compression import HEAD, MARKED, changed, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, ending, is_document, is_pipe, kind
 from neardup.sources.lines import BOM
-from neardup.sources.output import new_folder, replaced, writable
+from neardup.sources.output import new_folder, replaced
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, field_of
 from neardup.sources.patterns import entries, is_hidden, is_link_to_folder, matches
 from neardup.sources.record_faults import Rejected, missing_field
@@ -146,7 +146,7 @@ class Folder(InputPiece):
     def writer(cls, path: str) -> Iterator[Append]:
         """Copy files to a new folder; they have no fields that marks could be added to."""
         target = Path(os.path.realpath(path))
-        with writable(path), new_folder(target) as made:
+        with raising(OutputError.by, path), new_folder(target) as made:
 
             def append(piece: Folder, mask: Flags, marks: pa.Table | None) -> None:
                 del marks

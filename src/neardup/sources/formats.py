@@ -3,8 +3,6 @@
 import os
 import re
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
@@ -190,15 +188,6 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
         code = _UNKNOWN.get(inner if inner in {".tar", ".arc"} else name.suffix, "ending unknown")
         raise InputRefused(display(path), "it is an ARC file" if code == "arc" else rule, code)
     return found
-
-
-@contextmanager
-def readable(source: str) -> Iterator[None]:
-    """Raise the errors of the system in reading an input as ``DataError``."""
-    try:
-        yield
-    except OSError as error:
-        raise DataError.by(error, source) from error
 
 
 def display(path: str) -> str:

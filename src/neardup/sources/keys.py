@@ -3,7 +3,7 @@
 from contextlib import suppress
 from typing import Final
 
-from neardup.model.errors import DataError, InputRefused, require_path
+from neardup.model.errors import DataError, InputRefused, raising, require_path
 
 _KEY_BYTES: Final = 16
 _MOST_BYTES: Final = 64  # that are read
@@ -16,11 +16,8 @@ def key_in(name: str) -> bytes:
     ``ParameterError`` for a name that is not a path.
     """
     path = require_path("key_file", name)
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(_MOST_BYTES)
-    except OSError as error:
-        raise DataError.by(error, path, "the key") from error
+    with raising(DataError.by, path, "the key"), path.open("rb") as stream:
+        content = stream.read(_MOST_BYTES)
     length = len(content)
     if length != _KEY_BYTES:
         with suppress(ValueError):

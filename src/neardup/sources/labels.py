@@ -18,12 +18,12 @@ from weakref import finalize
 import msgspec
 
 from neardup.engines.files import sync_folder
-from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, require_path
+from neardup.model.errors import DataError, OutputError, OutputRefused, ParameterError, raising, require_path
 from neardup.model.labels import LabelledPair, by_pair
 from neardup.sources.compression import load
 from neardup.sources.formats import AnyPath, require_file
 from neardup.sources.lines import BOM
-from neardup.sources.output import atomic, is_special, writable
+from neardup.sources.output import atomic, is_special
 from neardup.sources.records import reason_of
 
 LONGEST_TEXT: Final = 1 << 20  # bytes of a text that is written
@@ -90,7 +90,7 @@ class LabelFile(AbstractContextManager["LabelFile"]):
             raise OutputError(self._name, "it was moved or removed while it was open; put it back")
         line = _line(answer)
         size = os.fstat(self._file).st_size
-        with writable(self._name):
+        with raising(OutputError.by, self._name):
             try:
                 rest = memoryview(line)
                 while rest:
@@ -151,7 +151,7 @@ class LabelFile(AbstractContextManager["LabelFile"]):
             raise DataError(self._name, f"it is larger than {MOST_BYTES:,} bytes", "too large")
         data = os.pread(self._file, size, 0)
         answers, good = _parsed(self._name, data)
-        with writable(self._name):
+        with raising(OutputError.by, self._name):
             if good < len(data):
                 os.ftruncate(self._file, good)
             elif data and not data.endswith(b"\n"):

@@ -27,6 +27,7 @@ from neardup.model.errors import (
     OutputsOverlap,
     ParameterError,
     StorageFailed,
+    raising,
     require,
 )
 from neardup.sources.formats import (
@@ -186,7 +187,7 @@ def atomic(path: AnyPath) -> Iterator[BinaryIO]:
                 yield file
             send(str(Path(folder, "output")), path)
         return
-    with writable(path):
+    with raising(OutputError.by, path):
         if is_special(path):
             with opened_screen(_opened(path), _BUFFER) as file:
                 yield file
@@ -204,17 +205,6 @@ def temporary_files(folder: AnyPath) -> Iterator[None]:
     except OSError as error:
         failed = StorageFailed.by(error, Path(folder).parent, "written")
         raise StorageFailed(failed.where, failed.rule, TEMPORARY) from error
-
-
-@contextmanager
-def writable(path: str) -> Iterator[None]:
-    """Raise the errors of the system in writing an output as ``OutputError``."""
-    try:
-        yield
-    except OutputError:
-        raise
-    except OSError as error:
-        raise OutputError.by(error, path) from error
 
 
 def write_table(path: AnyPath, table: pa.Table | Iterable[pa.Table], *, force: bool = False) -> None:
@@ -432,10 +422,8 @@ def why_no_folder(parent: Path) -> str:
 
 
 def _is_folder(path: AnyPath, output: str) -> bool:
-    try:
+    with raising(OutputError.by, output, "used"):
         return Path(path).is_dir()
-    except OSError as error:
-        raise OutputError.by(error, output, "used") from error
 
 
 def _refuse_folder(path: str) -> None:

@@ -9,8 +9,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
-from neardup.model.errors import DataError
-from neardup.sources.formats import STDIN, display, readable
+from neardup.model.errors import DataError, raising
+from neardup.sources.formats import STDIN, display
 
 MOST_BYTES: Final = 1 << 26  # bytes of a line
 TOGETHER: Final = 1 << 23  # bytes that are read before lines are yielded, if that many are available
@@ -23,7 +23,7 @@ def standard_input() -> Iterator[bytes]:
     """Yield the bytes of standard input as they arrive; ``DataError`` if it is closed."""
     if sys.stdin is None:
         raise DataError(display(STDIN), "it is closed")
-    with readable(display(STDIN)):
+    with raising(DataError.by, display(STDIN)):
         yield from available(sys.stdin.buffer)
 
 
@@ -32,7 +32,7 @@ def piped(path: str) -> Iterator[bytes]:
     if path == STDIN:
         yield from standard_input()
         return
-    with readable(display(path)), Path(path).open("rb") as file:
+    with raising(DataError.by, display(path)), Path(path).open("rb") as file:
         yield from available(file)
 
 
@@ -88,7 +88,7 @@ def _waiting(descriptor: int, waiting: select.poll, source: str) -> tuple[bytes,
     """Read the available bytes, and return whether the stream has ended."""
     pieces: list[bytes] = []
     size = 0
-    with readable(source):
+    with raising(DataError.by, source):
         while size < TOGETHER:
             piece = os.read(descriptor, _MOST)
             pieces.append(piece)

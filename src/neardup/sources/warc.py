@@ -21,9 +21,9 @@ from urllib.parse import quote
 
 import zstandard
 
-from neardup.model.errors import DataError
+from neardup.model.errors import DataError, raising
 from neardup.sources.compression import changed
-from neardup.sources.formats import compression_of, display, readable
+from neardup.sources.formats import compression_of, display
 from neardup.sources.members import (
     CUT,
     LARGEST,
@@ -100,7 +100,7 @@ def records(path: str, begin: int = 0, end: int | None = None) -> Iterator[Recor
     file at all.
     """
     source, compression = display(path), compression_of(path)
-    with readable(source), Path(path).open("rb") as file:
+    with raising(DataError.by, source), Path(path).open("rb") as file:
         size = file.seek(0, 2)
         if not begin:
             _check_beginning(source, file, compression)

@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from neardup.model.errors import DataError, OutputError, require_path
+from neardup.model.errors import DataError, OutputError, raising, require_path
 
 _BLOCK: Final = 1 << 20
 _PERMISSIONS: Final = 0o777
@@ -43,14 +43,11 @@ def save(path: str | os.PathLike[str], content: bytes) -> None:
 def load(path: str | os.PathLike[str], what: str, most: int) -> bytes:
     """Read a file, or a pipe, of *what* it contains; ``DataError`` if that fails, or if it has over *most* bytes."""
     source, content = require_path("path", path), io.BytesIO()
-    try:
-        with source.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size  # 0 of a device or a pipe
-            while size <= most and (block := file.read(_BLOCK)):
-                content.write(block)
-                size = max(size, content.tell())
-    except OSError as error:
-        raise DataError.by(error, os.fspath(path), what) from error
+    with raising(DataError.by, os.fspath(path), what), source.open("rb") as file:
+        size = os.fstat(file.fileno()).st_size  # 0 of a device or a pipe
+        while size <= most and (block := file.read(_BLOCK)):
+            content.write(block)
+            size = max(size, content.tell())
     if size > most:
         raise DataError(os.fspath(path), f"it is larger than {most:,} bytes", "too large")
     return content.getvalue()

@@ -9,7 +9,7 @@ from hmac import compare_digest
 from pathlib import Path
 from typing import Final, Literal, Self, get_args
 
-from neardup.model.errors import NO_FILE, DataError, InputRefused, OutputError, OutputRefused
+from neardup.model.errors import NO_FILE, DataError, InputRefused, OutputError, OutputRefused, raising
 
 Scope = Literal["read", "write"]
 
@@ -52,11 +52,8 @@ class Tokens:
     @classmethod
     def in_file(cls, name: str) -> Self:
         """Read a token file."""
-        try:
-            with Path(name).open("rb") as stream:
-                content = stream.read(_MOST_BYTES + 1)
-        except OSError as error:
-            raise DataError.by(error, name, "the tokens") from error
+        with raising(DataError.by, name, "the tokens"), Path(name).open("rb") as stream:
+            content = stream.read(_MOST_BYTES + 1)
         if len(content) > _MOST_BYTES:
             raise InputRefused(name, f"a token file has at most {_MOST_BYTES:,} bytes")
         known = cls.parsed(content.decode(errors="replace").splitlines(), name)
