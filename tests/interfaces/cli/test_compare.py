@@ -254,6 +254,16 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
         ([""], "unknown verb ''; see"),
         (["templates", "lern"], "(choose from 'learn', 'relearn', 'show'); did you mean learn? See"),
         (["dedup", "a", "--scheme", "minhsh"], "'checksum'); did you mean minhash? See `neardup dedup --help`"),
+        (["dedup", "a", "--output", "b"], "unknown option --output; did you mean --out? See `neardup dedup --help`"),
+        (["--verson"], "unknown option --verson; did you mean --version? See `neardup --help`"),
+        (["--json", "dedup", "a"], "unknown option --json; the options of a verb follow it; see `neardup --help`"),
+        (["-x"], "unknown option -x; the options of a verb follow it"),
+        (["expire", "i", "--older", "5d"], "unknown option --older; see `neardup expire --help`"),
+        (["search", "i", "-quick"], "unknown option -quick; if it is not an option, write -- before it; see"),
+        (["search", "-1"], "QUERY is needed; see"),
+        (["search", "--", "--rules"], "QUERY is needed; see"),
+        (["expire", "i", "--before"], "--before: needs a value; see"),
+        (["dedup", "a", "--dry-run=yes"], "--dry-run: takes no value; leave out 'yes'; see"),
     ],
 )
 def test_the_closest_word_is_proposed(arguments, message, capsys):

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import Path
 from shutil import get_terminal_size
 from textwrap import wrap
@@ -60,6 +60,9 @@ _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _REQUIRED = "the following arguments are required: "
 _TAKEN = "{0} is taken for an option, as it begins with -; write ./{0}"
 _DASH = "an argument that begins with - is taken for an option; write -- before it"
+_NO_OPTION = "; if it is not an option, write -- before it"
+_BEHIND = "; the options of a verb follow it"
+_PLAINER = {"expected one argument": "needs a value", "ignored explicit argument": "takes no value; leave out"}
 _INTERRUPTED = "interrupted; no unfinished output is left"
 _KERNELS = "neardup.kernels.machine_code"  # slow to load, and not the reason of an error before it is
 
@@ -168,10 +171,14 @@ class _Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         file = next((one for one in self._given if one.startswith("-") and Path(one).is_file()), None)
         if message.startswith(_REQUIRED):
+            if file is None and (unknown := self._unknown()):
+                self.refuse(unknown)
             names = message.removeprefix(_REQUIRED).split(", ")
             message = self._of_missing(names) if file is None else _TAKEN.format(file)
         if message.startswith("argument -h/--help: "):  # such as a search for -harbour
             message = _DASH
+        for words, plainer in _PLAINER.items():
+            message = message.replace(words, plainer)
         shown = printable(message.removeprefix("argument "))
         link = " See" if shown.endswith("?") else "; see"
         self.exit(2, f"neardup: {shown}{link} `{self.prog} --help`\n")
@@ -187,6 +194,12 @@ class _Parser(argparse.ArgumentParser):
         choices = ", ".join(map(repr, known))
         raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {choices}){proposal}")
 
+    def _unknown(self) -> list[str]:
+        """Return the given options that the parser does not have; ``argparse`` reports missing arguments first."""
+        options = takewhile("--".__ne__, self._given)
+        names = (one.partition("=")[0] for one in options if one.startswith("-") and " " not in one)
+        return [name for name in names if name not in {"-", *self._option_string_actions} and not name[1].isdigit()]
+
     def _of_missing(self, names: Sequence[str]) -> str:
         choices = {action.dest: f" ({any_of([*action.choices])})" for action in self._actions if action.choices}
         shown = [f"{name}{choices.get(name, '')}" for name in names]
@@ -199,7 +212,8 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unexpected arguments: {' '.join(unknown)}")
         options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
         wanted = name.lstrip("-").replace("_", "-").lower()
-        self.error(f"unknown option {name}{_proposal(wanted, options, '--')}")
+        otherwise = _BEHIND if self._subparsers else "" if name.startswith("--") else _NO_OPTION
+        self.error(f"unknown option {name}{_proposal(wanted, options, '--') or otherwise}")
 
     def set_settings(self, settings: Mapping[str, object]) -> None:
         """Make *settings* the defaults of the options with these names; the verb has no use for the others."""
@@ -216,7 +230,8 @@ def _proposal(given: str, known: Sequence[str], prefix: str = "") -> str:
     from difflib import get_close_matches
 
     begun = [one for one in known if given and one.startswith(given)]
-    likely = begun or get_close_matches(given, known, cutoff=_CLOSE)
+    longer = [one for one in known if given.startswith(one)]
+    likely = begun or get_close_matches(given, known, cutoff=_CLOSE) or longer
     return f"; did you mean {prefix}{likely[0]}?" if likely else ""
 
 
@@ -241,8 +256,9 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     arguments = sys.argv[1:] if arguments is None else arguments
     named = arguments[:1] if {*arguments[:1]} & {*_VERBS} else ()
     parser, verbs = _parsers(named or _VERBS)
-    if not named:  # this ends with help or an error, or finds a verb after options
-        named = [parser.parse_known_args(arguments)[0].verb]
+    if not named:
+        parser.parse_known_args(arguments)  # this ends with help or an error, or finds a verb after unknown options
+        parser.refuse(arguments)
     _describe(_verb(named[0]), verbs[named[0]])
     parsed = _of_verb(parser, verbs, arguments)
     if "config" in parsed:
@@ -288,7 +304,7 @@ def _describe(verb: ModuleType, parser: argparse.ArgumentParser) -> None:
     add_usage(parser, after)
 
 
-def _parsers(names: Sequence[str]) -> tuple[argparse.ArgumentParser, Mapping[str, _Parser]]:
+def _parsers(names: Sequence[str]) -> tuple[_Parser, Mapping[str, _Parser]]:
     """Return parsers of verbs without their options, which are slow to load: a command needs those of one verb."""
     parser = _Parser(
         prog="neardup",
