@@ -118,5 +118,8 @@ def test_an_index_follows_the_rules(neardup, report):
     neardup("index", "pages.jsonl", "--to", "seen", "--url", "url", "--rules", "rules.json")
     (report / "again.jsonl").write_text('{"url": "http://a.example/3", "text": "one two three four"}\n')
     assert "1  known and unchanged" in neardup("index", "again.jsonl", "--to", "seen", "--url", "url").out
+    neardup("dedup", "pages.jsonl", "--out", "kept.jsonl", "--state", "state")
+    neardup("index", "--from", "state", "--to", "filled", "--url", "url", "--rules", "rules.json")
+    assert "1  known and unchanged" in neardup("index", "again.jsonl", "--to", "filled", "--url", "url").out
     bare = neardup("index", "pages.jsonl", "--to", "other", "--rules", "rules.json", code=2).err
     assert "--rules needs the field of the URL; name it with --url FIELD" in bare

@@ -156,10 +156,15 @@ def test_nearly_unchanged_pages_may_count_as_unchanged(serve, texts, crawled):
 
 def test_the_rules_of_hosts_count(serve, texts, crawled):
     addresses = Addresses(rules=UrlRules({"a.example": HostRules(final_slash=RuleEvidence(12, 12, 1.0))}))
+    early = serve(crawled, read_only=True)
+    assert early.get("/v1/index").json()["addresses"] == Addresses().id
     ask = serve(crawled, addresses=addresses)
     assert ask.get("/v1/index").json()["addresses"] == addresses.id
     said = verdicts(ask.post("/v1/seen", pages(("http://a.example/x/", texts.storm), ("http://a.example/x", "other"))))
     assert [one["verdict"] for one in said] == ["new", "known"]
+    assert early.service.visits().addresses.rules is None
+    early.service.index.refresh()
+    assert early.get("/v1/index").json()["addresses"] == addresses.id
     ask.service.close()
     ask = serve(crawled, read_only=True)
     assert ask.get("/v1/index").json()["addresses"] == addresses.id

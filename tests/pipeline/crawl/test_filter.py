@@ -428,6 +428,20 @@ def test_an_index_refuses_other_url_rules_than_its_ids_follow(tmp_path):
             CrawlFilter(index, ruled)
 
 
+def test_a_filter_follows_rules_that_a_writer_gives_an_empty_index(tmp_path):
+    rules = UrlRules({"a.example": HostRules(final_slash=RuleEvidence(12, 12, 1.0))})
+    Index.create(tmp_path / "index").close()
+    with Index.open(tmp_path / "index") as reader:
+        asked, other = CrawlFilter(reader), CrawlFilter(reader, Addresses(rules=UrlRules()))
+        with Index.open(tmp_path / "index", "w") as index:
+            CrawlFilter(index, Addresses(rules=rules)).admit("http://a.example/b/", "one two three four five")
+        assert asked.id_of("http://a.example/b/") == other.id_of("http://a.example/b/") == "http://a.example/b/"
+        reader.refresh()
+        assert isinstance(asked.judge("http://a.example/b/", "one two three four five"), Known)
+        with pytest.raises(StorageRefused, match="its ids follow the URL rules"):
+            other.id_of("http://a.example/b/")
+
+
 def test_pages_may_be_signatures():
     url, other = "http://a.example/", "http://b.example/"
     with Index.create() as index:

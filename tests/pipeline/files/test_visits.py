@@ -129,6 +129,16 @@ def test_only_a_writer_admits_and_a_reader_sees_what_it_admits(tmp_path, archive
         assert {answer["verdict"] for some in second.answer([archive]) for answer in some} == {"known"}
 
 
+def test_a_reader_follows_the_rules_that_a_writer_gives_an_empty_index(tmp_path):
+    addresses = Addresses(rules=UrlRules({"a.example": HostRules(final_slash=RuleEvidence(12, 12, 1.0))}))
+    with Index.create(tmp_path / "made") as made, Index.open(tmp_path / "made") as reader:
+        asked, slashed = FileAnswers(reader), [line(url="http://a.example/b/", text=STORM)]
+        assert answered(asked, slashed)[0]["id"] == "http://a.example/b/"
+        answered(FileAnswers(made, addresses=addresses, admit=True), slashed)
+        (answer,) = answered(asked, slashed)
+        assert (answer["id"], answer["verdict"]) == ("http://a.example/b", "known")
+
+
 def test_a_reader_refuses_pages_of_another_version(tmp_path, archive, monkeypatch):
     answers(tmp_path / "made", [archive])
     monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")

@@ -63,8 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
         ways["key"] = options.key_of(arguments)
     rule = "cannot be used with --url, which makes the ids: the normal form of each URL; leave out one of them"
     require("url" not in given or arguments.id == "id", "id", arguments.id, rule)
-    rule = "cannot be used with --from, which makes ids by --url alone"
-    require("rules" not in given or "from" not in given, "rules", given.get("rules"), rule)
+    ways["addresses"] = options.addresses_of(arguments)
     if "from" in given:
         return _fill(arguments, ways)
     require(arguments.inputs, "inputs", None, "are needed: files of documents, or --from STATE")
@@ -76,7 +75,6 @@ def run(arguments: argparse.Namespace) -> int:
         added = add_files(
             arguments.inputs,
             arguments.to,
-            addresses=options.addresses_of(arguments),
             progress=progress,
             **options.reading_of(arguments) | ways,
         )

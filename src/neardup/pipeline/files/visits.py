@@ -17,7 +17,7 @@ from neardup.model.verdicts import as_record
 from neardup.pipeline.index.fields import ARROW, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import is_id
-from neardup.pipeline.index.page_terms import addresses_for, extraction_for, require_extraction
+from neardup.pipeline.index.page_terms import addresses_for, extraction_for, has_other_rules, require_extraction
 from neardup.pipeline.index.records import NamedRecords, RecordReader, address_fields
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
@@ -74,11 +74,15 @@ class FileAnswers:
     ) -> None:
         if changed_at_least is not None:
             require_share("changed_at_least", changed_at_least)
-        self._index, self._addresses, self._admit = index, addresses_for(index, addresses), admit
+        self._index, self._addresses, self._admit = index, addresses, admit
         self._catch_up, self._least, self._url, self._extraction = catch_up, changed_at_least, url, extraction
         signed = index.scheme.columns
         self._reader = RecordReader(
-            kinds=index.fields, signed=signed, url=url, addresses=self._addresses, sites=has_sites(index.store)
+            kinds=index.fields,
+            signed=signed,
+            url=url,
+            addresses=addresses_for(index, addresses),
+            sites=has_sites(index.store),
         )
         columns = [*dict.fromkeys([url, *signed, *index.fields])]
         self._request = Request(**reading, url=url, columns=columns, full_names=True, extraction=extraction or AUTO)
@@ -141,7 +145,7 @@ class FileAnswers:
             address, name = literal_of(url), id_of(own)
         except (msgspec.MsgspecError, RecursionError, TypeError):
             return None
-        found = self._addresses.id_of(address) if address and address.strip() else name
+        found = self._reader.addresses.id_of(address) if address and address.strip() else name
         return found if found and is_id(found) else None
 
     def _require_fields(self, piece: InputPiece) -> None:
@@ -160,6 +164,8 @@ class FileAnswers:
             require_extraction(self._index, self._request.extraction)
         if not self._admit:
             self._index.refresh()
+        if has_other_rules(self._index, self._reader.addresses):
+            self._reader = replace(self._reader, addresses=addresses_for(self._index, self._addresses))
         names = piece.ids.to_pylist()
         without = f"its {self._request.text!r} is missing or null"
         refused = dict.fromkeys(np.flatnonzero(piece.texts.is_null().to_numpy()).tolist(), without)
@@ -186,7 +192,7 @@ class FileAnswers:
         places = (place for place, own in enumerate(found.ids) if own is None)
         for one, place in zip(found.rejected, places, strict=True):
             url = "" if found.urls is None else found.urls[place] or ""
-            own = self._addresses.id_of(url) if url.strip() else names[place]
+            own = self._reader.addresses.id_of(url) if url.strip() else names[place]
             yield own if one.code == "value" else None
 
     def _fields(self, found: NamedRecords, *, alone: bool) -> pa.Table:

@@ -1,5 +1,6 @@
 """What an index records about web pages: how they become texts, and which rules their ids follow."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -46,17 +47,17 @@ def require_extraction(index: "Index", extraction: Extraction) -> None:
     if extraction.templates is not None and not (index.scheme.columns or has_sites(store)):
         raise StorageRefused(str(store.folder), _WITHOUT_TEMPLATES)
     if known is None or extraction.follows(known):
-        if store.writes and (known != own or not _are_kept(index)):
+        if store.writes and (known != own or not _are_kept(lambda: index.templates)):
             templates = extraction.templates
             store.restate({} if templates is None else {TEMPLATES: templates.to_bytes()}, extraction=own)
     elif store.writes or known["extractor"] != own["extractor"] or not kept_extraction(index).follows(own):
         raise StorageRefused(str(store.folder), *other_extraction(known, own))
 
 
-def _are_kept(index: "Index") -> bool:
-    """Return whether an index has the templates that it states."""
+def _are_kept(read: Callable[[], object]) -> bool:
+    """Return whether an index has the templates or the rules that it states, by reading them."""
     try:
-        _ = index.templates
+        read()
     except StorageDamaged:
         return False
     return True
@@ -93,22 +94,28 @@ def templates_in(folder: Path, manifest: Manifest, disk: Disk) -> HostTemplates 
 def addresses_for(index: "Index", addresses: Addresses | None) -> Addresses:
     """Return how URLs become ids of an index: by *addresses*, with the rules of hosts that it keeps if these have none.
 
-    Rules of *addresses* become those of an index that has had no documents, unless it was opened to read. Raises
-    ``StorageRefused`` if earlier ids follow other rules: pages would not be found by them.
+    Rules of *addresses* become those of an index that has had no documents, and replace the file of the same rules if
+    it is lost, unless the index was opened to read. Raises ``StorageRefused`` if earlier ids follow other rules: pages
+    would not be found by them.
     """
     store, given = index.store, Addresses() if addresses is None else addresses
     known = store.manifest.terms.url_rules
     if given.rules is None:
         return replace(given, rules=rules_in(store.folder, store.manifest, store.disk)) if known else given
-    if given.rules.id != known:
-        if store.next_ordinal:
-            reason = f"its ids follow {_rules(known)}, but {_rules(given.rules.id)} would be used now"
-            raise StorageRefused(str(store.folder), reason, "other URL rules")
-        if store.writes:
-            content = given.rules.to_bytes()
-            UrlRules.from_bytes(content, "rules")  # evidence that was made by hand may be invalid
-            store.restate({URL_RULES: content}, url_rules=given.rules.id)
+    other = given.rules.id != known
+    if other and store.next_ordinal:
+        reason = f"its ids follow {_rules(known)}, but {_rules(given.rules.id)} would be used now"
+        raise StorageRefused(str(store.folder), reason, "other URL rules")
+    if store.writes and (other or not _are_kept(lambda: rules_in(store.folder, store.manifest, store.disk))):
+        content = given.rules.to_bytes()
+        UrlRules.from_bytes(content, "rules")  # evidence that was made by hand may be invalid
+        store.restate({URL_RULES: content}, url_rules=given.rules.id)
     return given
+
+
+def has_other_rules(index: "Index", addresses: Addresses) -> bool:
+    """Return whether an index has other rules than these *addresses*: a writer may have changed them since."""
+    return index.store.manifest.terms.url_rules != (None if addresses.rules is None else addresses.rules.id)
 
 
 def _rules(identity: str | None) -> str:
