@@ -166,7 +166,7 @@ def test_pages_have_every_result_once(look):
         view.get_by_role("link", name="Next").click()
         met += titles_by_link(view)
     assert len(met) == len(set(met)) == groups
-    assert "of the 100 best of" in total(view)
+    assert "of the first 100 of" in total(view)
     view.get_by_role("link", name="Page 1", exact=True).click()
     assert titles_by_link(view) == met[:10]
     assert view.get_by_role("link", name="Previous").count() == 0

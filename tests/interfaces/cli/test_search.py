@@ -106,7 +106,7 @@ def test_pages(neardup, seen):
     assert second.startswith("3. Storm at dawn\n")
     assert second.endswith("3 results, repeats shown; page 2 of 2\n")
     assert "There is no page 7: the last one is 1.\n" in neardup("search", "seen", "fishing", "--page", "7").out
-    assert "of the 1 best of 3 matches" in neardup("search", "seen", "fishing", "--top", "1").out
+    assert "of the first 1 of 3 matches" in neardup("search", "seen", "fishing", "--top", "1").out
 
 
 def test_a_group(neardup, seen):

@@ -13,7 +13,7 @@ from neardup.interfaces.wording.answers import advice_of, because, total_of
         ({"groups": 0, "hidden": 0, "total": 0, "examined": 0}, "No results"),
         (
             {"groups": 78, "hidden": 22, "total": 2341, "examined": 100},
-            "78 results, 22 repeats hidden, of the 100 best of 2,341 matches",
+            "78 results, 22 repeats hidden, of the first 100 of 2,341 matches",
         ),
         ({"groups": 43, "hidden": 0, "total": 43, "examined": 43, "collapse": "off"}, "43 results, repeats shown"),
         ({"groups": 1234, "hidden": 2000, "total": 3234, "examined": 3234}, "1,234 results, 2,000 repeats hidden"),

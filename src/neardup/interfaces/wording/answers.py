@@ -20,7 +20,7 @@ def total_of(answer: Answer) -> str:
         more = f"{answer.hidden:,} more from the same sites" if answer.hidden else "no others from the same sites"
         parts.append(f"{more if answer.collapse == 'site' else _count(answer.hidden, 'repeat')} hidden")
     if answer.total > answer.examined:
-        parts.append(f"of the {answer.examined:,} best of {answer.total:,} matches")
+        parts.append(f"of the first {answer.examined:,} of {answer.total:,} matches")
     return _begun(", ".join(parts))
 
 
