@@ -262,6 +262,15 @@ def test_missing_values_of_pandas_are_missing_in_lists_too():
         assert index.values("share", ["a", "b"]) == [1.5, 2.0]
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("host", "a"), ("rank", 1), ("share", 1.0), ("when", MOMENT), ("live", True)]
+)
+def test_nan_is_missing_in_all_fields_but_those_of_numbers(name, value):
+    for given in ([value, float("nan")], [value, np.float16("nan")], pa.array([None, np.nan])):
+        known = field_columns({name: KINDS[name]}, field_table({name: given}, 2), 2)[f"known.{name}"]
+        assert known.tolist() == [isinstance(given, list), name == "share"]
+
+
 @pytest.mark.parametrize("kind", sorted(ARROW))
 @pytest.mark.parametrize(
     "type_",

@@ -1,7 +1,8 @@
 """The typed fields that an index stores with documents, and their values, read from how they are written.
 
 A value is of its field's kind, or a string that writes one, as in CSV. Each value is read by itself: whether it is
-valid does not depend on the other values of its batch. An empty string counts as missing, except in a field of strings.
+valid does not depend on the other values of its batch. An empty string counts as missing, except in a field of strings;
+and NaN, with which pandas writes missing values, except in a field of numbers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -365,6 +366,9 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
         whole = whole.dictionary_decode()
     elif pa.types.is_run_end_encoded(whole.type):
         whole = pc.run_end_decode(whole)
+    if kind != "number" and pa.types.is_floating(whole.type):
+        whole = whole.cast(pa.float64())
+        whole = pc.if_else(pc.is_nan(whole), pa.scalar(None, whole.type), whole)
     if whole.null_count == len(whole):
         return pa.nulls(len(whole), wanted)
     if not is_one_of(whole.type, (*_WRITTEN, *_TAKEN[kind])):
