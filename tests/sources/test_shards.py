@@ -6,7 +6,7 @@ import json
 import os
 import sys
 from dataclasses import replace
-from itertools import pairwise
+from itertools import combinations, pairwise
 from pathlib import Path
 from random import Random
 
@@ -98,6 +98,52 @@ def test_other_values_than_those_of_shards_are_refused(tmp_path, shard):
 
 def pieces_of(shards, **options):
     return [piece for shard in shards.shards for piece in shards.pieces(shard, **options)]
+
+
+def test_small_inputs_are_read_together(tmp_path):
+    sizes = {"a": 300, "b": 300, "c": 0, "d": 7000, "e": 300, "f": 2300, "g": 300, "h.csv": 100, "i.csv": 100}
+    paths = []
+    for name, size in sizes.items():
+        lines = [json.dumps({"text": f"text {number} of {name}"}) + "\n" for number in range(size // 30)]
+        csv = "".join(["text\n", *(f"{number} of {name}\n" for number in range(size // 10))])
+        paths.append(tmp_path / (name if "." in name else f"{name}.jsonl"))
+        paths[-1].write_text(csv if "csv" in name else "".join(lines))
+    shards = split(paths, 2000)
+    found = [[own.source for own in shard.extents] for shard in shards.shards]
+    assert found == [[0, 1, 2], *[[3]] * len(shards.extents([3])), [4], [5], [6], [7, 8]]
+    assert len(shards.extents([3])) > 1
+    for begin, end in combinations(range(len(paths) + 1), 2):
+        sources = range(begin, end)
+        numbers = [
+            number
+            for number, shard in enumerate(shards.shards)
+            if not {own.source for own in shard.extents}.isdisjoint(sources)
+        ]
+        assert [*shards.numbers(sources)] == numbers
+        own = [one for shard in shards.shards for one in shard.extents if one.source in sources]
+        assert shards.extents(sources) == own
+        assert shards.bytes_of(sources) == sum(path.stat().st_size for path in paths[begin:end])
+    together = [text for piece in pieces_of(shards) for text in piece.texts.to_pylist()]
+    assert together == [text for path in paths for text in read([path]).texts.to_pylist()]
+    apart = [[own.source for own in shard.extents] for shard in opened(paths, Request()).cut(2000, compared=1).shards]
+    assert apart[:2] == [[0], [1, 2]]
+
+
+def test_many_inputs_are_many_shards(tmp_path):
+    """Also if they fit into one: all threads and workers have some."""
+    paths = [tmp_path / f"{number}.jsonl" for number in range(100)]
+    for path in paths:
+        path.write_text('{"text": "' + "word " * 100_000 + '"}\n')
+    shards = split(paths, 1 << 26).shards
+    assert {len(shard.extents) for shard in shards} == {2}
+
+
+def test_tables_of_other_types_are_not_read_together(tmp_path):
+    paths = [tmp_path / f"{number}.parquet" for number in range(4)]
+    for path, rank in zip(paths, (1, 2, "3", "4"), strict=True):
+        pq.write_table(pa.table({"text": ["one"], "rank": [rank]}), path)
+    shards = split(paths, 1 << 20).shards
+    assert [[own.source for own in shard.extents] for shard in shards] == [[0, 1], [2, 3]]
 
 
 def seen(pieces, target):
@@ -363,7 +409,7 @@ def test_inputs_of_several_formats(tmp_path, folder):
     inputs = [tmp_path / "x.jsonl", tmp_path / "x.csv.gz", folder, tmp_path / "x.parquet"]
     shards = split(inputs, 20)
     for source, path in enumerate(inputs):
-        whole, found = read([path]), [piece for shard in shards.of(source) for piece in shards.pieces(shard)]
+        whole, found = read([path]), [piece for part in shards.extents([source]) for piece in shards.pieces_of(part)]
         assert [name for piece in found for name in piece.ids.to_pylist()] == whole.ids.to_pylist()
         assert [text for piece in found for text in piece.texts.to_pylist()] == whole.texts.to_pylist()
 

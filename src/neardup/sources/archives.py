@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
-from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, silent
+from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, silent
 from neardup.sources.compression import changed, expansion_rate
 from neardup.sources.formats import WARC, compression_of, display
 from neardup.sources.http_response import Response, media_type, response
@@ -234,7 +234,7 @@ class Archives(InputPiece):
         return self.source, self._pages.captures[row].offset
 
     @classmethod
-    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Shard]:
+    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Extent]:
         """Cut a file into ranges of whole captures; one member or damage is not divided."""
         del request
         whole = Path(path).stat().st_size
@@ -245,16 +245,16 @@ class Archives(InputPiece):
                 reach = max(reach, one.reach)
             elif one.length and one.offset - edges[-1] >= size and one.offset >= reach and not continues:
                 edges.append(one.offset)
-        return [Shard(source=source, begin=b, end=e, first=1, size=e - b) for b, e in pairwise([*edges, whole])]
+        return [Extent(source=source, begin=b, end=e, first=1, size=e - b) for b, e in pairwise([*edges, whole])]
 
     @classmethod
-    def pieces(cls, path: str, request: Request, shard: Shard, size: int, needs: Needs) -> Iterator["Archives"]:
-        """Yield the pages of the records that begin in a shard, about *size* bytes of documents at a time.
+    def pieces(cls, path: str, request: Request, extent: Extent, size: int, needs: Needs) -> Iterator["Archives"]:
+        """Yield the pages of the records that begin in an extent, about *size* bytes of documents at a time.
 
         A capture is not divided, so that its records stay together, unless it has thousands.
         """
         pages = _Pages(path)
-        for more, found in _read(path, request, shard.begin, shard.end, markup=needs.markup):
+        for more, found in _read(path, request, extent.begin, extent.end, markup=needs.markup):
             if pages.found and (pages.has_many or pages.size >= size):
                 yield cls(path, request, pages)
                 pages = _Pages(path)

@@ -30,11 +30,11 @@ Advance = Callable[[float], None]  # how much of an input has been read, from 0 
 SITE: Final = "neardup_site"  # the field of texts of pages that were stored, with their sites as signed integers
 
 
-class Shard(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Extent(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
     """A part of one input. *source* is the number of the input; *begin* and *end* are bytes, row groups or files.
 
     *first* is the number of its first line or row, from 1. *size* is the number of bytes on disk. The bytes of a *torn*
-    shard, expanded, begin in the middle of a line, which belongs to the shard before.
+    extent, expanded, begin in the middle of a line, which belongs to the extent before.
     """
 
     source: Count
@@ -46,7 +46,7 @@ class Shard(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=
 
 
 class Needs(NamedTuple):
-    """The needs of a reader of a shard.
+    """The needs of a reader of an extent.
 
     A *whole* record can be written, too. With *markup*, the texts of pages remain HTML, which is enough for copies of
     them. *documents* is their number if they were read before and only their texts and fields are wanted: what need not
@@ -221,15 +221,15 @@ class InputPiece(Collection):
         return field_of(self.found, name) if pages or not len(self) else None
 
     @classmethod
-    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Shard]:
-        """Cut an input into shards of about *size* bytes; one that must be read from its beginning is one shard."""
+    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Extent]:
+        """Cut an input into extents of about *size* bytes; one that must be read from its beginning is one extent."""
         del request, size
         whole = Path(path).stat().st_size
-        return [Shard(source=source, begin=0, end=whole, first=1, size=whole)]
+        return [Extent(source=source, begin=0, end=whole, first=1, size=whole)]
 
     @classmethod
-    def pieces(cls, path: str, request: Request, shard: Shard, size: int, needs: Needs) -> Iterator["InputPiece"]:
-        """Yield the records of a shard of a file, about *size* bytes at a time; see ``Shards.pieces``."""
+    def pieces(cls, path: str, request: Request, extent: Extent, size: int, needs: Needs) -> Iterator["InputPiece"]:
+        """Yield the records of an extent of a file, about *size* bytes at a time; see ``Shards.pieces_of``."""
         raise NotImplementedError
 
     @classmethod

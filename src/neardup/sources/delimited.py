@@ -35,7 +35,7 @@ import pyarrow.csv
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
-from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, complete_ids, require_new, silent
+from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, complete_ids, require_new, silent
 from neardup.sources.compression import Contents, Writable, compressed, load, stream
 from neardup.sources.formats import Kind, display, input_kind
 from neardup.sources.lines import BOM, Spans, invalid_utf8, line_count, line_ranges, runs, start_of_text
@@ -118,23 +118,23 @@ class DelimitedText(InputPiece):
             yield append
 
     @classmethod
-    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Shard]:
-        """Cut a plain file without quotation marks after lines, and count them; the header is in the first shard."""
+    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Extent]:
+        """Cut a plain file without quotation marks after lines, and count them; the header is in the first extent."""
         compression = input_kind(path, request.format).compression
         if compression is None and (header := _header_of_lines(path, request)):
             found = line_ranges(load(path), size, len(header))
-            return [Shard(source=source, begin=b, end=e, first=first, size=e - b) for b, e, first in found]
+            return [Extent(source=source, begin=b, end=e, first=first, size=e - b) for b, e, first in found]
         return super().cut(source, path, request, size)
 
     @classmethod
-    def pieces(cls, path: str, request: Request, shard: Shard, size: int, needs: Needs) -> Iterator["DelimitedText"]:
-        """Yield the records of a shard, each time with the header."""
+    def pieces(cls, path: str, request: Request, extent: Extent, size: int, needs: Needs) -> Iterator["DelimitedText"]:
+        """Yield the records of an extent, each time with the header."""
         del needs  # lines are always whole
         kind, shift = input_kind(path, request.format), 0
         blocks = stream(path, kind.compression, request.max_bytes, size)
-        if shard.begin or shard.size < Path(path).stat().st_size:
-            header = _header_of_lines(path, request) if shard.begin else b""
-            blocks, shift = _range(path, header, shard, size), shard.first - 1 - line_count(header)
+        if extent.begin or extent.size < Path(path).stat().st_size:
+            header = _header_of_lines(path, request) if extent.begin else b""
+            blocks, shift = _range(path, header, extent, size), extent.first - 1 - line_count(header)
         for contents in pieces_of_records(display(path), kind.format, request, blocks):
             contents.first += shift
             yield cls(path, request, contents)
@@ -260,11 +260,11 @@ def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable
         yield Contents(source, memoryview(header + rest), first=first)
 
 
-def _range(path: str, header: bytes, shard: Shard, size: int) -> Iterator[bytes]:
-    """Yield the lines of a shard, after the header, some bytes at a time."""
+def _range(path: str, header: bytes, extent: Extent, size: int) -> Iterator[bytes]:
+    """Yield the lines of an extent, after the header, some bytes at a time."""
     contents = load(path)
-    for begin in range(shard.begin, shard.end, size):
-        yield header + bytes(contents.read(begin, min(begin + size, shard.end)))
+    for begin in range(extent.begin, extent.end, size):
+        yield header + bytes(contents.read(begin, min(begin + size, extent.end)))
         header = b""
 
 

@@ -52,8 +52,13 @@ def joined(
         found[piece] = pa.chunked_array([values[begin:end]])
     _require_equal_categories(name, found, lambda piece: place(piece, 0)[0])
     whole = concatenated([column for column in found if len(column)])
-    ends = [*accumulate(map(len, found))]
-    return with_one_order(name, whole, lambda row: place(bisect_right(ends, row), 0)[0])
+    begins = [*accumulate(map(len, found), initial=0)]
+
+    def source(row: int) -> str:
+        own = bisect_right(begins, row) - 1
+        return place(own, row - begins[own])[0]
+
+    return with_one_order(name, whole, source)
 
 
 def with_one_order(name: str, column: pa.ChunkedArray, where: Callable[[int], str]) -> pa.ChunkedArray:

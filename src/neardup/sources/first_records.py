@@ -4,7 +4,7 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from neardup.sources.collection import InputPiece, Shard
+from neardup.sources.collection import Extent, InputPiece
 from neardup.sources.compression import expansion_rate, identity, load, stream
 from neardup.sources.folder import Folder, documents_in
 from neardup.sources.formats import WARC, Kind, input_kind
@@ -30,7 +30,7 @@ class FirstRecords(NamedTuple):
 
 
 def first_records(path: str, request: Request) -> FirstRecords:
-    """Return the first records of a file or of a folder of documents. Raises the errors of ``Shards.pieces``."""
+    """Return the first records of a file or of a folder of documents. Raises the errors of ``Shards.pieces_of``."""
     if Path(path).is_dir():
         files, _ = documents_in(path, request.glob)
         sizes = accumulate(Path(path, name).stat().st_size for name in files)
@@ -54,7 +54,7 @@ def first_records(path: str, request: Request) -> FirstRecords:
     shards = Shards((path,), request, shards=[], identities=[identity(path)], size=_FIRST, kinds=[found])
 
     def first(end: int) -> Any:
-        return next(shards.pieces(Shard(source=0, begin=0, end=end, first=1, size=end), whole=True))
+        return next(shards.pieces_of(Extent(source=0, begin=0, end=end, first=1, size=end), whole=True))
 
     piece = first(end)
     if found.format == WARC:

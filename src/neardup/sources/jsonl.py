@@ -32,7 +32,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError, require_other_fields
-from neardup.sources.collection import Advance, Append, InputPiece, Needs, Shard, ranges, require_new, silent
+from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, ranges, require_new, silent
 from neardup.sources.compression import (
     Contents,
     Writable,
@@ -136,21 +136,21 @@ class JsonLines(InputPiece):
             yield lambda piece, mask, marks: piece.append_to(packed, mask, marks)
 
     @classmethod
-    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Shard]:
+    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Extent]:
         """Cut a plain file after lines, and a file of several frames of zstd after frames; count the lines."""
         compression = input_kind(path, request.format).compression
         if compression is None:
             found = line_ranges(load(path), size)
-            return [Shard(source=source, begin=b, end=e, first=first, size=e - b) for b, e, first in found]
+            return [Extent(source=source, begin=b, end=e, first=first, size=e - b) for b, e, first in found]
         if compression == "zstd" and len(edges := frame_edges(path)) > 2:  # noqa: PLR2004 - of a frame
-            return _frame_shards(source, path, edges, size, request.max_bytes)
+            return _frame_extents(source, path, edges, size, request.max_bytes)
         return super().cut(source, path, request, size)
 
     @classmethod
-    def pieces(cls, path: str, request: Request, shard: Shard, size: int, needs: Needs) -> Iterator["JsonLines"]:
-        """Yield the records of the lines that begin in a shard."""
+    def pieces(cls, path: str, request: Request, extent: Extent, size: int, needs: Needs) -> Iterator["JsonLines"]:
+        """Yield the records of the lines that begin in an extent."""
         del needs  # lines are always whole
-        for contents in _blocks(path, request, shard, size):
+        for contents in _blocks(path, request, extent, size):
             yield cls(path, request, contents)
 
     @classmethod
@@ -208,14 +208,14 @@ class JsonLines(InputPiece):
         return "{}:{}".format(*self.place(row))
 
 
-def _blocks(path: str, request: Request, shard: Shard, size: int) -> Iterator[Contents]:
-    """Yield the lines that begin in a shard, in bounded memory."""
+def _blocks(path: str, request: Request, extent: Extent, size: int) -> Iterator[Contents]:
+    """Yield the lines that begin in an extent, in bounded memory."""
     source, compression = display(path), input_kind(path, request.format).compression
     if compression is None:
-        yield Contents(source, load(path).read(shard.begin, shard.end), first=shard.first)
+        yield Contents(source, load(path).read(extent.begin, extent.end), first=extent.first)
         return
-    first, held = shard.first, [b""]
-    for block in _expanded(path, compression, request.max_bytes, shard, size):
+    first, held = extent.first, [b""]
+    for block in _expanded(path, compression, request.max_bytes, extent, size):
         cut = block.rfind(_NEWLINE) + 1
         if cut:
             yield Contents(source, memoryview(b"".join([*held, block[:cut]])), first=first)
@@ -227,26 +227,26 @@ def _blocks(path: str, request: Request, shard: Shard, size: int) -> Iterator[Co
         yield Contents(source, memoryview(rest), first=first)
 
 
-def _expanded(path: str, compression: str, most: int, shard: Shard, size: int) -> Iterator[bytes]:
-    """Yield the lines that begin in a shard of a compressed file, some bytes at a time."""
-    skipping, ended = shard.torn, True
-    for block in stream(path, compression, most, size, shard.begin, shard.end):
+def _expanded(path: str, compression: str, most: int, extent: Extent, size: int) -> Iterator[bytes]:
+    """Yield the lines that begin in an extent of a compressed file, some bytes at a time."""
+    skipping, ended = extent.torn, True
+    for block in stream(path, compression, most, size, extent.begin, extent.end):
         begin = block.find(_NEWLINE) + 1 if skipping else 0
         if begin or not skipping:
             skipping = False
             yield block[begin:]
         ended = block.endswith(_NEWLINE)
-    if not ended and shard.end < Path(path).stat().st_size:
-        for block in stream(path, compression, most, HEAD, shard.end):
+    if not ended and extent.end < Path(path).stat().st_size:
+        for block in stream(path, compression, most, HEAD, extent.end):
             end = block.find(_NEWLINE) + 1
             yield block[: end or None]
             if end:
                 return
 
 
-def _frame_shards(source: int, path: str, edges: Sequence[int], size: int, most: int) -> list[Shard]:
+def _frame_extents(source: int, path: str, edges: Sequence[int], size: int, most: int) -> list[Extent]:
     """Cut a zstd file after frames, at these *edges*, and count its lines; *most* bytes may be expanded."""
-    found: list[Shard] = []
+    found: list[Extent] = []
     total, first, torn = 0, 1, False
     for begin, end in ((edges[b], edges[e]) for b, e in ranges(np.diff(edges).tolist(), size)):
         lines, was_torn = 0, torn
@@ -258,7 +258,7 @@ def _frame_shards(source: int, path: str, edges: Sequence[int], size: int, most:
         if found and not lines:  # no line begins here, unless it is the last one
             found[-1] = msgspec.structs.replace(found[-1], end=end, size=end - found[-1].begin)
         else:
-            own = Shard(source=source, begin=begin, end=end, first=first + was_torn, size=end - begin, torn=was_torn)
+            own = Extent(source=source, begin=begin, end=end, first=first + was_torn, size=end - begin, torn=was_torn)
             found.append(own)
         first += lines
     return found

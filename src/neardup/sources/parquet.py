@@ -27,9 +27,9 @@ from neardup.model.errors import DataError, OutputError
 from neardup.sources.collection import (
     Advance,
     Append,
+    Extent,
     InputPiece,
     Needs,
-    Shard,
     complete_ids,
     ranges,
     require_new,
@@ -173,26 +173,26 @@ class ParquetTable(InputPiece):
                 file.write(buffer.getbuffer())
 
     @classmethod
-    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Shard]:
+    def cut(cls, source: int, path: str, request: Request, size: int) -> list[Extent]:
         """Cut a file after groups of rows."""
         del request
         rows, sizes = group_sizes(path)
         firsts = [1, *(1 + np.cumsum(rows)).tolist()]
         return [
-            Shard(source=source, begin=b, end=e, first=firsts[b], size=sum(sizes[b:e])) for b, e in ranges(sizes, size)
+            Extent(source=source, begin=b, end=e, first=firsts[b], size=sum(sizes[b:e])) for b, e in ranges(sizes, size)
         ]
 
     @classmethod
-    def pieces(cls, path: str, request: Request, shard: Shard, size: int, needs: Needs) -> Iterator["ParquetTable"]:
+    def pieces(cls, path: str, request: Request, extent: Extent, size: int, needs: Needs) -> Iterator["ParquetTable"]:
         """Yield the rows of some row groups; only the requested columns unless whole rows are needed.
 
         If as many documents were found before as there are rows, they are not checked again, and have no ids.
         """
         parts: list[pa.RecordBatch] = []
-        number, read, first = 0, 0, shard.first
+        number, read, first = 0, 0, extent.first
         with _opened(path) as file:
             metadata, schema = file.metadata, file.schema_arrow
-            rows, held = (sum(sizes[shard.begin : shard.end]) for sizes in _sizes(metadata))
+            rows, held = (sum(sizes[extent.begin : extent.end]) for sizes in _sizes(metadata))
             ids = needs.documents != rows or request.html is not None
             fields = dict.fromkeys((request.text, *([request.id] * ids), *request.columns))
             paths = (_path(schema, name) for name in fields)
@@ -200,7 +200,7 @@ class ParquetTable(InputPiece):
             size = min(size, _PIECE)
             together = max(1, min(_BATCH, rows * size // max(1, 2 * held)))
             ways = {"batch_size": together, "columns": wanted, "use_threads": False}  # shards are read in parallel
-            for batch in file.iter_batches(row_groups=range(shard.begin, shard.end), **ways):
+            for batch in file.iter_batches(row_groups=range(extent.begin, extent.end), **ways):
                 parts.append(batch)
                 number += batch.nbytes
                 read += len(batch)
@@ -209,7 +209,7 @@ class ParquetTable(InputPiece):
                     yield cls(path, request, _Part(table, first, schema, metadata, ids))
                     first, number, parts = first + len(table), 0, []
             _require_rows(read, rows)
-            if parts or first == shard.first:  # there are columns even without rows
+            if parts or first == extent.first:  # there are columns even without rows
                 table = pa.Table.from_batches(parts) if parts else without_rows(schema)
                 yield cls(path, request, _Part(table, first, schema, metadata, ids))
 

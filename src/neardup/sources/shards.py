@@ -1,21 +1,23 @@
 """The inputs of a run, cut into shards: parts of files that are read one at a time, and as often as needed.
 
-A shard is a range of whole lines of plain JSON lines, or of plain CSV or TSV without quotation marks; the lines that
-begin in a range of frames of JSON lines with zstd; a range of row groups of a Parquet file; of whole captures of a web
-archive; or some of the sorted files of a folder. Other files, which are compressed or have records that may span
-lines, must be read from the beginning: each is one shard. A shard is read in *pieces*, collections of bounded size, so
-that no more than one piece is in memory at a time. The inputs may have different formats.
+An *extent* is a range of whole lines of plain JSON lines, or of plain CSV or TSV without quotation marks; the lines
+that begin in a range of frames of JSON lines with zstd; a range of row groups of a Parquet file; of whole captures of a
+web archive; or some of the sorted files of a folder. Other files, which are compressed or have records that may span
+lines, must be read from the beginning: each is one extent. A *shard* is one extent, or several small neighbouring
+inputs as a whole. It is read in *pieces*, collections of bounded size, so that no more than one piece is in memory at a
+time. The inputs may have different formats.
 """
 
 import os
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, Self
+from typing import Annotated, Any, Final, Self
 
 import msgspec
 import pyarrow as pa
@@ -24,7 +26,7 @@ from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes
 from neardup.model.errors import NO_FILE, DataError, InputRefused, require
 from neardup.sources import remote
-from neardup.sources.collection import InputPiece, Needs, Shard, ranges
+from neardup.sources.collection import Extent, InputPiece, Needs, ranges
 from neardup.sources.compression import identity
 from neardup.sources.copies import copied, needs_copy
 from neardup.sources.fields import joined
@@ -37,8 +39,32 @@ from neardup.sources.record_faults import LackingFields
 from neardup.sources.request import Request
 
 SHARD: Final = 1 << 26  # bytes
-_SOURCE: Final = attrgetter("source")
+_SMALL: Final = 1 << 20  # bytes of several inputs that are always read together
+_MANY: Final = 128  # shards of several inputs, so that all threads and workers have some
+_FIRST: Final = attrgetter("source")
+_LAST: Final = attrgetter("last")
 _PLAIN: Final = ("ignored", "size", "texts")  # fields of ``Shards``, in their order
+
+
+class Shard(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+    """One extent of an input, or several small inputs of one format and compression as a whole."""
+
+    extents: Annotated[tuple[Extent, ...], msgspec.Meta(min_length=1)]
+
+    @property
+    def source(self) -> int:
+        """The number of its first input."""
+        return self.extents[0].source
+
+    @property
+    def last(self) -> int:
+        """The number of its last input."""
+        return self.extents[-1].source
+
+    @property
+    def size(self) -> int:
+        """The number of its bytes on disk."""
+        return sum(extent.size for extent in self.extents)
 
 
 @dataclass(slots=True, eq=False)
@@ -98,9 +124,12 @@ class Shards:
         identities = [then if path == copy else identity(copy) for path, copy, then in pairs]
         return replace(self, inputs=inputs, identities=identities, kinds=())
 
-    def cut(self, size: int) -> Self:
-        """Return the same inputs, cut into shards of about *size* bytes. The lines of JSON lines are counted."""
-        shards: list[Shard] = []
+    def cut(self, size: int, compared: int = 0) -> Self:
+        """Return the same inputs, cut into shards of about *size* bytes. The lines of JSON lines are counted.
+
+        No shard has both one of the first *compared* inputs and another one.
+        """
+        extents: list[Extent] = []
         identities = [*self.identities]
         ignored = self.ignored
         for source, (path, found) in enumerate(zip(self.inputs, self.kinds, strict=True)):
@@ -110,10 +139,35 @@ class Shards:
                 sizes = state_of(path, files).sizes
                 edges = ranges(sizes, size)
                 identities[source] = [len(files), *(state_of(path, files[b:e]).digest for b, e in edges)]
-                shards += [Shard(source=source, begin=b, end=e, first=1, size=sum(sizes[b:e])) for b, e in edges]
+                extents += [Extent(source=source, begin=b, end=e, first=1, size=sum(sizes[b:e])) for b, e in edges]
             else:
-                shards += reader(found.format).cut(source, path, self.request, size)
+                extents += reader(found.format).cut(source, path, self.request, size)
+        shards = self._shards_of(extents, size, compared)
         return replace(self, shards=shards, identities=identities, ignored=ignored, size=size)
+
+    def _shards_of(self, extents: Sequence[Extent], size: int, compared: int) -> list[Shard]:
+        """Join small inputs: each shard costs a run some files, which take longer to write than a small input."""
+        number = Counter(extent.source for extent in extents)
+        most = min(size, max(_SMALL, sum(extent.size for extent in extents) // _MANY))
+        groups: list[list[Extent]] = []
+        held = 0
+        for extent in extents:
+            before, own = groups[-1][-1].source if groups else -1, extent.source
+            whole = number[before] == number[own] == 1 and own not in {self.texts, compared}
+            if whole and held + extent.size <= most and self._are_alike(before, own):
+                groups[-1].append(extent)
+                held += extent.size
+            else:
+                groups.append([extent])
+                held = extent.size
+        return [Shard(tuple(group)) for group in groups]
+
+    def _are_alike(self, one: int, other: int) -> bool:
+        """Return whether two inputs have one format and compression and, as Parquet files, the same columns."""
+        if self.kinds[one] != self.kinds[other] or self.kinds[one].format != "parquet":
+            return self.kinds[one] == self.kinds[other]
+        columns = [reader("parquet").columns_in(self.inputs[source]) for source in (one, other)]
+        return bool(columns[0].equals(columns[1]))
 
     def without(self, inputs: Sequence[str]) -> Self:
         """Return the shards, not cut yet, of the other inputs."""
@@ -167,26 +221,36 @@ class Shards:
         pages = self.request.reads_pages(found.format for found in self.kinds)
         return self.request.extraction.identity if pages else None
 
-    def of(self, source: int) -> list[Shard]:
-        """Return the shards of an input."""
-        return [self.shards[number] for number in self.numbers([source])]
+    def kind(self, shard: Shard) -> Kind:
+        """Return the format and the compression of the inputs of a shard."""
+        return self.kinds[shard.source]
+
+    def extents(self, sources: Sequence[int]) -> list[Extent]:
+        """Return the extents of some neighbouring inputs."""
+        every = (extent for number in self.numbers(sources) for extent in self.shards[number].extents)
+        return [extent for extent in every if sources[0] <= extent.source <= sources[-1]]
 
     def numbers(self, sources: Sequence[int]) -> range:
-        """Return the numbers of the shards of some neighbouring inputs."""
-        return range(*(bisect_left(self.shards, end, key=_SOURCE) for end in (sources[0], sources[-1] + 1)))
+        """Return the numbers of the shards that some neighbouring inputs are in."""
+        begin = bisect_left(self.shards, sources[0], key=_LAST)
+        return range(begin, bisect_right(self.shards, sources[-1], begin, key=_FIRST))
 
     def bytes_of(self, sources: Sequence[int]) -> int:
         """Return the number of bytes of some neighbouring inputs."""
-        return sum(self.shards[number].size for number in self.numbers(sources))
+        return sum(extent.size for extent in self.extents(sources))
 
     def check_unchanged(self, shard: Shard) -> None:
-        """Raise ``DataError`` if the input of a shard, or of a folder the files of the shard, have changed."""
-        path, then = self.inputs[shard.source], self.identities[shard.source]
+        """Raise ``DataError`` if the inputs of a shard, or of a folder the files of the shard, have changed."""
+        for extent in shard.extents:
+            self._check_unchanged(extent)
+
+    def _check_unchanged(self, extent: Extent) -> None:
+        path, then = self.inputs[extent.source], self.identities[extent.source]
         with _remaining(path):
-            if self.kinds[shard.source].format == FOLDER:
-                files = self._files(shard.source)
-                now: Any = [len(files), state_of(path, files[shard.begin : shard.end]).digest]
-                then = [then[0], then[1 + self.of(shard.source).index(shard)]]
+            if self.kinds[extent.source].format == FOLDER:
+                files = self._files(extent.source)
+                now: Any = [len(files), state_of(path, files[extent.begin : extent.end]).digest]
+                then = [then[0], then[1 + self.extents([extent.source]).index(extent)]]
             else:
                 now = identity(path)
         if now != then:
@@ -199,7 +263,7 @@ class Shards:
 
     def column(self, name: str, parts: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
         """Return a field of all documents from the stored columns of the shards, as ``WholeInputs.column`` does."""
-        are_json = [self.kinds[shard.source].format == "jsonl" for shard in self.shards]
+        are_json = [self.kind(shard).format == "jsonl" for shard in self.shards]
         return joined(name, parts, are_json, self.place)
 
     def place(self, shard: int, row: int) -> tuple[str, int]:
@@ -237,23 +301,31 @@ class Shards:
     def pieces(
         self, shard: Shard, *, whole: bool = False, markup: bool = False, documents: int | None = None
     ) -> Iterator[InputPiece]:
-        """Yield the records of a shard as collections; ``Needs`` explains the parameters.
+        """Yield the records of a shard as collections; see ``pieces_of``. *documents* are all of the shard."""
+        only = documents if len(shard.extents) == 1 else None
+        for extent in shard.extents:
+            yield from self.pieces_of(extent, whole=whole, markup=markup, documents=only)
+
+    def pieces_of(
+        self, extent: Extent, *, whole: bool = False, markup: bool = False, documents: int | None = None
+    ) -> Iterator[InputPiece]:
+        """Yield the records of an extent as collections; ``Needs`` explains the parameters.
 
         Names, places and rejected records are numbered as in the whole input. Raises ``DataError`` for an input that
         has changed or was removed, and for one that cannot be read.
         """
-        path, form = self.inputs[shard.source], self.kinds[shard.source].format
-        request = self.request if shard.source < self.texts else self.request.with_address()
+        path, form = self.inputs[extent.source], self.kinds[extent.source].format
+        request = self.request if extent.source < self.texts else self.request.with_address()
         with _remaining(path):
-            self.check_unchanged(shard)
+            self._check_unchanged(extent)
             if form == FOLDER:
-                files = self._files(shard.source)[shard.begin : shard.end]
+                files = self._files(extent.source)[extent.begin : extent.end]
                 folders = sum(one.format == FOLDER for one in self.kinds)
                 found = iter([Folder(path, request, files, prefixed=folders > 1, markup=markup)])
             else:
-                found = reader(form).pieces(path, request, shard, self.size, Needs(whole, markup, documents))
+                found = reader(form).pieces(path, request, extent, self.size, Needs(whole, markup, documents))
             for piece in found:
-                if shard.source < self.texts:
+                if extent.source < self.texts:
                     piece.take_sites()
                 elif request.html is not None and not markup:
                     replace_markup([piece], request)

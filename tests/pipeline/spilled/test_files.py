@@ -30,7 +30,7 @@ from neardup.model.errors import (
 from neardup.model.memory import LEAST_OF_RUN
 from neardup.pipeline.spilled import common_shingles as stages
 from neardup.pipeline.spilled import files, output_records, run
-from neardup.pipeline.spilled.outputs import record_place
+from neardup.pipeline.spilled.outputs import record_places
 from neardup.sources.shards import Shards
 from neardup.text import common_shingles
 from neardup.text.common_shingles import CommonShingles
@@ -578,12 +578,12 @@ def test_a_file_that_a_run_has_named_before_it_was_interrupted_is_its_own(tmp_pa
 
 def test_a_process_that_left_a_run_names_no_output(job_of, sources):
     job = job_of(sources)
-    record_place(job, "a.jsonl")
-    record_place(job, "a.jsonl")  # such as after an interruption between the record and the name
+    record_places(job, ["a.jsonl"])
+    record_places(job, ["a.jsonl"])  # such as after an interruption between the record and the name
     job.journal.claims.leave()
-    record_place(job, "a.jsonl")
+    record_places(job, ["a.jsonl"])
     with pytest.raises(StorageBusy):
-        record_place(job, "b.jsonl")
+        record_places(job, ["b.jsonl"])
 
 
 @pytest.fixture
@@ -808,14 +808,14 @@ def test_a_run_goes_on_after_a_disk_that_refuses(tmp_path, sources, monkeypatch,
 def test_no_piece_is_larger_than_its_share(tmp_path, sources, small_parts, monkeypatch):
     small_parts(2000)
     sizes = []
-    pieces = Shards.pieces
+    pieces = Shards.pieces_of
 
     def measured(*given, **options):
         for piece in pieces(*given, **options):
             sizes.append(sum(len(text or "") for text in piece.texts.to_pylist()))
             yield piece
 
-    monkeypatch.setattr(Shards, "pieces", measured)
+    monkeypatch.setattr(Shards, "pieces_of", measured)
     dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "w")
     assert len(sizes) > 20
     assert max(sizes) <= 2 * 2000

@@ -169,19 +169,19 @@ def test_parquet_that_readers_would_refuse_is_not_written(tmp_path, work, target
                 path.unlink()
 
 
-@pytest.mark.parametrize("schema", ["AAAA", "é", "", 5, None])
-def test_damaged_fields_of_a_shard_are_named(tmp_path, schema):
+@pytest.mark.parametrize("schemas", [["AAAA"], ["é"], [""], [], 5, [None]])
+def test_damaged_fields_of_a_shard_are_named(tmp_path, schemas):
     (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
     run = partial(dedup_files, [tmp_path / "a.jsonl"], tmp_path / "o.parquet", work=tmp_path / "w", keep_work=True)
     run()
     path = next((tmp_path / "w").glob("run-*/done/fields--0.json"))
-    path.write_text(json.dumps({**json.loads(path.read_bytes()), "schema": schema}))
-    if isinstance(schema, str):
+    path.write_text(json.dumps({**json.loads(path.read_bytes()), "schemas": schemas}))
+    if schemas in ([], ["AAAA"], ["é"], [""]):
         with pytest.raises(StorageDamaged, match=r"fields--0.json: .*; remove the work folder, and run again"):
             run(force=True)
     else:  # it is no record of this stage, which is done again
         run(force=True)
-        assert isinstance(json.loads(path.read_bytes())["schema"], str)
+        assert isinstance(json.loads(path.read_bytes())["schemas"][0], str)
 
 
 def test_inputs_with_other_types_are_written_to_several_files(tmp_path):
@@ -215,17 +215,17 @@ def test_fields_are_those_of_the_inputs_that_are_converted(tmp_path, small_parts
 @pytest.mark.parametrize("form", [None, "parquet"])
 def test_parts_of_a_shard_are_written_together(tmp_path, sources, small_parts, monkeypatch, form):
     small_parts(4000)
-    read, pieces = [], Shards.pieces
+    read, pieces = [], Shards.pieces_of
 
-    def noted(self, shard, **options):
-        read.append(shard)
-        return pieces(self, shard, **options)
+    def noted(self, extent, **options):
+        read.append(extent)
+        return pieces(self, extent, **options)
 
     def options(name):
         return {"work": tmp_path / "w", "part_size": 300, "out_format": form, "mark": tmp_path / name, "threads": 1}
 
     with monkeypatch.context() as patch:
-        patch.setattr(stage, "write", lambda *_, **__: patch.setattr(Shards, "pieces", noted) or write(*_, **__))
+        patch.setattr(stage, "write", lambda *_, **__: patch.setattr(Shards, "pieces_of", noted) or write(*_, **__))
         dedup_files(sources, **options("small"))
     assert len([*(tmp_path / "small").iterdir()]) > 3 * len({*read})
     assert len(read) <= 2 * len({*read})
@@ -357,3 +357,45 @@ def test_pages_are_written_by_their_own_function_once_the_summary_is_made(tmp_pa
     archive = archive_of_pages(tmp_path / "pages.warc.gz")
     dedup_files([archive], tmp_path / "out.jsonl", work=tmp_path / "work", threads=2)
     assert done[-2:] == ["summary", "whole"]
+
+
+def test_many_small_inputs_have_an_output_each_and_few_files_in_the_work_folder(tmp_path, records, small_parts):
+    """Their decisions and outputs are those of a run in which each input is read by itself."""
+    (tmp_path / "in").mkdir()
+    paths, begin = [], 0
+    for number in range(60):
+        own = records[begin : begin + number % 5]
+        begin += number % 5
+        form = ("jsonl", "csv", "parquet")[number // 20]
+        paths.append(tmp_path / "in" / f"{number:02}.{form}")
+        if form == "jsonl":
+            paths[-1].write_text("".join(json.dumps(record) + "\n" for record in own))
+            continue
+        names = ["id", "title", "text"]
+        table = pa.table({name: pa.array([record.get(name) for record in own], pa.string()) for name in names})
+        pa.csv.write_csv(table, paths[-1]) if form == "csv" else pq.write_table(table, paths[-1])
+    runs = {}
+    for size in (1, 1 << 20):
+        small_parts(size)
+        work, out = tmp_path / f"w{size}", tmp_path / f"out{size}"
+        out.mkdir()
+        found = dedup_files(
+            paths, out / "kept", report=out / "r.parquet", mark=out / "marked", work=work, keep_work=True
+        )
+        outputs = {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*.*"))}
+        runs[size] = found.result.decisions.to_pydict(), outputs, len([*work.rglob("*")])
+    assert [str(one) for one in runs[1][:2]] == [str(one) for one in runs[1 << 20][:2]]
+    assert len(runs[1][1]) == 2 * len(paths) + 1
+    assert runs[1 << 20][2] < len(paths) < runs[1][2]
+
+
+def test_revisit_records_name_the_archive_of_the_kept_page(tmp_path):
+    paths = [tmp_path / f"{number}.warc.gz" for number in range(4)]
+    for number, path in enumerate(paths):
+        path.write_bytes(
+            packed([page(one, f"<p>The text of page {one}, in archive {number % 2}.") for one in range(2)])
+        )
+    outputs = [tmp_path / "memory.warc.gz", tmp_path / "pieces.warc.gz"]
+    for out, options in zip(outputs, ({}, {"work": tmp_path / "w"}), strict=True):
+        assert dedup_files(paths, out, revisits=True, **options).result.summary.exact == 4
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()

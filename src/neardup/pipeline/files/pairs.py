@@ -4,7 +4,6 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import compress
 from pathlib import Path
 from typing import Any, Final, Self
 
@@ -113,18 +112,19 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
         terms = terms_of(shards, chosen, shards.extraction, {}, compared=compared, pairs=searched)
         with journal_of(folder, terms, restart=restart) as journal:
             stages = Stages(journal, engine, follow)
-            begun = stages.one("split-", lambda: {"shards": shards.cut(min(SHARD, block)).to_dict()})
+            begun = stages.one("split-", lambda: {"shards": shards.cut(min(SHARD, block), compared).to_dict()})
             shards = Shards.from_dict(begun["shards"], request)
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
             sizes = [shard.size for shard in shards.shards]
             with abandoning(journal, but=RESTORABLE):
                 records = stages.each("shingle-", partial(shingle, job, rule), sizes, "read")
-                sources = [shard.source for shard in shards.shards]
-                for own in ([one < compared for one in sources], [one >= compared for one in sources]):
-                    paths = [display(shards.inputs[source]) for source in sorted({*compress(sources, own)})]
-                    require_documents(job, [*compress(records, own)], paths)
+                number = sum(shard.source < compared for shard in shards.shards)
+                for own, paths in (
+                    (records[:number], shards.inputs[:compared]),
+                    (records[number:], shards.inputs[compared:]),
+                ):
+                    require_documents(job, own, [*map(display, paths)])
             stored = StoredSets(job, rule, records)
-            number = sum(shard.source < compared for shard in shards.shards)
             first = int(stored.shards[number]) if rule.between else None
             blocks = BlockPairs(stored.sizes, first or 0, block, rule)
             one_by_one = Stages(journal, engine, follow, lambda _: map)  # each with all threads

@@ -362,13 +362,7 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
     if is_mixed(whole.type):
         parts = [_converted(kind, part) for part in typed_parts(whole)]
         return pc.coalesce(pa.nulls(len(whole), wanted), *parts)
-    if pa.types.is_dictionary(whole.type):
-        whole = whole.dictionary_decode()
-    elif pa.types.is_run_end_encoded(whole.type):
-        whole = pc.run_end_decode(whole)
-    if kind != "number" and pa.types.is_floating(whole.type):
-        whole = whole.cast(pa.float64())
-        whole = pc.if_else(pc.is_nan(whole), pa.scalar(None, whole.type), whole)
+    whole = _unpacked(kind, whole)
     if whole.null_count == len(whole):
         return pa.nulls(len(whole), wanted)
     if not is_one_of(whole.type, (*_WRITTEN, *_TAKEN[kind])):
@@ -381,6 +375,18 @@ def _converted(kind: str, whole: pa.Array) -> pa.Array:
     if kind == "time":
         _require_years(found)
     return found
+
+
+def _unpacked(kind: str, whole: pa.Array) -> pa.Array:
+    """Return values without a dictionary or run ends; NaN is a number, and otherwise a missing value."""
+    if pa.types.is_dictionary(whole.type):
+        whole = whole.dictionary_decode()
+    elif pa.types.is_run_end_encoded(whole.type):
+        whole = pc.run_end_decode(whole)
+    if kind != "number" and pa.types.is_floating(whole.type):
+        whole = whole.cast(pa.float64())
+        whole = pc.if_else(pc.is_nan(whole), pa.scalar(None, whole.type), whole)
+    return whole
 
 
 def _numbers(exact: pa.Array) -> pa.Array:

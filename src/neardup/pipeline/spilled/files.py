@@ -92,7 +92,7 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
         if earlier.indexes or any(map(needs_copy, shards.inputs)):
             shards = _copied(shards, stages, outputs, settings)
         settings = _learned(inputs, shards, stages, outputs, settings)
-        begun = _begun(replace(shards, request=settings.request), size, stages, state, settings)
+        begun = _begun(replace(shards, request=settings.request), size, compared, stages, state, settings)
         shards = Shards.from_dict(begun["shards"], settings.request)
         job = replace(job_of(journal, settings.scheme, begun, terms), shards=shards, held=HeldTexts(_HELD * size))
         has_read = _has_work(journal)
@@ -347,7 +347,9 @@ def _check_report(shards: Shards, settings: RunSettings) -> None:
         check_table(report, shards.inputs, force=settings.force, or_page=or_page, name="report")
 
 
-def _begun(shards: Shards, size: int, stages: Stages, state: State | None, settings: RunSettings) -> dict[str, Any]:
+def _begun(  # noqa: PLR0913, PLR0917 - the inputs and how to cut them, and the run
+    shards: Shards, size: int, compared: int, stages: Stages, state: State | None, settings: RunSettings
+) -> dict[str, Any]:
     """Return what a run keeps for all its stages: its shards, the key of its digests, and the segments of the state.
 
     Raises ``StorageDamaged`` if a run has lost that, which it cannot make again, and ``RunChanged`` if a state has
@@ -361,7 +363,7 @@ def _begun(shards: Shards, size: int, stages: Stages, state: State | None, setti
 
     def begin() -> dict[str, Any]:
         return {
-            "shards": shards.cut(size).to_dict(),
+            "shards": shards.cut(size, compared).to_dict(),
             "salt": secrets.token_bytes(16).hex() if known is None else known.salt,
             "segments": [] if known is None else [part.name for part in known.segments],
             "segment": secrets.token_hex(8),  # that the run adds

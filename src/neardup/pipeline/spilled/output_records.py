@@ -30,7 +30,7 @@ from neardup.pipeline.spilled.outputs import (
     make_folder,
     own_format,
     parts_of,
-    record_place,
+    record_places,
     remove_other_parts,
     reporting,
     require_own,
@@ -38,7 +38,7 @@ from neardup.pipeline.spilled.outputs import (
 )
 from neardup.pipeline.spilled.run import Stages
 from neardup.pipeline.spilled.stored_documents import StoredResult
-from neardup.sources.collection import InputPiece
+from neardup.sources.collection import Extent, InputPiece
 from neardup.sources.formats import PAGE_FORMATS, Kind, display, is_url, kind
 from neardup.sources.output import PAGES, is_page, is_special, output_kind, write_file
 from neardup.sources.pages import extracting
@@ -86,31 +86,36 @@ def write_outputs(
         stage = f"report-{reporting(job, outputs, report)}"
         stages.one(stage, partial(_write_report, job, result, report, settings.page))
     parts = parts_of(result, outputs)
-    groups = together(result, parts)
+    tasks = together(job.shards, result, parts)
     special = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
     stage = f"{'print' if special else 'write'}-{writing(job, outputs)}"
-    function = partial(write, job, result, groups, reading_ahead=len(groups) < stages.engine.threads)
-    sizes = _sizes(job.shards, groups)
-    marks = [task for task, group in enumerate(groups) if group[0].output.target == "mark"]
+    function = partial(write, job, result, tasks, reading_ahead=len(tasks) < stages.engine.threads)
+    sizes = _sizes(job.shards, tasks)
+    marks = [task for task, groups in enumerate(tasks) if groups[0][0].output.target == "mark"]
     stages.each(stage, function, sizes, "write", only=marks)  # first: they fail if a record has a field of theirs
     stages.each(stage, function, sizes, "write")
     remove_other_parts(outputs, parts)
 
 
 def _fields(shards: Shards, task: int) -> dict[str, Any]:
-    """Return the schema of the records of a shard, and why only Parquet can represent them, if that is so.
+    """Return the schemas of the extents of a shard, and why only Parquet can represent their records, if that is so.
 
-    Of inputs whose values can all be written, other than JSON lines, only the first shard has a schema.
+    Of inputs whose values can all be written, other than JSON lines, only the first extent has a schema.
     """
-    shard = shards.shards[task]
-    path, form = shards.inputs[shard.source], shards.kinds[shard.source].format
+    found = [_fields_of(shards, extent) for extent in shards.shards[task].extents]
+    schemas = [b64encode(schema.serialize()).decode() for schema, _ in found]
+    return {"schemas": schemas, "misfits": [misfit for _, misfit in found]}
+
+
+def _fields_of(shards: Shards, extent: Extent) -> tuple[pa.Schema, str | None]:
+    path, form = shards.inputs[extent.source], shards.kinds[extent.source].format
     source = display(path)
     checked = form == "parquet" and has_limits(reader(form).columns_in(path))
-    pieces = shards.pieces(shard, whole=True, markup=True)
+    pieces = shards.pieces_of(extent, whole=True, markup=True)
     schemas: list[pa.Schema] = []
     misfit: str | None = None
     if form != "jsonl" and not checked:
-        pieces = islice(pieces, shards.of(shard.source)[0] == shard)
+        pieces = islice(pieces, shards.extents([extent.source])[0] == extent)
     for piece in pieces:
         schemas.append(piece.schema)
         if not checked:
@@ -122,7 +127,7 @@ def _fields(shards: Shards, task: int) -> dict[str, Any]:
             break
     schema = united((source, one) for one in schemas)
     check_levels(source, schema)  # Arrow cannot read a schema with more
-    return {"schema": b64encode(schema.serialize()).decode(), "misfit": misfit}
+    return schema, misfit
 
 
 def _schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema:
@@ -131,22 +136,24 @@ def _schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema
     Raises ``DataError`` for records that it cannot represent, and ``StorageDamaged`` for a damaged record of a shard.
     """
     names = [display(path) for path in shards.inputs]
-    numbers = sorted(shards.numbers(output.sources))
-    owners = [names[shards.shards[number].source] for number in numbers]
-    records, form = journal.records("fields-", numbers), output_kind(output.path, "jsonl").format
-    read: list[pa.Schema] = []
-    for number, record in zip(numbers, records, strict=True):
+    numbers, form = shards.numbers(output.sources), output_kind(output.path, "jsonl").format
+    found: list[tuple[str, pa.Schema, str | None]] = []
+    for number, record in zip(numbers, journal.records("fields-", numbers), strict=True):
         try:
-            read.append(pa.ipc.read_schema(pa.py_buffer(b64decode(record["schema"]))))
+            every = zip(shards.shards[number].extents, record["schemas"], record["misfits"], strict=True)
+            for extent, schema, misfit in every:
+                if output.sources[0] <= extent.source <= output.sources[-1]:
+                    read = pa.ipc.read_schema(pa.py_buffer(b64decode(schema)))
+                    found.append((names[extent.source], read, misfit))
         except (ValueError, OSError, pa.ArrowException) as error:  # Arrow has OSError for some of its own
             raise StorageDamaged(str(journal.path("done", f"fields--{number}.json")), OTHER) from error
     why = TOGETHER if len(output.sources) > 1 else ONLY_LINES
-    schema = united(zip(owners, read, strict=True), why)
-    check_representable(", ".join(names[source] for source in output.sources), schema, form)
-    for owner, record in zip(owners, records, strict=True):
-        if form != "parquet" and (misfit := record.get("misfit")) is not None:
+    whole = united(((owner, schema) for owner, schema, _ in found), why)
+    check_representable(", ".join(names[source] for source in output.sources), whole, form)
+    for owner, _, misfit in found:
+        if form != "parquet" and misfit is not None:
             raise DataError(owner, misfit, "unrepresentable")
-    return schema
+    return whole
 
 
 def _writes_texts(shards: Shards, output: Output) -> bool:
@@ -155,22 +162,42 @@ def _writes_texts(shards: Shards, output: Output) -> bool:
     return pages and own_format(shards, output) is None
 
 
-def together(result: StoredResult, parts: Sequence[Part]) -> list[list[Part]]:
-    """Return the parts that each task writes: those of an output that begin in the same shard, which is read once."""
+def together(shards: Shards, result: StoredResult, parts: Sequence[Part]) -> list[list[list[Part]]]:
+    """Return the parts that each task writes, in groups.
+
+    A group has those of an output that begin in the same shard, which is read once. A task has one group, or those of
+    the small inputs of one shard: each task costs a run some files.
+    """
     signed = result.documents.signed
     edges = signed.edges - signed.first
 
     def place(part: Part) -> tuple[Output, int]:
         return part.output, int(np.searchsorted(edges, part.begin, "right"))
 
-    return [[*group] for _, group in groupby(parts, place)]
+    def task(group: Sequence[Part]) -> tuple[str, int | str]:
+        output = group[0].output
+        numbers = shards.numbers(output.sources)
+        return output.target, group[0].path if output.part or len(numbers) > 1 else numbers.start
+
+    groups = [[*group] for _, group in groupby(parts, place)]
+    return [[*own] for _, own in groupby(groups, task)]
 
 
 def write(
-    job: Job, result: StoredResult, groups: Sequence[Sequence[Part]], task: int, *, reading_ahead: bool = False
+    job: Job, result: StoredResult, tasks: Sequence[Sequence[Sequence[Part]]], task: int, *, reading_ahead: bool = False
 ) -> dict[str, Any]:
-    """Write some files of an output, one *reading ahead* in another thread; return their sizes, if they are files."""
-    group = groups[task]
+    """Write some outputs, each *reading ahead* in another thread; return their sizes, if they are files."""
+    paths = [part.path for group in tasks[task] for part in group]
+    files: dict[str, int] = {}
+    for number, group in enumerate(tasks[task]):
+        files |= _write(job, result, group, () if number else paths, reading_ahead=reading_ahead)
+    return {"files": files}
+
+
+def _write(
+    job: Job, result: StoredResult, group: Sequence[Part], paths: Sequence[str], *, reading_ahead: bool
+) -> dict[str, int]:
+    """Write the files of a group; record those at these *paths* before the first one gets its name."""
     output, alone = group[0].output, len(group) == 1
     form = own_format(job.shards, output)
     schema = _schema_of(job.shards, output, job.journal) if form is None else None
@@ -186,9 +213,11 @@ def write(
         with writer as append:
             for _, *each in own:
                 append(*each)
-            record_place(job, part.path)
+            if paths:
+                record_places(job, paths)
         files |= _size_of(part.path)
-    return {"files": files}
+        paths = ()
+    return files
 
 
 def _records(
@@ -225,21 +254,21 @@ def _belongs(piece: InputPiece, first: int, part: Part) -> bool:
 def _pieces(job: Job, result: StoredResult, group: Sequence[Part], *, copied: bool) -> Iterator[tuple[InputPiece, int]]:
     """Yield the pieces of the inputs with documents of a group of parts, and the position of their first document.
 
-    Shards without documents are read, too: an output without documents has their columns.
+    Extents without documents are read, too: an output without documents has their columns.
     """
     begin, end, sources = group[0].begin, group[-1].end, group[0].output.sources
     signed, request = result.documents.signed, job.shards.request
     markup = copied or request.html is not None  # neither copies nor fields need texts
     shards = replace(job.shards, request=replace(request, whole_texts=not copied))
-    numbers, edges = job.shards.numbers(sources), signed.edges - signed.first
-    firsts, lasts = edges[:-1][numbers.start : numbers.stop], edges[1:][numbers.start : numbers.stop]
-    for place in np.flatnonzero((firsts == lasts) | ((firsts < end) & (lasts > begin))).tolist():
-        first, last = int(firsts[place]), int(lasts[place])
+    for extent, *edges in signed.extents(sources):
+        first, last = (edge - signed.first for edge in edges)
+        if first < last and (first >= end or last <= begin):
+            continue
         documents = last - first if copied else None  # copies need no ids, and no further check
-        for piece in shards.pieces(shards.shards[numbers[place]], whole=True, markup=markup, documents=documents):
+        for piece in shards.pieces_of(extent, whole=True, markup=markup, documents=documents):
             yield piece, first
             first += len(piece)
-            if end <= first < last:  # the rest of the shard is in other parts
+            if end <= first < last:  # the rest of the extent is in other parts
                 break
 
 
@@ -249,7 +278,7 @@ def _write_report(
     """Write the report: a page if *page* can render it, otherwise the table of decisions, some rows at a time."""
     if page is not None and is_page(path):
         rendered = page(result)
-        record_place(job, path)
+        record_places(job, [path])
         write_file(path, rendered, PAGES, force=True)
         return {}
     number = len(result.documents)
@@ -258,7 +287,7 @@ def _write_report(
     def tables() -> Iterator[pa.Table]:
         for begin, end in pairwise(edges):
             yield result.rows(begin, end)
-        record_place(job, path)  # just before the report gets its name
+        record_places(job, [path])  # just before the report gets its name
 
     reading = reading_terms(job.shards.request, job.shards.extraction)
     terms: dict[str, Any] = {"scheme": job.scheme, "policy": job.policy, "reading": reading}
@@ -272,13 +301,12 @@ def _size_of(path: str) -> dict[str, int]:
     return {str(real): real.stat().st_size} if real.is_file() else {}
 
 
-def _sizes(shards: Shards, groups: Sequence[Sequence[Part]]) -> list[int]:
+def _sizes(shards: Shards, tasks: Sequence[Sequence[Sequence[Part]]]) -> list[int]:
     """Return the bytes of the inputs of each task that writes, if all parts of an output are alike."""
-    number = Counter(part.output.path for group in groups for part in group)
-    outputs = [group[0].output for group in groups]
-    sources = {output.path: output.sources for output in outputs}
+    number = Counter(part.output.path for groups in tasks for group in groups for part in group)
+    sources = {group[0].output.path: group[0].output.sources for groups in tasks for group in groups}
     sizes = {path: shards.bytes_of(own) / number[path] for path, own in sources.items()}
-    return [round(sizes[output.path] * len(group)) for output, group in zip(outputs, groups, strict=True)]
+    return [round(sum(sizes[group[0].output.path] * len(group) for group in groups)) for groups in tasks]
 
 
 def _require_room(shards: Shards, outputs: Sequence[Output], result: StoredResult, report: str | None) -> None:

@@ -146,27 +146,25 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
         require_new(display(shards.inputs[source]), MARKS, shards.first_fields(source))
 
 
-def record_place(job: Job, path: str) -> None:
-    """Record that a complete output is about to get its name: a file that is there later is that of the run.
+def record_places(job: Job, paths: Sequence[str]) -> None:
+    """Record that complete outputs are about to get their names: a file that is there later is that of the run.
 
-    Raises ``StorageBusy`` if this process no longer shares the run, so that the output gets no name that is not
+    Raises ``StorageBusy`` if this process no longer shares the run, so that the outputs get no name that is not
     recorded.
     """
-    place = _place(job, path)
-    if not job.journal.attempt(place, 0, lambda _: {}) and not job.journal.done(place):
+    stage, absolute = f"{PLACE}-{job.deciding}", [*map(_absolute, paths)]
+    task = int(digest(absolute), 16)
+    if not job.journal.attempt(stage, task, lambda _: {"paths": absolute}) and task not in job.journal.done(stage):
         raise StorageBusy(str(job.journal.folder), "another process has taken over this run, and writes its outputs")
 
 
 def require_own(job: Job, outputs: Sequence[Output], report: str | None, *, force: bool) -> None:
     """Raise ``OutputRefused`` for a file that others have made since the outputs were checked, but not with *force*."""
+    own = {path for record in job.journal.records(f"{PLACE}-{job.deciding}") for path in record["paths"]}
     for path in () if force else targets_of(outputs, report):
         there = not is_special(path) and (exists(path) if is_url(path) else Path(path).exists())
-        if there and not job.journal.done(_place(job, path)):
+        if there and _absolute(path) not in own:
             raise OutputRefused(display(path), "it exists already", "exists")
-
-
-def _place(job: Job, path: str) -> str:
-    return f"{PLACE}-{digest([job.deciding, _absolute(path)])}"
 
 
 def make_folder(path: str) -> list[Path]:
@@ -211,7 +209,7 @@ def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
 
 def remove_other_parts(outputs: Sequence[Output], parts: Sequence[Part]) -> None:
     """Remove the parts that runs with more parts, or of another format, have left in the same folders."""
-    for output in outputs:
+    for output in (output for output in outputs if output.part):
         names = {Path(part.path).name for part in parts if part.output == output}
         for path in _existing_parts(output):
             if Path(path).name not in names:

@@ -4,9 +4,9 @@ from typing import Annotated, Any, Final, get_type_hints
 
 import msgspec
 
-from neardup.sources.collection import Shard
 from neardup.sources.record_faults import Count, RecordFaults
 from neardup.sources.request import Request
+from neardup.sources.shards import Shard
 
 Files = dict[str, Count]
 _AS_WRITTEN: Final = {"max_bytes": Annotated[int, msgspec.Meta(ge=1)], "extraction": dict[str, Any], "processes": None}
@@ -23,7 +23,7 @@ class _Shards(msgspec.Struct):
     texts: Count
 
     def __post_init__(self) -> None:
-        if len(self.identities) != len(self.inputs) or any(shard.source >= len(self.inputs) for shard in self.shards):
+        if len(self.identities) != len(self.inputs) or any(shard.last >= len(self.inputs) for shard in self.shards):
             raise ValueError("shards of other inputs")
 
 
@@ -46,8 +46,12 @@ class _Learned(msgspec.Struct):
 
 
 class _Fields(msgspec.Struct):
-    schema: str
-    misfit: str | None
+    schemas: list[str]
+    misfits: list[str | None]
+
+
+class _Placed(msgspec.Struct):
+    paths: list[str]
 
 
 def _counts(*names: str, **more: Any) -> type[msgspec.Struct]:
@@ -60,6 +64,7 @@ _SIGNED: Final = _counts(
     "features",
     seconds=float,
     revisits=bool,
+    numbers=list[Count],
     lacking=dict[str, list[str]],
     **get_type_hints(RecordFaults, include_extras=True),
 )
@@ -76,6 +81,7 @@ KINDS: Final[dict[str, Any]] = {  # by the first part of the name of a stage
     "gather": _counts("features"),
     "settle": _counts("compared"),
     "fields": _Fields,
+    "place": _Placed,
     "learn": _Learned,
     "decide": _counts("kept", "exact", "near", "empty", "too_short", rules=list[str]),
 }

@@ -1,9 +1,10 @@
 """Signing: each shard is read once, and what later stages need to know of its documents is stored."""
 
 import time
+from bisect import bisect_right
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from math import prod
 from typing import Any, Final, cast
 
@@ -23,7 +24,7 @@ from neardup.pipeline.digests import equals, exchanged
 from neardup.pipeline.spilled.earlier_documents import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import ID, IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
-from neardup.sources.collection import InputPiece
+from neardup.sources.collection import Extent, InputPiece
 from neardup.sources.compression import within_memory
 from neardup.sources.fields import with_one_order
 from neardup.sources.formats import display
@@ -52,6 +53,7 @@ class Signed:
     def __init__(self, job: Job, records: Sequence[dict[str, Any]]) -> None:
         """Describe the documents of the first shards, with their *records*; usually of all."""
         self._job, numbers = job, [record["documents"] for record in records]
+        self._numbers = [record["numbers"] for record in records]
         self.edges: Positions = len(job.earlier) + np.concatenate([[0], np.cumsum(numbers, dtype=np.int64)])
         """Where each shard's documents begin, and the number of all at last."""
         own = job.shards.shards[: len(numbers)]
@@ -137,6 +139,28 @@ class Signed:
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
 
+    def extents(self, sources: Sequence[int]) -> Iterator[tuple[Extent, int, int]]:
+        """Yield the extents of some neighbouring inputs, and the positions where their documents begin and end."""
+        for shard in self._job.shards.numbers(sources):
+            for extent, edges in zip(
+                self._job.shards.shards[shard].extents, pairwise(self._inside(shard)), strict=True
+            ):
+                if sources[0] <= extent.source <= sources[-1]:
+                    yield extent, *edges
+
+    def sources(self, shard: int, rows: Positions) -> list[int]:
+        """Return the inputs that some documents of a shard are from."""
+        extents = self._job.shards.shards[shard].extents
+        places = np.searchsorted(self._inside(shard), self.edges[shard] + rows, side="right") - 1
+        return [extents[place].source for place in places.tolist()]
+
+    def _inside(self, shard: int) -> list[int]:
+        """Return where the documents of each extent of a shard begin, and the end of the last."""
+        edges = [*accumulate(self._numbers[shard], initial=int(self.edges[shard]))]
+        if len(edges) != len(self._job.shards.shards[shard].extents) + 1 or edges[-1] != self.edges[shard + 1]:
+            raise self._job.damaged(of_shard(SIGNED, shard))
+        return edges
+
     def offsets(self, shard: int, rows: Positions) -> list[int | None]:
         """Return the bytes that the records of some documents of a shard begin at; nulls where there are none."""
         table = self._table(IDS, shard, ID)
@@ -175,9 +199,21 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     revisits: list[pa.Table] = []
     faults = RecordFaults()
     lacking = LackingFields(fields_of(job))
-    source = job.shards.inputs[job.shards.shards[task].source]
-    with within_memory(source):
-        for piece in job.held.holding(task, job.shards.pieces(job.shards.shards[task])):
+    shard = job.shards.shards[task]
+    numbers = [0] * len(shard.extents)
+
+    def pieces() -> Iterator[InputPiece]:
+        for place, extent in enumerate(shard.extents):
+            for piece in job.shards.pieces_of(extent):
+                numbers[place] += len(piece)
+                yield piece
+
+    def source(row: int) -> str:
+        place = bisect_right([*accumulate(numbers)], row)
+        return job.shards.inputs[shard.extents[place].source]
+
+    with within_memory(" to ".join(dict.fromkeys(job.shards.inputs[one] for one in (shard.source, shard.last)))):
+        for piece in job.held.holding(task, pieces()):
             faults.add(piece)
             own = lacking.add(piece)
             if len(piece):
@@ -189,10 +225,12 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
     for name in job.policy.value_fields if tables else ():
         place = table.column_names.index(_RANKING + name)
         table = table.set_column(
-            place, _RANKING + name, with_one_order(name, table.column(place), lambda _: display(source))
+            place, _RANKING + name, with_one_order(name, table.column(place), lambda row: display(source(row)))
         )
     files = job.save_table(of_shard(SIGNED, task), table)
-    files |= job.save_table(of_shard(IDS, task), pa.concat_tables(ids or [pa.schema(ID).empty_table()]))
+    files |= job.save_table(
+        of_shard(IDS, task), pa.concat_tables(ids or [pa.schema(ID).empty_table()], promote_options="default")
+    )
     files |= job.save_table(of_shard(REVISITS, task), pa.concat_tables(revisits)) if revisits else {}
     return {
         **msgspec.to_builtins(faults),
@@ -200,6 +238,7 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
         "text": int(table.column("length").to_numpy().sum()),
         "features": int(table.column("features").to_numpy().sum()),
         "revisits": len(revisits) > 0,
+        "numbers": numbers,
         "lacking": lacking.found,
         "files": files,
     }

@@ -83,9 +83,9 @@ class StoredDocuments:
         for shard in np.unique(shards).tolist():
             rows = there[shards == shard]
             known = signed.offsets(shard, places[rows] - signed.edges[shard])
-            source = self._job.shards.inputs[self._job.shards.shards[shard].source]
-            for row, offset in zip(rows.tolist(), known, strict=True):
-                paths[row], offsets[row] = source, offset
+            sources = signed.sources(shard, places[rows] - signed.edges[shard])
+            for row, source, offset in zip(rows.tolist(), sources, known, strict=True):
+                paths[row], offsets[row] = self._job.shards.inputs[source], offset
         return originals(paths, offsets)
 
     def _stored(self, positions: Positions) -> Positions:

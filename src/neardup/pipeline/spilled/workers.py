@@ -198,8 +198,8 @@ class _Tasks:
         return Signed(self.job, records_of(self._folder, self.job))
 
     @cached_property
-    def groups(self) -> list[list[Part]]:
-        return together(self.result, parts_of(self.result, self._outputs))
+    def outputs(self) -> list[list[list[Part]]]:
+        return together(self.job.shards, self.result, parts_of(self.result, self._outputs))
 
     @cached_property
     def result(self) -> StoredResult:
@@ -214,5 +214,5 @@ _SHARED: Final[dict[str, Callable[[_Tasks, int], dict[str, Any]]]] = {
     "pair": lambda run, task: pair(run.job, task),
     "gather": lambda run, task: gather(run.job, run.signed, task),
     "settle": lambda run, task: settle(run.job, task),
-    "write": lambda run, task: write(run.job, run.result, run.groups, task),
+    "write": lambda run, task: write(run.job, run.result, run.outputs, task),
 }
