@@ -25,6 +25,7 @@ _HEADERS: Final = re.compile(
     rb"\n(content-type|content-encoding|transfer-encoding|link|x-robots-tag)[ \t]*:([^\n]*(?:\n[ \t][^\n]*)*)",
     re.IGNORECASE,
 )
+_ROBOTS: Final = "x-robots-tag"
 _FOLDED: Final = re.compile(r"\r?\n")  # a value that continues in the next line
 _CHUNK: Final = re.compile(rb"(?:\r?\n)?((?=[0-9a-fA-F])0*+[0-9a-fA-F]{0,8}+)[ \t]*(?:;[^\n]*)?\r?\n")
 _LINK: Final = re.compile(r"<([^<>]*)>((?:[^<,\"]|\"[^\"]*\")*)")
@@ -37,10 +38,6 @@ _GZIP_STEP: Final = 1 << 14  # each byte may expand to 1 KiB; most bodies are sh
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
 _BROTLI_STEP: Final = 1 << 16  # expanded bytes
 _CAREFUL: Final = 1 << 6  # bytes of brotli that are read at a time, to find damage
-_JOINED: Final = {
-    **dict.fromkeys(("content-type", "content-encoding", "transfer-encoding", "link"), ", "),
-    "x-robots-tag": "\n",
-}
 _AGENT: Final = re.compile(r"\s*(?!unavailable_after|max-)[\w*-]+\s*:")  # the crawler that the rest is for
 _CODINGS: Final = 5  # more are an attack
 _TOO_MANY: Final = f"more than {_CODINGS} codings"
@@ -95,7 +92,7 @@ def response(block: bytes) -> Response:
     fault = fault or long
     kind, charset = media_type(headers.get("content-type", ""))
     canonical = _canonical(headers["link"]) if "link" in headers else None
-    tags = headers["x-robots-tag"].split("\n") if "x-robots-tag" in headers else []
+    tags = headers[_ROBOTS].split("\n") if _ROBOTS in headers else []
     robots = ",".join([tag for tag in tags if not _AGENT.match(tag)])
     return Response(int(status[1]) if status else None, kind, charset, body, fault, canonical, robots)
 
@@ -150,14 +147,12 @@ def _canonical(links: str) -> str | None:
 
 
 def _fields(head: bytes) -> dict[str, str]:
-    """Return the headers that are read; the values of several headers of codings or links are joined."""
+    """Return the headers that are read; the values of several headers of one name are joined."""
     found: dict[str, str] = {}
     for name, value in _HEADERS.findall(head):
         key, given = name.decode().lower(), _FOLDED.sub(" ", value.decode("latin-1").strip())
-        if key not in found:
-            found[key] = given
-        elif key in _JOINED:
-            found[key] += _JOINED[key] + given
+        joint = "\n" if key == _ROBOTS else ", "
+        found[key] = f"{found[key]}{joint}{given}" if key in found else given
     return found
 
 

@@ -124,8 +124,10 @@ def check_separate(outputs: Mapping[str, AnyPath | None]) -> None:
         _require_name(path, name)
     places = [(name, path, Path(os.path.realpath(path))) for name, path in named if path != os.devnull]
     for (name, _, place), (other, path, second) in combinations(places, 2):
-        same = place == second or _is_same(place, second)
-        if same or place.is_relative_to(second) or second.is_relative_to(place):
+        same = place.is_relative_to(second) or second.is_relative_to(place)
+        with suppress(OSError):  # there is none, or the user may not look for it
+            same = same or place.samefile(second)  # such as by a hard link
+        if same:
             raise OutputsOverlap(path, name, other)
 
 
@@ -366,14 +368,6 @@ def _check_file(  # noqa: PLR0913 - as the functions that call it
 def _require_name(path: str, name: str) -> None:
     if not path:
         raise OutputRefused(name, "the path is empty")
-
-
-def _is_same(path: Path, other: Path) -> bool:
-    """Return whether two paths are those of one file, such as by a hard link."""
-    try:
-        return path.samefile(other)
-    except OSError:  # there is none, or the user may not look for it
-        return False
 
 
 def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = ()) -> None:

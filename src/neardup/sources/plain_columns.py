@@ -11,7 +11,7 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.model.arrow_types import BYTES, STRINGS, is_one_of, widened
+from neardup.model.arrow_types import BYTES, STRINGS, is_one_of, unpacked
 from neardup.model.errors import DataError
 
 _ONLY_PARQUET: Final = "which only Parquet can represent; write Parquet"
@@ -133,7 +133,7 @@ def _plain(array: pa.Array, name: str) -> pa.Array:
     """Return an array as ``plain`` does, or raise ``_Misfit`` with the name of the field inside of the column."""
     kind = array.type
     if pa.types.is_dictionary(kind):
-        return _plain(_decoded(array), name)
+        return _plain(unpacked(pa.chunked_array([array])).combine_chunks(), name)
     if isinstance(kind, pa.UuidType):
         return pa.array([None if value is None else str(value) for value in array.to_pylist()], pa.large_string())
     if isinstance(kind, pa.BaseExtensionType):
@@ -168,13 +168,6 @@ def _strings(array: pa.Array, name: str) -> pa.Array:
     except pa.ArrowInvalid:
         what = "binary values" if is_one_of(array.type, BYTES) else "strings"
         raise _Misfit(name, f"has {what} that are not UTF-8") from None
-
-
-def _decoded(array: pa.DictionaryArray) -> pa.Array:
-    """Return the values of a dictionary; Arrow cannot take views from one."""
-    kind = array.type.value_type
-    wide = widened(kind)
-    return array.dictionary_decode() if wide == kind else array.dictionary.cast(wide).take(array.indices)
 
 
 def _times(array: pa.Array, name: str) -> pa.Array:

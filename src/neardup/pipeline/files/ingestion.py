@@ -12,12 +12,10 @@ from shutil import rmtree
 from typing import Any, Final, Literal
 
 import numpy as np
-import pyarrow.compute as pc
 
 from neardup.engines.files import has_file
 from neardup.index.disk.columns import STRING
 from neardup.index.disk.store import Durability
-from neardup.model.arrays import Positions
 from neardup.model.errors import (
     DataError,
     OutputRefused,
@@ -38,7 +36,7 @@ from neardup.pipeline.files.named_documents import NamedDocuments
 from neardup.pipeline.index.fields import field_kinds, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import addresses_for, kept_extraction, require_extraction
-from neardup.pipeline.index.records import HOST, URL, NamedRecords, RecordReader, is_name_of_line
+from neardup.pipeline.index.records import HOST, URL, RecordReader, is_name_of_line
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.search import TITLE, has_table, keeping_up
@@ -54,6 +52,7 @@ from neardup.sources.output_places import require_outside
 from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText, nothing_left
 from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_URL, Request
 from neardup.sources.shards import SHARD, extracted_shards
+from neardup.text.columns import text_lengths
 from neardup.text.extraction import Extraction
 
 _STEP_DOCUMENTS: Final = 1 << 13
@@ -202,11 +201,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         catch_up = stack.enter_context(keeping_up(index, make=search, progress=progress))
         if documents.has_pages:
             require_extraction(index, extraction)
-        done = _Admission(index, at, catch_up, lambda number: tell("admit", number, documents.admitted))
-        for one, rows in documents.take():
-            done.admit(one, rows)
+        counts, lines, faults = _admitted(index, documents, at, catch_up, partial(tell, "admit"))
         total, estimated = len(index), index.estimates
-    counts = done.counts
     return Added(
         documents=documents.number,
         new=counts[New.name],
@@ -216,21 +212,21 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         empty=counts[Empty.name] + counts[_NO_TEXT],
         no_text=counts[_NO_TEXT],
         replaced=counts[_REPLACED],
-        replaced_lines=done.lines[_REPLACED],
-        exact_lines=done.lines[ExactDuplicate.name],
+        replaced_lines=lines[_REPLACED],
+        exact_lines=lines[ExactDuplicate.name],
         unchanged=counts[_UNCHANGED],
         repeated=documents.number - documents.admitted,
         rejected=documents.rejected,
-        without_text=done.faults.without_text,
-        quoted_lines=done.faults.quoted_lines,
+        without_text=faults.without_text,
+        quoted_lines=faults.quoted_lines,
         ignored=shards.ignored,
-        skipped=done.faults.skipped,
-        body_faults=done.faults.body_faults,
+        skipped=faults.skipped,
+        body_faults=faults.body_faults,
         created=created,
         total=total,
         hosts_with_templates=None if extraction.templates is None else len(extraction.templates),
         hosts_learned=learned,
-        lacks_templates=learn_templates is None and (archives or request.has_urls) and done.faults.without_templates,
+        lacks_templates=learn_templates is None and (archives or request.has_urls) and faults.without_templates,
     )
 
 
@@ -325,39 +321,36 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
     return done
 
 
-class _Admission:
-    """Admits pieces of inputs step by step, and updates the search table after each step.
+def _admitted(
+    index: Index,
+    documents: NamedDocuments,
+    at: Moment,
+    catch_up: Callable[[], object],
+    progress: Callable[[int, int], None],
+) -> tuple[Counter[str], Counter[str], RecordFaults]:
+    """Admit documents step by step, and update the search table after each step.
 
-    ``counts`` are those of the verdicts, and ``lines``, by verdict, those of documents that have no id but the name of
-    their line or row. ``faults`` are those of the records of all pieces.
+    Return how many have each verdict; of these, those that have no id but the name of their line or row; and the faults
+    of all records.
     """
-
-    def __init__(
-        self, index: Index, at: Moment, catch_up: Callable[[], object], progress: Callable[[int], None]
-    ) -> None:
-        self._index, self._at, self._catch_up, self._progress = index, at, catch_up, progress
-        self.counts: Counter[str] = Counter()
-        self.lines: Counter[str] = Counter()
-        self.faults = RecordFaults()
-        self._done = 0
-
-    def admit(self, one: NamedRecords, rows: Positions) -> None:
-        """Admit the documents in these *rows* of a piece."""
-        piece, index = one.piece, self._index
-        sizes = pc.fill_null(pc.binary_length(piece.texts), 0).to_numpy()[rows] if len(rows) else np.zeros(0, np.int64)
+    counts, lines, faults, done = Counter[str](), Counter[str](), RecordFaults(), 0
+    for one, rows in documents.take():
+        piece = one.piece
+        sizes = text_lengths(piece.texts)[rows]
         steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
         for some in np.split(rows, steps) if len(rows) else []:
             ids, texts, fields = one.at(index.fields, some)
-            verdicts = index.visit(ids, texts, fields, at=self._at)
+            verdicts = index.visit(ids, texts, fields, at=at)
             outcomes = [*map(_counted, verdicts, texts.is_valid().to_pylist())]
-            self.counts.update(outcomes)
+            counts.update(outcomes)
             for row, own, outcome in zip(some.tolist(), ids, outcomes, strict=True):
                 if outcome in {_REPLACED, ExactDuplicate.name}:
-                    self.lines[outcome] += is_name_of_line(piece, row, own)
-            self._catch_up()
-            self._done += len(some)
-            self._progress(self._done)
-        self.faults.add(piece)
+                    lines[outcome] += is_name_of_line(piece, row, own)
+            catch_up()
+            done += len(some)
+            progress(done, documents.admitted)
+        faults.add(piece)
+    return counts, lines, faults
 
 
 def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one document
