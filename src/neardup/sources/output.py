@@ -9,7 +9,7 @@ import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from itertools import chain, combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +21,6 @@ import pyarrow as pa
 from neardup.model.errors import (
     PERMISSION,
     TEMPORARY,
-    NeardupError,
     OutputError,
     OutputRefused,
     OutputsOverlap,
@@ -30,18 +29,7 @@ from neardup.model.errors import (
     raising,
     require,
 )
-from neardup.sources.formats import (
-    FOLDER,
-    KNOWN,
-    WARC,
-    AnyPath,
-    Kind,
-    display,
-    is_document,
-    is_url,
-    kind,
-    local,
-)
+from neardup.sources.formats import FOLDER, KNOWN, WARC, AnyPath, Kind, display, is_document, is_url, kind, local
 from neardup.sources.output_places import InputPaths, require_outside
 from neardup.sources.patterns import entries, expand, matches
 from neardup.sources.remote import exists, send
@@ -197,16 +185,14 @@ def atomic(path: AnyPath) -> Iterator[BinaryIO]:
             yield from _replacing(Path(os.path.realpath(path)))
 
 
-@contextmanager
-def temporary_files(folder: AnyPath) -> Iterator[None]:
-    """Raise the errors of the system in writing to a temporary *folder* as ``StorageFailed``."""
-    try:
-        yield
-    except NeardupError:
-        raise
-    except OSError as error:
-        failed = StorageFailed.by(error, Path(folder).parent, "written")
-        raise StorageFailed(failed.where, failed.rule, TEMPORARY) from error
+def temporary_files(folder: AnyPath) -> AbstractContextManager[None]:
+    """Return a context that raises errors of the system in writing to a temporary *folder* as ``StorageFailed``."""
+
+    def failed(error: OSError) -> StorageFailed:
+        found = StorageFailed.by(error, Path(folder).parent, "written")
+        return StorageFailed(found.where, found.rule, TEMPORARY)
+
+    return raising(failed)
 
 
 def write_table(path: AnyPath, table: pa.Table | Iterable[pa.Table], *, force: bool = False) -> None:

@@ -45,18 +45,7 @@ from neardup.pipeline.run_settings import EarlierDocuments, RunSettings
 from neardup.schemes.scheme import Scheme
 from neardup.schemes.thresholds import require_policy
 from neardup.sources.first_records import first_records
-from neardup.sources.formats import (
-    FOLDER,
-    STDIN,
-    WARC,
-    AnyPath,
-    Kind,
-    is_pipe,
-    is_url,
-    kind,
-    local,
-    local_folder,
-)
+from neardup.sources.formats import FOLDER, STDIN, WARC, AnyPath, Kind, is_pipe, is_url, kind, local, local_folder
 from neardup.sources.inputs import Inputs, inputs_of, require_once
 from neardup.sources.output import check_separate, is_folder, is_special
 from neardup.sources.output_places import InputPaths
