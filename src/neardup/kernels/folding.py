@@ -6,16 +6,7 @@ points are removed and do not separate. A symbol that counts (``neardup.kernels.
 
 import numpy as np
 
-from neardup.kernels.characters import (
-    INVISIBLE,
-    SEPARATOR,
-    SYMBOL,
-    WORD,
-    code_point,
-    encode,
-    entry_of,
-    kind_of,
-)
+from neardup.kernels.characters import INVISIBLE, SEPARATOR, SYMBOL, WORD, code_point, encode, entry_of, kind_of
 from neardup.kernels.compile import borrowed, high_at, kernel, njit, special_at, trailing_zeros
 from neardup.kernels.neighbours import NOTHING, TOKEN, UNKNOWN, verdict_at
 from neardup.kernels.symbols import address_end, begins_ruler, counts, is_ascii_symbol, is_picture, row_end

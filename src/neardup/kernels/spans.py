@@ -2,15 +2,7 @@
 
 import numpy as np
 
-from neardup.kernels.characters import (
-    INVISIBLE,
-    SEPARATOR,
-    SYMBOL,
-    WORD,
-    code_point,
-    entry_of,
-    kind_of,
-)
+from neardup.kernels.characters import INVISIBLE, SEPARATOR, SYMBOL, WORD, code_point, entry_of, kind_of
 from neardup.kernels.compile import kernel
 from neardup.kernels.symbols import address_end, counts, is_picture
 
