@@ -1,7 +1,10 @@
+import errno
+import os
+
 import pytest
 
 from neardup import Index
-from neardup.errors import StorageRefused
+from neardup.errors import StorageFailed, StorageRefused
 from neardup.pipeline.crawl import recorded_visits
 from neardup.pipeline.crawl.recorded_visits import FILE, RecordedVisits, Visit
 from neardup.verdicts import Known, New
@@ -50,3 +53,17 @@ def test_a_reader_of_the_index_records_nothing(index):
     with Index.open(index.store.folder) as reader, pytest.raises(StorageRefused):
         RecordedVisits(reader.store).record(visit(1))
     assert not (index.store.folder / FILE).exists()
+
+
+def test_a_batch_that_a_full_disk_refuses_is_not_remembered(index, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(recorded_visits, "MOST_VISITS", 2)
+    visits = RecordedVisits(index.store)
+    for number in range(4):
+        visits.record(visit(number))
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StorageFailed, match="cannot be written: No space left on device"):
+        visits.record(visit(4))  # the file is replaced by a shorter one
+    assert visits.get(visit(4).key) is None

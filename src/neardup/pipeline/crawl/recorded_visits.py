@@ -6,13 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import dropwhile
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import msgspec
 
 from neardup.engines.files import naming
 from neardup.index.disk.store import Store
-from neardup.model.errors import StorageFailed
+from neardup.model.errors import OutputError, StorageFailed
 from neardup.model.verdicts import Verdict, as_record, from_record
 from neardup.sources.output import atomic
 
@@ -154,8 +154,8 @@ class RecordedVisits:
                     file.write(msgspec.json.encode(visit) + b"\n")
                     if name in self._verdicts:
                         file.write(msgspec.json.encode(_recorded(name, self._verdicts[name])) + b"\n")
-        except OSError as error:
-            raise StorageFailed.by(error, self._path, "written") from error
+        except OutputError as error:  # its cause is the error of the system
+            raise StorageFailed.by(cast("OSError", error.__cause__), self._path, "written") from error
         self._lines, self._stored, self._cut = len(visits), self._remembered, False
 
 
