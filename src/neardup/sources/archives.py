@@ -422,7 +422,6 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
 
 
 def _places(pages: _Pages, one: Record) -> dict[str, object]:
-    """Return the values of ``PLACES`` of a record."""
     return {
         "url": _address_in(one.headers),
         "date": one.headers.get("warc-date"),
@@ -434,7 +433,6 @@ def _places(pages: _Pages, one: Record) -> dict[str, object]:
 
 
 def _address_in(headers: dict[str, str]) -> str | None:
-    """Return the address of a page, if its record has one."""
     return _bare(headers.get("warc-target-uri", "")) or None
 
 

@@ -217,7 +217,6 @@ def is_read_once(path: str) -> bool:
 
 
 def _is_spooled(path: str) -> bool:
-    """Return whether a file is a copy of standard input."""
     return SPOOLED in path and PurePath(path).stem == SPOOLED
 
 

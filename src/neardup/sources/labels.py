@@ -138,7 +138,6 @@ class LabelFile(AbstractContextManager["LabelFile"]):
             os.close(file)  # another process replaced it just now
 
     def _has_its_name(self, file: int) -> bool:
-        """Return whether the open file still has its name."""
         try:
             return os.path.samestat(os.fstat(file), self._path.stat())
         except OSError:

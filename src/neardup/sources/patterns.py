@@ -111,7 +111,6 @@ def matches(relative: str, patterns: Sequence[str]) -> bool:
 
 
 def _match(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Return whether the parts of a path match those of a pattern."""
     if not parts or not pattern:
         return not parts and not pattern
     if pattern[0] == "**":

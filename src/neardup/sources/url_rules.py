@@ -108,7 +108,6 @@ class UrlRules:
         return hash(self.id)
 
     def __repr__(self) -> str:
-        """Return the counts and the id in one line."""
         return f"UrlRules(hosts={len(self.hosts):,}, rules={len(self):,}, id={self.id!r})"
 
     def __len__(self) -> int:

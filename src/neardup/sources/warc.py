@@ -170,7 +170,6 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
 
 
 def _only_zeros(data: FileBytes, at: int) -> bool:
-    """Return whether all bytes from a place to the end of the file are zero."""
     step = 1  # as nearly always the first byte decides
     while at < data.size and not (held := data.read(at, at + step)).strip(b"\0"):
         at, step = at + len(held), _READ

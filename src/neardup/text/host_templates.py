@@ -148,7 +148,6 @@ class HostTemplates:
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
-        """The number of each host's template."""
         return {one.host: number for number, one in enumerate(self.templates)}
 
     def since(self, before: "HostTemplates") -> "HostTemplates | None":

@@ -31,11 +31,11 @@ from neardup.text.columns import text_column
 
 def check_outputs(inputs: Inputs, settings: RunSettings, *, or_page: bool) -> None:
     """Raise the errors of writing the outputs before anything is read; a report may be a page if that is rendered."""
+    where = InputPaths(inputs.paths)
     for name, path in settings.outputs.items():
         if name == "report":
             check_table(path, inputs.paths, force=settings.force, or_page=or_page, name=name)
         else:
-            where = InputPaths(inputs.paths)
             check_target(path, where, inputs.formats, force=settings.force, glob=settings.request.glob, name=name)
     if (mark := settings.outputs.get("mark")) is not None:
         check_marks(mark, inputs.formats)
