@@ -1,12 +1,13 @@
 import json
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
-from neardup.pipeline.index.records import address_fields, fields_of, named
+from neardup.pipeline.index.records import RecordReader, address_fields
 from neardup.sources.addresses import Addresses
 from neardup.sources.read import read
 
@@ -23,36 +24,49 @@ def documents(tmp_path):
     return read([tmp_path / "pages.jsonl"], columns=["size", "good", "title", "none"]).pieces[0]
 
 
+def reader(kinds=None, signed=()):
+    return RecordReader(kinds=kinds or {}, signed=signed, url=None, addresses=Addresses(), sites=False)
+
+
+def named(documents, rows, ids, urls=None, refused=None):
+    found = reader().read(documents, np.array(rows), ids, urls, refused or {})
+    return found.ids, found.rejected
+
+
 def test_the_id_is_that_of_the_url_if_there_is_one(documents):
     urls = ["HTTP://A.example:80/x#top", " ", None]
-    assert named(documents, range(3), ["a", "b", "c"], urls, Addresses(), {}) == (["http://a.example/x", "b", "c"], [])
-    assert named(documents, range(3), ["a", "b", "c"], None, Addresses(), {}) == (["a", "b", "c"], [])
+    assert named(documents, range(3), ["a", "b", "c"], urls) == (["http://a.example/x", "b", "c"], [])
+    assert named(documents, range(3), ["a", "b", "c"]) == (["a", "b", "c"], [])
 
 
 def test_documents_without_a_valid_id_or_field_are_rejected_with_their_place(documents):
-    ids, rejected = named(documents, [1, 2], ["x" * (MOST_ID_BYTES + 1), "c"], None, Addresses(), {2: "its size"})
+    ids, rejected = named(documents, [1, 2], ["x" * (MOST_ID_BYTES + 1), "c"], refused={2: "its size"})
     assert ids == [None, None]
     assert [(one.position, one.code) for one in rejected] == [(2, "id too long"), (3, "value")]
 
 
 def test_the_bytes_of_an_id_count_and_not_its_characters(documents):
     longest = "\U0001f44d" * (MOST_ID_BYTES // 4)
-    assert named(documents, [0, 1], [longest, "a"], None, Addresses(), {}) == ([longest, "a"], [])
-    ids, rejected = named(documents, [0, 1], [longest + "x", "a"], None, Addresses(), {})
+    assert named(documents, [0, 1], [longest, "a"]) == ([longest, "a"], [])
+    ids, rejected = named(documents, [0, 1], [longest + "x", "a"])
     assert (ids, [one.code for one in rejected]) == ([None, "a"], ["id too long"])
 
 
 def test_values_are_parsed_unless_they_are_signed(documents):
-    found = fields_of(documents, {"size": "integer", "good": "flag", "none": "string"}, ["title"])
-    assert found.table.to_pydict() == {
+    found = reader({"size": "integer", "good": "flag", "none": "string"}, ["title"]).read(documents)
+    assert found.fields.to_pydict() == {
         "title": [None, "T", None],
         "size": [7, None, None],
         "good": [True, False, None],
     }
-    assert list(found.refused) == [1]
+    assert (found.ids[1], [one.position for one in found.rejected]) == (None, [2])
     assert {name: type(error) for name, error in found.missing.items()} == {"none": FieldMissing}
-    signed = fields_of(documents, {"size": "integer"}, ["size"])
-    assert signed.table.column("size").to_pylist() == ["7", "seven", None]
+    signed = reader({"size": "integer"}, ["size"]).read(documents)
+    assert signed.fields.column("size").to_pylist() == ["7", "seven", None]
+
+
+def reasons(found):
+    return {one.position: one.reason for one in found.rejected}
 
 
 def test_a_value_of_json_of_another_kind_refuses_its_row_alone(tmp_path):
@@ -60,15 +74,15 @@ def test_a_value_of_json_of_another_kind_refuses_its_row_alone(tmp_path):
     lines = [json.dumps({"text": "a", "good": value, "size": value}) + "\n" for value in values]
     (tmp_path / "a.jsonl").write_text("".join(lines))
     documents = read([tmp_path / "a.jsonl"]).pieces[0]
-    flags = fields_of(documents, {"good": "flag"}, [])
-    assert flags.table.column("good").to_pylist() == [True, False, None, None, None, None]
-    kinds = {2: ", not '1'", 3: ", not a list", 5: ", not 'x'"}
-    assert flags.refused == {row: f"its 'good' must be true or false{kind}" for row, kind in kinds.items()}
-    strings = fields_of(documents, {"size": "string"}, [])
-    assert strings.table.column("size").to_pylist() == [None, "false", "1", None, None, "x"]
-    assert strings.refused == {
-        0: "its 'size' must be a string or a number, not true or false",
-        3: "its 'size' must be a string or a number, not a list",
+    flags = reader({"good": "flag"}).read(documents)
+    assert flags.fields.column("good").to_pylist() == [True, False, None, None, None, None]
+    kinds = {3: ", not '1'", 4: ", not a list", 6: ", not 'x'"}
+    assert reasons(flags) == {line: f"its 'good' must be true or false{kind}" for line, kind in kinds.items()}
+    strings = reader({"size": "string"}).read(documents)
+    assert strings.fields.column("size").to_pylist() == [None, "false", "1", None, None, "x"]
+    assert reasons(strings) == {
+        1: "its 'size' must be a string or a number, not true or false",
+        4: "its 'size' must be a string or a number, not a list",
     }
 
 
@@ -81,9 +95,9 @@ def test_whole_numbers_are_integers_in_every_format(tmp_path, form):
         "parquet": frame.to_parquet,
         "jsonl": lambda path: frame.to_json(path, orient="records", lines=True),
     }[form](tmp_path / f"x.{form}")
-    found = fields_of(read([tmp_path / f"x.{form}"], columns=["size"]).pieces[0], {"size": "integer"}, [])
-    assert found.table.column("size").to_pylist() == [1000, None, None]
-    assert found.refused == {2: "its 'size' must be an integer of 64 bits, not '2.5'"}
+    found = reader({"size": "integer"}).read(read([tmp_path / f"x.{form}"], columns=["size"]).pieces[0])
+    assert found.fields.column("size").to_pylist() == [1000, None, None]
+    assert [one.reason for one in found.rejected] == ["its 'size' must be an integer of 64 bits, not '2.5'"]
 
 
 @pytest.mark.parametrize("fields", [pa.table({}), pa.table({"size": [1, 2]})])

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -30,78 +30,17 @@ _NAMELESS: Final = (
 )
 
 
-def named(  # noqa: PLR0913, PLR0917 - what an id is made of
-    documents: InputPiece,
-    rows: Sequence[int],
-    ids: Sequence[str],
-    urls: Sequence[str | None] | None,
-    addresses: Addresses,
-    refused: Mapping[int, str],
-) -> tuple[list[str | None], list[Rejected]]:
-    """Return the ids of the documents in these *rows*: of their URLs if they have any, otherwise the *ids*.
-
-    Documents with an invalid id, or *refused*, have none; they are rejected.
-    """
-    found: list[str | None] = [*ids]
-    if urls is not None:
-        for place, url in enumerate(urls):
-            if url and url.strip():
-                found[place] = addresses.id_of(url)
-    rejected: list[Rejected] = []
-    of_pipe = f"{documents.source}:" if is_read_once(documents.path) else None
-    longest = max((len(own) for own in found if own), default=0)
-    if not refused and of_pipe is None and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
-        return found, rejected
-    for place, (row, own) in enumerate(zip(rows, found, strict=True)):
-        size = len(own.encode()) if own else 0
-        reason, code = refused.get(row, ""), "value"
-        if size > MOST_ID_BYTES:
-            reason, code = f"its id has {size:,} bytes, but may have at most {MOST_ID_BYTES:,}", "id too long"
-        elif of_pipe and own and own.startswith(of_pipe) and is_name_of_line(documents, row, own):
-            reason, code = _NAMELESS, "no id"
-        if reason:
-            rejected.append(Rejected(*documents.place(row), reason, code))
-            found[place] = None
-    return found, rejected
-
-
 def is_name_of_line(documents: InputPiece, row: int, own: str | None) -> bool:
     """Return whether the id of a record, its *own*, only names its file and its line or row."""
     source, position = documents.place(row)
     return own == f"{full_name(source)}:{position}"
 
 
-class Fields(NamedTuple):
-    """The fields of some records, the rows of invalid values with the reason, and the fields that no record has."""
-
-    table: pa.Table
-    refused: dict[int, str]
-    missing: dict[str, FieldMissing]
-
-
-def fields_of(documents: InputPiece, kinds: Mapping[str, str], signed: Sequence[str]) -> Fields:
-    """Return the fields of the scheme and of the index.
-
-    Strings, and fields that are signed, are used as written; values of other kinds are parsed.
-    """
-    columns: dict[str, Any] = {}
-    found = Fields(pa.table({}), {}, {})
-    for name in dict.fromkeys([*signed, *kinds]):
-        kind = kinds.get(name, STRING)
-        try:
-            column = _written(documents, name, kind, found.refused)
-        except FieldMissing as error:
-            found.missing[name] = error
-            continue
-        columns[name] = column if kind == STRING or name in signed else _converted(name, kind, column, found.refused)
-    return found._replace(table=pa.table(columns))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordReader:
     """Turns records into documents of an index, with its fields (of these *kinds*) and those that its scheme signs.
 
-    Their ids are those of the field *url*, if it is named; see ``named``. With *sites*, the site is another field.
+    Their ids are those of the field *url*, if it is named. With *sites*, the site is another field.
     """
 
     kinds: Mapping[str, str]
@@ -118,20 +57,42 @@ class RecordReader:
         urls: list[str | None] | None = None,
         refused: Mapping[int, str] = NONE_REFUSED,
     ) -> "NamedRecords":
-        """Read the records in these *rows* of a piece, by default all; *ids* and *urls* replace their own."""
+        """Read the records in these *rows* of a piece, by default all; *ids* and *urls* replace their own.
+
+        Those with an invalid id or field, or *refused*, have no id; they are rejected.
+        """
         rows = np.arange(len(piece)) if rows is None else rows
-        found = fields_of(piece, self.kinds, self.signed)
+        invalid, missing = dict[int, str](), dict[str, FieldMissing]()
+        fields = self._fields(piece, invalid, missing)
         if urls is None and self.url is not None:
             try:
                 urls = piece.column(self.url, literal=True).take(pa.array(rows)).to_pylist()
             except FieldMissing as error:
-                found.missing[self.url] = error
-        own = piece.ids.take(pa.array(rows)).to_pylist() if ids is None else ids
-        names, rejected = named(piece, rows.tolist(), own, urls, self.addresses, {**refused, **found.refused})
-        fields = found.table
+                missing[self.url] = error
+        names: list[str | None] = piece.ids.take(pa.array(rows)).to_pylist() if ids is None else [*ids]
+        for place, url in enumerate(urls or ()):
+            if url and url.strip():
+                names[place] = self.addresses.id_of(url)
+        rejected = _rejected(piece, rows.tolist(), names, {**refused, **invalid})
         if self.sites and piece.sites is not None:
             fields = with_column(fields, SITE, pa.array(piece.sites.to_numpy().view(np.int64)))
-        return NamedRecords(piece, rows, names, urls, fields, rejected, found.missing)
+        return NamedRecords(piece, rows, names, urls, fields, rejected, missing)
+
+    def _fields(self, piece: InputPiece, invalid: dict[int, str], missing: dict[str, FieldMissing]) -> pa.Table:
+        """Return the fields of the scheme and of the index; add the rows of invalid values, and missing fields.
+
+        Strings, and fields that are signed, are used as written; values of other kinds are parsed.
+        """
+        columns: dict[str, Any] = {}
+        for name in dict.fromkeys([*self.signed, *self.kinds]):
+            kind = self.kinds.get(name, STRING)
+            try:
+                column = _written(piece, name, kind, invalid)
+            except FieldMissing as error:
+                missing[name] = error
+                continue
+            columns[name] = column if kind == STRING or name in self.signed else _converted(name, kind, column, invalid)
+        return pa.table(columns)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -170,6 +131,28 @@ def address_fields(kinds: Mapping[str, str], urls: Sequence[str | None], fields:
             values = [made(url) if url and not url.isspace() else None for url in urls]
             fields = with_column(fields, name, pa.array(values, pa.large_string()))
     return fields
+
+
+def _rejected(
+    piece: InputPiece, rows: Sequence[int], names: list[str | None], refused: Mapping[int, str]
+) -> list[Rejected]:
+    """Return the records in these *rows* with an invalid id, or that are *refused*, and take their *names* away."""
+    rejected: list[Rejected] = []
+    of_pipe = f"{piece.source}:" if is_read_once(piece.path) else None
+    longest = max((len(own) for own in names if own), default=0)
+    if not refused and of_pipe is None and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
+        return rejected
+    for place, (row, own) in enumerate(zip(rows, names, strict=True)):
+        size = len(own.encode()) if own else 0
+        reason, code = refused.get(row, ""), "value"
+        if size > MOST_ID_BYTES:
+            reason, code = f"its id has {size:,} bytes, but may have at most {MOST_ID_BYTES:,}", "id too long"
+        elif of_pipe and own and own.startswith(of_pipe) and is_name_of_line(piece, row, own):
+            reason, code = _NAMELESS, "no id"
+        if reason:
+            rejected.append(Rejected(*piece.place(row), reason, code))
+            names[place] = None
+    return rejected
 
 
 def _written(documents: InputPiece, name: str, kind: str, refused: dict[int, str]) -> pa.Array:
