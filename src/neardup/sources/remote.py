@@ -111,4 +111,9 @@ def _reached(url: str) -> Iterator[tuple[Any, str]]:
         reason = without_passwords(str(error))
         reason = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}..."
         kind = InputRefused if isinstance(error, ValueError | ImportError | FileNotFoundError) else DataError
-        raise kind(display(url), f"it cannot be reached: {reason}") from error
+        rule = f"it cannot be reached: {reason}"
+        if isinstance(error, ImportError):
+            rule = f"it needs a package that cannot be loaded: {reason}"
+        elif (scheme := url.partition("://")[0]) not in fsspec.available_protocols():
+            rule = f"{scheme}:// is not known; URLs begin with s3://, gs://, hf://, https:// or the like, in lower case"
+        raise kind(display(url), rule) from error

@@ -8,7 +8,9 @@ from neardup.errors import StorageDamaged, StorageFailed, StorageRefused
 from neardup.index.disk.arrays import checksum
 from neardup.index.disk.manifest import MANIFEST, SECOND
 from neardup.index.fulltext import FullText
-from neardup.pipeline.files.upkeep import check_index, index_stats, remove_ids
+from neardup.pipeline.files.pairs import pair_files
+from neardup.pipeline.files.upkeep import check_index, copy_index, index_stats, remove_ids
+from neardup.pipeline.index.rescue import rescue
 from neardup.urls import Addresses, find_url_rules
 
 TEXTS = ["one two three four", "ONE two three four", "five six seven eight"]
@@ -32,6 +34,27 @@ def test_where_there_is_no_index(tmp_path):
     for question in (check_index, index_stats):
         with pytest.raises(StorageRefused):
             question(tmp_path)
+
+
+def test_folders_are_on_this_machine(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    url = "s3://bucket/index"
+    with Index.open(folder, key=bytes(16)) as index:
+        for call in (
+            lambda: Index.create(url),
+            lambda: Index.open(url),
+            lambda: index.copy(url),
+            lambda: check_index(url),
+            lambda: index_stats(url),
+            lambda: copy_index(url, folder),
+            lambda: copy_index(folder, url),
+            lambda: rescue(url, folder),
+            lambda: rescue(folder, url, key=bytes(16)),
+            lambda: pair_files(["a.jsonl"], out="out.jsonl", work=url),
+        ):
+            with pytest.raises(StorageRefused, match="s3://bucket/index is a URL; name a folder on this machine"):
+                call()
+    assert [path.name for path in tmp_path.iterdir()] == ["index"]
 
 
 def test_what_was_removed_is_counted(folder):

@@ -24,7 +24,7 @@ from neardup.pipeline.spilled.run import Stages, require_documents
 from neardup.pipeline.spilled.signing import faults_in
 from neardup.schemes.scheme import Scheme
 from neardup.sources.copies import needs_copy
-from neardup.sources.formats import AnyPath, display
+from neardup.sources.formats import AnyPath, display, local_folder
 from neardup.sources.inputs import inputs_of
 from neardup.sources.output import check_table, write_table
 from neardup.sources.pages import extracting
@@ -93,7 +93,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     memory = min(require_whole("memory", memory, LEAST_OF_RUN, unit="bytes"), _MOST)
     block = memory // _BLOCKS
     request = Request(text=text, id=id, **reading)
-    folder = require_path("work", work)
+    folder = local_folder("work", work)
     names = [*require_paths("inputs", inputs), *require_paths("others", () if others is None else others)]
     require_path("out", out)
     for name, flag in {"restart": restart, "force": force}.items():

@@ -19,7 +19,7 @@ from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import addresses_for, rules_in, templates_in
 from neardup.pipeline.query.search import keeping_up
 from neardup.sources.addresses import Addresses
-from neardup.sources.formats import AnyPath, is_url
+from neardup.sources.formats import AnyPath, is_url, local_folder
 from neardup.sources.output_places import require_outside
 
 
@@ -29,7 +29,7 @@ def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = N
     Of the search table, which is derived, the structure is verified. Raises ``StorageRefused`` if there is no index,
     and ``StorageFailed`` for files that the user may not read.
     """
-    path, disk = Path(folder), Disk()
+    path, disk = local_folder("index", folder), Disk()
     if not any(path.glob("log-*")):
         Manifest.read(disk, path)
     report = checking.check(path, disk, progress)
@@ -63,7 +63,7 @@ def _check_search_table(folder: Path, manifest: Manifest, _: Disk) -> None:
 
 def index_stats(folder: AnyPath) -> Stats:
     """Return the contents and the size of an index."""
-    with closing(terms.opened(Path(folder))) as store:
+    with closing(terms.opened(local_folder("index", folder))) as store:
         return terms.stats_of(store)
 
 
@@ -112,6 +112,7 @@ def expire(index: Index, before: datetime, by: str) -> Removal:
 
 def copy_index(folder: AnyPath, to: AnyPath, progress: Callable[[int, int], None] | None = None) -> copies.Copied:
     """Copy an index, as ``Index.copy`` does. Needs no key."""
-    Manifest.read(Disk(), Path(folder))
-    require_outside(to, folder)
-    return copies.copy(Path(folder), Path(to), Disk(), Disk(), progress)
+    source, target = local_folder("index", folder), local_folder("to", to)
+    Manifest.read(Disk(), source)
+    require_outside(target, source)
+    return copies.copy(source, target, Disk(), Disk(), progress)

@@ -28,7 +28,6 @@ from neardup.model.errors import (
     require_function,
     require_kind,
     require_name,
-    require_path,
     require_share,
     require_whole,
 )
@@ -52,6 +51,7 @@ from neardup.schemes.scheme import require_scheme
 from neardup.schemes.terms import common_of
 from neardup.schemes.thresholds import require_texts
 from neardup.sources.addresses import Addresses
+from neardup.sources.formats import local_folder
 from neardup.sources.output_places import require_outside
 from neardup.text.host_templates import HostTemplates
 
@@ -121,7 +121,7 @@ class Index(AbstractContextManager["Index"]):
             require_texts(chosen)
         if disk is None:
             disk = MemoryDisk() if path is None else Disk()
-        folder = FOLDER if path is None else require_path("path", path)
+        folder = FOLDER if path is None else local_folder("path", path)
         if path is not None:
             require_outside(folder)
         extraction = None if templates is None else read_with(templates)
@@ -164,7 +164,7 @@ class Index(AbstractContextManager["Index"]):
         key or another format; ``StorageBusy`` if another process writes to it; ``StorageDamaged``, ``StorageFailed``.
         """
         require_choice("mode", mode, ("r", "w"), "must be 'r' or 'w'")
-        folder, disk = require_path("path", path), Disk() if disk is None else disk
+        folder, disk = local_folder("path", path), Disk() if disk is None else disk
         chosen: list[Any] = []
 
         def structure_of(manifest: Manifest) -> Structure:
@@ -574,7 +574,7 @@ class Index(AbstractContextManager["Index"]):
         """
         require_function("progress", progress)
         self._store.require_open()
-        target = require_path("to", to)
+        target = local_folder("to", to)
         require_outside(target, self._store.folder)
         return copies.copy(self._store.folder, target, self._disk, Disk(), progress)
 

@@ -30,6 +30,7 @@ from neardup.pipeline.index.inputs import TOGETHER
 from neardup.pipeline.index.page_terms import rules_in, templates_in
 from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
+from neardup.sources.formats import local_folder
 from neardup.sources.output import new_folder
 from neardup.sources.output_places import require_outside
 from neardup.text.sites import NO_SITES
@@ -70,14 +71,14 @@ def rescue(
     ``StorageDamaged`` if both manifests, or the list of common shingles, are lost, and ``StorageFailed`` for files that
     the user may not read.
     """
-    source, disk = Path(folder), Disk()
-    require_outside(to, source)
+    source, target, disk = local_folder("index", folder), local_folder("to", to), Disk()
+    require_outside(target, source)
     require_permission(source, disk)
     manifest, losses = manifest_of(disk, source)
     structure = terms.structure_of(source, manifest)
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
     common = common_of(chosen)
-    target = Path(os.path.realpath(to))
+    target = Path(os.path.realpath(target))
     disk.make_folder(target)
     if disk.names(target):
         raise StorageRefused(str(target), "is not empty: an index needs a folder of its own", "not empty")
