@@ -110,6 +110,27 @@ def test_invalid_settings_name_the_file_and_the_key(load, written, message):
         load(written)
 
 
+@pytest.mark.parametrize(
+    ("written", "first", "others"),
+    [
+        (
+            '[recipe]\nshingel = 3\nseed = "x"\n[Policy]\n[policy]\nshingle = 3\nkeep = 1',
+            "Policy is unknown; did you mean [policy]?",
+            ["shingel in [recipe] is", "seed in [recipe] must", "shingle in [policy] belongs", "keep in [policy] must"],
+        ),
+        ("[recipe]\nshingle = 0\n[policy]\nkeep = 'best'", "shingle in [recipe] must", ["keep in [policy] must"]),
+        ("[recipe]\nscheme = 'md5'\n[policies]", "policies is unknown", ["scheme in [recipe] must"]),
+    ],
+)
+def test_all_faults_of_a_file_are_reported(load, written, first, others):
+    with pytest.raises(InputRefused) as refused:
+        load(written)
+    notes = refused.value.__notes__
+    assert first in str(refused.value)
+    assert len(notes) == len(others)
+    assert all(f"neardup.toml: {other}" in note for other, note in zip(others, notes, strict=True))
+
+
 def test_stop_words_without_a_comma_are_a_file_beside_the_settings(load, tmp_path, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "stopwords").write_text("a\n")

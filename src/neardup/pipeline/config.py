@@ -2,7 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from os.path import lexists
@@ -65,40 +66,44 @@ def load_config(path: str | PathLike[str]) -> Config:
     """Read settings from a TOML file with the tables ``recipe``, ``layout`` and ``policy``; an empty one sets nothing.
 
     Raises ``InputRefused`` with the file and the key for an unknown table or key, and for a value that breaks its rule
-    or that ``dedup`` cannot use with another one, ``DataError`` for a file that cannot be read.
+    or that ``dedup`` cannot use with another one, ``DataError`` for a file that cannot be read. Further faults of the
+    file that do not depend on the first one are the notes of the error.
     """
     path = str(require_path("path", path))
-    tables = _tables(path)
+    faults: list[InputRefused] = []
+    tables = _tables(path, faults)
     given = {**tables.get("recipe", {}), **tables.get("policy", {})}
     if given.get("measure") not in measures():
         given.pop("measure", None)  # reported below
     scheme = scheme_name(given)
     names = [kind.name for kind in kinds()]
     if scheme not in names:
-        raise InputRefused(f"{path}: scheme in [recipe]", f"must be one of {', '.join(names)}")
+        faults.append(InputRefused(f"{path}: scheme in [recipe]", f"must be one of {', '.join(names)}"))
+        _require_none(faults)  # without a scheme, no key is known
     allowed = _allowed(named(scheme))
     settings: dict[str, Any] = {}
     for table, values in tables.items():
         for name, value in values.items():
-            where = f"{path}: {name} in [{table}]"
-            if name not in allowed[table]:
-                raise InputRefused(where, _unknown(name, table, scheme, allowed))
-            _require_kind(where, value, allowed[table][name])
             settings[name] = value
+            unknown = "" if name in allowed[table] else _unknown(name, table, scheme, allowed)
+            if rule := unknown or _kind_rule(value, allowed[table][name]):
+                faults.append(InputRefused(f"{path}: {name} in [{table}]", rule))
     if {"seed", "key_file"} <= settings.keys():
-        raise InputRefused(f"{path}: key_file in [recipe]", "cannot be used with seed")
+        faults.append(InputRefused(f"{path}: key_file in [recipe]", "cannot be used with seed"))
+    _require_none(faults)
     settings = {name: value for name, value in settings.items() if value is not False}
     if "key_file" in settings:
         settings["key_file"] = str(Path(path).parent / settings["key_file"])
     if "stop_words" in settings:
         settings["stop_words"] = _placed_words(path, settings["stop_words"])
-    try:
+    with _noted(path, allowed, faults):
         made = scheme_from(settings)
+    with _noted(path, allowed, faults):
         policy = Policy(**{name: settings[name] for name in _POLICY if name in settings})
+    _require_none(faults)
+    with _noted(path, allowed, faults):
         require_policy(made, policy)
-    except ParameterError as error:
-        home = next((table for table in allowed if error.name in allowed[table]), "recipe")
-        raise InputRefused(f"{path}: {error.name} in [{home}]", error.rule) from None
+    _require_none(faults)
     return Config(scheme=made, policy=policy, settings=settings)
 
 
@@ -153,7 +158,26 @@ def scheme_name(settings: Mapping[str, Any]) -> str:
     return str(settings.get("scheme", chosen.name))
 
 
-def _tables(path: str) -> dict[str, dict[str, Any]]:
+@contextmanager
+def _noted(path: str, allowed: Mapping[str, Container[str]], faults: list[InputRefused]) -> Iterator[None]:
+    """Add a value that breaks its rule to the *faults* of a file of settings."""
+    try:
+        yield
+    except ParameterError as error:
+        home = next((table for table in allowed if error.name in allowed[table]), "recipe")
+        faults.append(InputRefused(f"{path}: {error.name} in [{home}]", error.rule))
+
+
+def _require_none(faults: Sequence[InputRefused]) -> None:
+    """Raise the first of some faults, with the others as notes."""
+    for other in faults[1:]:
+        faults[0].add_note(str(other))
+    if faults:
+        raise faults[0]
+
+
+def _tables(path: str, faults: list[InputRefused]) -> dict[str, dict[str, Any]]:
+    """Return the tables of settings in a file; other names in it are added to the *faults*."""
     import tomllib
 
     try:
@@ -177,10 +201,10 @@ def _tables(path: str) -> dict[str, dict[str, Any]]:
         raise _invalid(path, data, str(error)) from None
     for name, table in tables.items():
         if name not in _TABLES:
-            raise InputRefused(f"{path}: {name}", _misplaced(name))
-        if not isinstance(table, dict):
-            raise InputRefused(f"{path}: {name}", f"must be a table: write [{name}] on a line of its own")
-    return tables
+            faults.append(InputRefused(f"{path}: {name}", _misplaced(name)))
+        elif not isinstance(table, dict):
+            faults.append(InputRefused(f"{path}: {name}", f"must be a table: write [{name}] on a line of its own"))
+    return {name: table for name, table in tables.items() if name in _TABLES and isinstance(table, dict)}
 
 
 def _invalid(path: str, data: bytes, reason: str) -> InputRefused:
@@ -230,14 +254,13 @@ def _unknown(name: str, table: str, scheme: str, allowed: Mapping[str, Mapping[s
     return f"is unknown; the keys of [{table}] for scheme {scheme} are: {keys}"
 
 
-def _require_kind(where: str, value: object, kind: Kind) -> None:
+def _kind_rule(value: object, kind: Kind) -> str:
+    """Return the rule that a value of a kind breaks; empty if it breaks none."""
     if isinstance(kind, tuple):
-        if value not in kind:
-            raise InputRefused(where, f"must be one of {', '.join(kind)}")
-        return
+        return "" if value in kind else f"must be one of {', '.join(kind)}"
     types, words = _TYPES[kind]
-    if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-        raise InputRefused(where, f"must be {words}")
+    fits = isinstance(value, types) and (bool in types or not isinstance(value, bool))
+    return "" if fits else f"must be {words}"
 
 
 def _placed_words(path: str, described: str) -> str:

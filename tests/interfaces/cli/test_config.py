@@ -29,8 +29,11 @@ def test_check_shows_what_is_set(neardup, files):
 
 
 def test_check_refuses_unknown_keys(neardup, files):
-    (files / "neardup.toml").write_text("[recipe]\nshingel = 1\n")
+    (files / "neardup.toml").write_text("[recipe]\nshingel = 1\n[policy]\nkeep = 5\n")
     assert "shingel in [recipe] is unknown" in neardup("config", "check", "neardup.toml", code=2).err
+    assert "\nneardup: neardup.toml: keep in [policy] must be a string\n" in (
+        neardup("config", "check", "neardup.toml", code=2).err
+    )
     shown = neardup("dedup", "in.jsonl", "--config", "neardup.toml", "--dry-run", code=2)
     assert shown.err.startswith("neardup: neardup.toml: shingel in [recipe] is unknown")
 

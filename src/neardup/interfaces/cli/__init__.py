@@ -356,6 +356,8 @@ def _report(error: NeardupError, parsed: argparse.Namespace) -> int:
     """Print an error for users of the command line; return its exit code."""
     usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
     complain(advice(error, parsed))
+    for note in getattr(error, "__notes__", ()):  # further faults of a file of settings
+        complain(note)
     if isinstance(error, RunComplete):
         return 1 if error.rejected else 0
     return 2 if usage else 1
