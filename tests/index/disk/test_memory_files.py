@@ -70,6 +70,6 @@ def test_it_has_no_search_table(ids):
         index.admit(ids, TEXTS)
         for search in (lambda: Search.open(index, make=True), lambda: Search.rebuild(index)):
             with pytest.raises(
-                StorageRefused, match="index in memory cannot be searched by words; create the index in"
+                StorageRefused, match=r"^the index in memory cannot be searched by words; create the index in"
             ):
                 search()

@@ -3,13 +3,23 @@
 import errno
 import os
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from neardup.index.disk.files import Disk, Identity
 from neardup.model.arrays import Bytes
 
-FOLDER = Path("/index in memory")  # its name in messages
+
+class _InMemory(type(Path())):  # type: ignore[misc]  # Python 3.11 has no other way
+    """A path that is the same in every working directory: messages show it."""
+
+    def absolute(self) -> Self:
+        """Return the path itself."""
+        return self
+
+
+FOLDER = _InMemory("the index in memory")
 
 
 class MemoryDisk(Disk):
