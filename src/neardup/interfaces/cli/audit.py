@@ -56,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
             options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found
     elif "config" in given:
         _note_unused(given["config"])
-    recorded = of is not None and records_scheme(of) and not scheme_options.describes_scheme(arguments)
+    described = scheme_options.describes_scheme(arguments)
+    recorded = of is not None and records_scheme(of) and not described
     chosen = {"key": options.key_of(arguments)} if recorded else {"scheme": scheme_options.scheme_of(arguments)}
     with progress_bars() as bars:
         found = audit_files(
@@ -69,6 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
             **options.reading_of(arguments),
         )
     note_quoted_lines(found.quoted_lines)
+    if of is not None and not recorded and not described and "config" not in given:
+        way_out = "if the run had others, repeat them, or audit a .parquet report, which records them"
+        complain(f"{of} does not record the options of its run, so the defaults were used; {way_out}")
     if report is not None:
         from neardup.interfaces.pages.audit import audit_page
 
