@@ -264,6 +264,36 @@ def test_the_architecture_names_what_exists():
     assert [name for name in named if not any(f"/{module}".endswith(f"/{name}") for module in modules)] == []
 
 
+def cells(page):
+    """Return the rows of the tables of a page, without their bars."""
+    lines = (ROOT / f"docs/{page}.md").read_text("utf-8").splitlines()
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+
+
+def test_tables_of_the_guide_repeat_the_figures_of_benchmarks():
+    """Other figures of the guide are rounded in their own ways: compare them when a page is measured again."""
+    measured = {row[0]: row[1] for row in cells("benchmarks/presets")}
+    kinds = [row for row in cells("guide/choosing") if f"{row[0]}, default: lost of {row[1]}" in measured]
+    assert len(kinds) == len({figure.partition(",")[0] for figure in measured if ": lost of " in figure})
+    presets = ["default", "`ignore_common=0.1`", "`rewrites`", "`copies`", "`strict`", "`code`", "`short`"]
+    for kind, documents, copies, *shown in kinds:
+        of = f"lost of {documents}", f"copies left of {copies}"
+        assert shown == [" / ".join(measured[f"{kind}, {preset}: {what}"] for what in of) for preset in presets]
+    names = {"`minhash` (3 words, 0.6)": "MinHash", "`minhash` (5 words, 0.8)": "MinHash, 5 words, 0.8"}
+    names |= {f"`{name.lower()}`": name for name in ("SimHash", "Trials", "Combined", "Sentences")}
+    names |= {f"`checksum` ({part})": f"Checksum, {part}" for part in ("whole text", "first 1,024 bytes")}
+    found = {row[0]: row[1:] for row in cells("benchmarks/schemes")}
+    edits = {row[0]: row[1:] for row in cells("benchmarks/kinds")}
+    shown = {row[0]: row[1:] for row in cells("guide/schemes") if len(row) == 9}
+    for written, name in names.items():
+        seconds, _, right, *_, copies, _ = found[f"{name}, exact"]
+        framed, moved, *_, replaced = edits[name]
+        figures = [float(one) for one in (seconds, right, copies, framed, moved, replaced)]
+        given = [float(one.rstrip(" %s")) for one in (shown[written][0], *shown[written][3:])]
+        assert given[0] == pytest.approx(figures[0], abs=0.0501)
+        assert given[1:] == pytest.approx(figures[1:], abs=0.501)
+
+
 def test_no_large_file_is_under_version_control():
     """Such as the output of an experiment: large data is made by scripts."""
     assert [path.name for path in tracked_files() if path.stat().st_size > 1_000_000] == []
