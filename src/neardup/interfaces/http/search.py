@@ -21,7 +21,7 @@ class SearchQuery(Input):
     """Words, and how repeats are hidden.
 
     *collapse* hides near duplicates, from *threshold* on if it is given; exact duplicates; all but one of a site; or
-    nothing. The *keep* best of each group are shown. *include* lists the members of one group. The best *top* hits are
+    nothing. The *keep* best of each group are shown. *include* lists the members of one group. The first *top* hits are
     examined. *verify*: "exact" compares the texts of near duplicates, "estimate" their signatures; by default texts
     are compared unless there are too many. *sort* "newest" lists those first that were admitted last. *site*: only
     documents of this host, without "www.".

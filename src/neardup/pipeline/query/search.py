@@ -285,7 +285,7 @@ class Search(AbstractContextManager["Search"]):
     def find(
         self, query: str, top: int = TOP, seconds: float = SECONDS, *, sort: Sort = "score", site: str | None = None
     ) -> FoundHits:
-        """Find the documents with every word and phrase of a query, the best *top* of them in order.
+        """Find the documents with every word and phrase of a query, the first *top* of them in order.
 
         Documents are ranked by BM25 over the whole table or, with *sort* ``"newest"``, those that were admitted last
         come first; with *site*, a value of ``site_of``, only documents of this site are found. A reader first reads
@@ -342,7 +342,7 @@ class Search(AbstractContextManager["Search"]):
         seconds: float = SECONDS,
         verify: HitVerify | None = None,
     ) -> Answer:
-        """Find documents, collapse the best *top* hits, and return a page of *size* groups with the parts to show.
+        """Find documents, collapse the first *top* hits, and return a page of *size* groups with the parts to show.
 
         *collapse* hides ``"near"`` duplicates, by the index's own signatures and *threshold*, by default that of its
         scheme (``at_threshold``); ``"exact"`` duplicates, with the same text; hits of the same ``"site"``; or nothing,
