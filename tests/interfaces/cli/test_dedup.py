@@ -668,7 +668,7 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
     [
         (
             ["nowhere://a.example/x.jsonl"],
-            "nowhere://a.example/x.jsonl: it cannot be reached: Protocol not known",
+            "nowhere://a.example/x.jsonl: nowhere:// is not known; URLs begin with",
             2,
         ),
         ([""], "INPUT: the path is empty", 2),
