@@ -1,3 +1,5 @@
+from time import process_time
+
 import numpy as np
 import pytest
 
@@ -96,6 +98,16 @@ def test_the_samples_of_a_pair_at_the_threshold_rarely_differ_too_much(threshold
         beyond = 1 - binomial_tail(among, int(least[among]) + 1, np.array([threshold]))[0]
         assert below <= 0.001 + 1e-9
         assert beyond > 0.001 - 1e-9 or least[among] == among
+
+
+def test_the_samples_of_the_largest_signatures_are_tested_without_a_square_of_their_size():
+    began = process_time()
+    least = _least_counts.__wrapped__(1 << 16, 0.8)
+    assert process_time() - began < 12  # it takes one second; with all numbers, half a minute
+    for among in (1000, 30_000, 1 << 16):
+        below, beyond = (1 - binomial_tail(among, int(least[among]) + more, np.array([0.8]))[0] for more in (0, 1))
+        assert below <= 0.001 + 1e-9
+        assert beyond > 0.001 - 1e-9
 
 
 def drawn(scheme, pairs, left, right, shared):

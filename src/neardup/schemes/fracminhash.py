@@ -22,6 +22,7 @@ PartMeasure = Literal["containment", "overlap"]
 
 _CODES = {"containment": CONTAINMENT, "overlap": OVERLAP}
 _MOST = 1 << 16  # values per signature: inserting a value moves those after it
+_NEVER = 1e-30  # rarer numbers of shared values do not count
 _MISSED = 0.001  # of the pairs at the threshold, by the comparison of samples
 
 
@@ -171,11 +172,13 @@ def _least_counts(size: int, threshold: float) -> Positions:
     ``P[Binomial(w, threshold) < least[w]] <= 0.001``, and 0 for no values.
     """
     least = np.zeros(size + 1, np.int64)
-    chances = np.zeros(size + 1)
-    chances[0] = 1.0
+    first, chances = 0, np.ones(1)  # of first, first + 1, ... values; other numbers hardly occur
     for whole in range(1, size + 1):
         moved = chances * threshold
-        chances *= 1.0 - threshold
-        chances[1:] += moved[:-1]
-        least[whole] = np.searchsorted(np.cumsum(chances), _MISSED, side="right")
+        chances = np.append(chances * (1.0 - threshold), 0.0)
+        chances[1:] += moved
+        least[whole] = first + np.searchsorted(np.cumsum(chances), _MISSED, side="right")
+        (occurring,) = np.nonzero(chances > _NEVER)
+        first += int(occurring[0])
+        chances = chances[occurring[0] : occurring[-1] + 1]
     return least
