@@ -82,6 +82,9 @@ def test_large_clusters_in_words():
     )
     (line,) = cluster_lines(summary(same_host_drops=SameHostDrops(pages=1300, hosts=20, host="a.example", most=130)))
     assert line.startswith("1,300 pages of 20 hosts (130 of a.example) dropped for another page of the same host: ")
+    assert cluster_lines(summary(largest_clusters=(small, template)))[0].startswith("large cluster: 30 documents")
+    hint = cluster_lines(summary(scheme="sentences", largest_clusters=(template,)))[1]
+    assert hint.startswith('  These documents share 1,096 sentences, and little else: "You are a...".')
     assert cluster_lines(summary(largest_clusters=(large, template, small))) == [
         f"largest cluster: 1,200 documents, 71 % of the drops; kept: document {'a' * 60}...",
         "another large cluster: 30 documents, 2 % of the drops; kept: document c",
@@ -113,3 +116,5 @@ def test_common_shingles_in_words():
     assert common_rows(summary(common=common)) == [Row(5, words)]
     [few] = common_rows(summary(common=replace(common, share=0.001)))
     assert "at least 3 of 1,206 different documents, as fewer never count as common" in few.words
+    [row] = common_rows(summary(scheme="sentences", common=common))
+    assert row.words.startswith("sentences did not count: ")

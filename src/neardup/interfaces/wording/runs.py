@@ -58,7 +58,7 @@ def threshold_words(summary: "Summary | Audit") -> str:
 
 
 def common_rows(summary: "Summary") -> list[Row]:
-    """Return the number of the shingles that did not count in a run, with their description, if it had such a list.
+    """Return the number of the features that did not count in a run, with their description, if it had such a list.
 
     Example: ``shingles did not count: they are in more than 10 % of 1,206 different documents (list 63cf...)``.
     """
@@ -71,7 +71,14 @@ def common_rows(summary: "Summary") -> list[Row]:
     where = f"more than {100 * common.share:g} % {of}"
     if int(common.share * common.documents) + 1 < LEAST:
         where = f"at least {LEAST} {of}, as fewer never count as common"
-    return [Row(len(common), f"shingles did not count: they are in {where} (list {common.identity})")]
+    return [Row(len(common), f"{feature_of(summary)}s did not count: they are in {where} (list {common.identity})")]
+
+
+def feature_of(summary: "Summary") -> str:
+    """Return what the scheme of a run compares, in the singular: ``shingle`` or ``sentence``."""
+    from neardup.schemes.registry import named
+
+    return named(summary.scheme).features_in_words.removesuffix("s")
 
 
 def cluster_lines(summary: "Summary") -> list[str]:
@@ -80,19 +87,20 @@ def cluster_lines(summary: "Summary") -> list[str]:
     There are no lines if the largest cluster is small and not a template, no template is spread over many clusters, and
     no host has many drops.
     """
-    lines = []
+    lines: list[str] = []
+    feature = feature_of(summary)
     for number, cluster in enumerate(summary.largest_clusters):
         if not cluster.template and (number or cluster.documents < _LARGE):
             continue
-        what = "largest cluster" if number == 0 else "another large cluster"
+        what = "largest cluster" if number == 0 else "another large cluster" if lines else "large cluster"
         share, kept = percent(cluster.share_of_drops), cluster.representative
         kept = kept if len(kept) <= _NAME else f"{kept[:_NAME]}..."
         lines.append(f"{what}: {cluster.documents:,} documents, {share} of the drops; kept: document {kept}")
         if cluster.template:
-            lines.append(f"  {template_hint(cluster)}")
+            lines.append(f"  {template_hint(cluster, feature)}")
     if (spread := summary.spread_template) is not None:
         near = f"{spread.documents:,} near duplicates in {spread.clusters:,} clusters"
-        lines += [f"{near}: most of them share the same block", f"  {template_hint(spread)}"]
+        lines += [f"{near}: most of them share the same block", f"  {template_hint(spread, feature)}"]
     return [*lines, *([] if summary.same_host_drops is None else [host_hint(summary.same_host_drops)])]
 
 
@@ -106,10 +114,10 @@ def pairs_not_compared(number: int) -> str:
     return f"up to {words}; other buckets may have found some"
 
 
-def template_hint(cluster: "LargeCluster | SpreadTemplate") -> str:
+def template_hint(cluster: "LargeCluster | SpreadTemplate", feature: str) -> str:
     """Describe the block that the documents of one or many clusters share, and what to do."""
     beginning = f': "{cluster.beginning}..."' if cluster.beginning else ""
-    shared = f"These documents share {counted(cluster.shared, 'shingle')}, and little else{beginning}."
+    shared = f"These documents share {counted(cluster.shared, feature)}, and little else{beginning}."
     if cluster.ignore_common is None:
         return f"{shared} --ignore-common has not left these out; a higher --threshold may help"
     return f"{shared} If this is a template, leave it out with --ignore-common {cluster.ignore_common:g}"

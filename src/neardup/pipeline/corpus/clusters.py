@@ -6,6 +6,7 @@ A template may also be spread over many small clusters: if its documents resembl
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import compress, islice, pairwise
+from operator import itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -16,6 +17,7 @@ from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import common_of
 from neardup.text.columns import chunk_batch
 from neardup.text.common_shingles import LEAST, different
+from neardup.text.spans import word_spans
 
 CLUSTERS: Final = 3
 LARGE: Final = 100  # documents of a cluster that is examined in any collection
@@ -45,7 +47,8 @@ class LargeCluster:
         whether most of these are different documents that share features, not copies and edited copies of one text (see
         ``neardup.kernels.common_shingles.count_once``).
     ``beginning``
-        for a template, the beginning of the longest passage that two of its documents share, otherwise empty.
+        for a template, the beginning of the longest passage that two of its documents share, without common features
+        that are left out; otherwise empty.
     ``ignore_common``
         for a template, a share for ``dedup(ignore_common=...)`` that leaves it out; otherwise, and if the run has left
         out what is in this share of the documents, ``None``.
@@ -194,6 +197,7 @@ class _Features:
 
     def __init__(self, raw: Sequence[bytes | None], scheme: Scheme) -> None:
         """Read the beginnings of texts, without missing and empty ones."""
+        self._scheme = scheme
         self.texts = [text[:_READ] for text in raw if text]
         features = scheme.shingling.batch_features(chunk_batch(pa.array(self.texts, pa.large_binary())))
         self._counted = different(features, getattr(scheme.shingling, "size", 1))
@@ -209,11 +213,25 @@ class _Features:
         return len(self.different)
 
     def beginning(self) -> str:
-        """Return the beginning of the longest passage of the first and the last different text, on one line."""
+        """Return the beginning of the longest passage of the first and the last different text, on one line.
+
+        If common features are left out, it is the passage with the most features, from its first one on.
+        """
         from neardup.evaluation.passages import shared_passages  # loaded for templates only
 
         places = np.flatnonzero(self._counted)[[0, -1]]
         one, other = (self.texts[place].decode("utf-8", "replace") for place in places)
-        passages = shared_passages(one, other).shared
-        begin, end = max(passages, key=lambda passage: passage.words).a if passages else (0, 0)
-        return " ".join(one[begin:end].split())[:BEGINNING]
+        found = [(passage.words, one[slice(*passage.a)]) for passage in shared_passages(one, other).shared]
+        if common_of(self._scheme) is not None:
+            found = [self._counting(passage) for _, passage in found]
+        _, passage = max(found, key=itemgetter(0), default=(0, ""))
+        return " ".join(passage.split())[:BEGINNING]
+
+    def _counting(self, passage: str) -> tuple[int, str]:
+        """Return how many runs of words in a passage are features of these texts, and the passage from the first on."""
+        words, shingling = word_spans(passage), self._scheme.shingling
+        ends = words.ends[getattr(shingling, "size", 1) - 1 :]
+        runs = [passage[begin:end].encode() for begin, end in zip(words.starts, ends, strict=False)]
+        features = shingling.batch_features(chunk_batch(pa.array(runs, pa.large_binary())))
+        known = np.repeat(words.starts[: len(runs)], np.diff(features.offsets))[np.isin(features.values, self.terms)]
+        return (len(known), passage[known[0] :]) if len(known) else (0, "")
