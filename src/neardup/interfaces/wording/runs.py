@@ -78,7 +78,8 @@ def feature_of(summary: "Summary") -> str:
     """Return what the scheme of a run compares, in the singular: ``shingle`` or ``sentence``."""
     from neardup.schemes.registry import named
 
-    return named(summary.scheme).features_in_words.removesuffix("s")
+    features: str = named(summary.scheme).features_in_words
+    return features.removesuffix("s")
 
 
 def cluster_lines(summary: "Summary") -> list[str]:
