@@ -120,9 +120,10 @@ def test_ids_of_records_name_revisits_too(tmp_path, archive):
 def test_the_first_page_with_an_address_counts(tmp_path, archive):
     copy = shutil.copy(archive, tmp_path / "copy.warc.gz")
     got = read([archive, copy])
-    rows = revisit_rows(got.revisits, got.places(), got.ids, pa.array([-1] * 6).to_numpy(), pa.schema([("id", "str")]))
+    rows = revisit_rows(got, pa.array([-1] * 6).to_numpy(), pa.schema([("id", "str")]))
     assert len(rows[0]) == 8
-    assert revisit_rows(None, got.places(), got.ids, [], pa.schema([])) == []
+    got.revisits = None
+    assert revisit_rows(got, [], pa.schema([])) == []
 
 
 REFERRED = {  # the headers of a revisit record, and the page that they name

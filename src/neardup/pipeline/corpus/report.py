@@ -50,7 +50,7 @@ def write_report(  # noqa: PLR0913 - the decisions, and what made them
     def rows() -> Iterator[pa.Table]:
         for table in tables:
             yield table
-        yield from revisit_rows(documents.revisits, documents.places(), documents.ids, representatives, table.schema)
+        yield from revisit_rows(documents, representatives, table.schema)
 
     metadata = {_KEY: json.dumps(known)}
     write_table(path, (table.replace_schema_metadata(metadata) for table in rows()), force=force)
@@ -71,21 +71,14 @@ def terms_of_report(path: AnyPath) -> dict[str, Any] | None:
     return None
 
 
-def revisit_rows(
-    revisits: pa.Table | None,
-    places: pa.Table | None,
-    ids: pa.ChunkedArray,
-    representatives: Positions,
-    schema: pa.Schema,
-) -> list[pa.Table]:
+def revisit_rows(documents: Any, representatives: Positions, schema: pa.Schema) -> list[pa.Table]:
     """Return the rows of revisit records, in a table with the *schema* of the decisions; none without such records.
-
-    *ids*, *places* and *representatives* are those of the documents.
 
     Each is a dropped capture of the rule ``revisit``. Its representative is the kept document of the page that it
     refers to: by the id of the record, or else by the address with the date, or by the address alone, which may be
     that of several captures: the first one counts. Null if no document is that page. It has no position.
     """
+    revisits, places = documents.revisits, documents.places()
     if revisits is None or places is None or not len(revisits):
         return []
     from neardup.sources.revisits import REFERENCES, REFERS_TO, REFERS_TO_DATE, REFERS_TO_URL  # few runs read archives
@@ -106,7 +99,7 @@ def revisit_rows(
     known = {
         "id": revisits.column("id"),
         "kept": pa.array(np.zeros(number, np.bool_)),
-        "representative": ids.cast(pa.large_string()).take(positions),
+        "representative": documents.ids.cast(pa.large_string()).take(positions),
         "representative_position": pc.if_else(pc.less(positions, len(representatives)), positions, None),
         "rule": pa.array([RULE] * number),
         **{name: revisits.column(name) for name in revisits.column_names if name not in {"id", *REFERENCES}},
