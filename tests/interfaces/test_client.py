@@ -14,6 +14,7 @@ from neardup.errors import DataError, NeardupError, ParameterError, StorageRefus
 from neardup.interfaces import client as client_module
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.pipeline.query.search import Search
+from neardup.sources.url_rules import HostRules, RuleEvidence, UrlRules
 from neardup.urls import Addresses
 from neardup.verdicts import Empty, New
 
@@ -182,6 +183,16 @@ def test_other_addresses_than_those_of_the_service_are_refused(service):
     rule = r"addresses.*must be those of the service"
     with Client(service, addresses=Addresses(ignore_scheme=True)) as client, pytest.raises(ParameterError, match=rule):
         client.judge_each([("http://a.example/", STORM)])
+
+
+def test_the_url_rules_of_the_index_are_those_of_a_client(tmp_path):
+    rules = UrlRules({"a.example": HostRules(parameters={"sid": RuleEvidence(9, 9, 1.0)})})
+    with Index.create(tmp_path / "ruled") as index:
+        CrawlFilter(index, Addresses(rules=rules)).judge_and_admit([("http://a.example/1?sid=x", STORM)])
+    with serving(tmp_path / "ruled") as url, Client(url) as client:
+        assert client.id_of("http://a.example/1?sid=y") == client.id_of("http://a.example/1")
+        [verdict] = client.judge_each([("http://a.example/1?sid=z", STORM)])
+        assert verdict.name == "known"
 
 
 def test_a_closed_client_sends_nothing(service):

@@ -2,6 +2,7 @@
 
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from math import isinf
@@ -34,6 +35,7 @@ from neardup.pipeline.index.fields import columns_of_time, described, field_tabl
 from neardup.pipeline.index.inputs import as_strings, is_id, microseconds, require_ids
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses, is_utf8
+from neardup.sources.url_rules import UrlRules
 from neardup.text.columns import readable_text, text_column
 
 MOST: Final = BATCH  # documents of one request
@@ -48,8 +50,8 @@ class Client:
     (there is no *at*); the ids of pages are those of their URLs (there is no *ids*); JSON has no NaN and no infinity,
     so NaN in *fields* is sent as a missing value, an infinite number is a ``DataError``, and ``get`` returns both as
     ``None``. ``collapse`` and ``search`` have the options and the answers of the service. *token* is a token of the
-    service. *addresses* and *changed_at_least* are as in ``CrawlFilter``; *addresses* must be those of the service:
-    the default ones, with the URL rules that its index keeps.
+    service. *addresses* and *changed_at_least* are as in ``CrawlFilter``; by default, *addresses* are the default ones
+    with the URL rules of the index, which the service sends. Others must be those of the service.
 
     Large batches are sent in several requests: if one fails, those before it are recorded. Connections are kept. A
     request that is not answered, or is answered with 429 or 503, is sent again for up to *patience* seconds; a batch of
@@ -79,8 +81,9 @@ class Client:
         patience: float = 60.0,
     ) -> None:
         self._service = Connections(url, token=token, timeout=timeout, patience=patience)
-        self._addresses = Addresses() if addresses is None else addresses
-        require_kind("addresses", self._addresses, Addresses)
+        if addresses is not None:
+            require_kind("addresses", addresses, Addresses)
+        self._given = addresses
         if changed_at_least is not None:
             changed_at_least = require_share("changed_at_least", changed_at_least)
         self._least = changed_at_least
@@ -109,6 +112,16 @@ class Client:
     def about(self) -> dict[str, Any]:
         """The description of the index, when it was first needed: ``GET /v1/index``."""
         return self._index()
+
+    @cached_property
+    def _addresses(self) -> Addresses:
+        """How URLs become ids; ``ParameterError`` if not as in the service."""
+        own = Addresses() if self._given is None else self._given
+        if self._given is None and self.about["addresses"] != own.id:
+            rules = msgspec.json.encode(self._service.answer("GET", "/v1/rules").get("rules"))
+            own = replace(own, rules=UrlRules.from_bytes(rules, self._service.url))
+        require(self.about["addresses"] == own.id, "addresses", own, "must be those of the service; leave them out")
+        return own
 
     @property
     def fields(self) -> dict[str, str]:
@@ -225,17 +238,13 @@ class Client:
         return self._verdicts("/v1/seen", "pages", *self._pages(pages, texts, fields), keyed=True)
 
     def _pages(self, pages: Any, texts: Any, fields: Any) -> tuple[Iterator[dict[str, Any]], dict[str, Any]]:
-        about = self.about
-        rule = (
-            "must be those of the service: the default ones, with the URL rules of its index (url-rules.json), if any"
-        )
-        require(about["addresses"] == self._addresses.id, "addresses", self._addresses, rule)
+        about, id_of = self.about, self._addresses.id_of
         urls, column, table = parted(pages, texts, fields, {*about["fields"], *about["signs"]} - {"text"})
         require_urls(urls)
         contents, more = self._contents(column)
         more |= {} if self._least is None else {"changed_at_least": self._least}
         # JSON cannot have half a surrogate pair, which is escaped in the normal form of a URL.
-        named = [{"url": str(url) if is_utf8(url) else self.id_of(url)} for url in urls]
+        named = [{"url": str(url) if is_utf8(url) else id_of(url)} for url in urls]
         return self._records(named, contents, table), more
 
     # Requests and answers.

@@ -1,4 +1,4 @@
-"""Operations on the service and the whole index: its description, probes and metrics."""
+"""Operations on the service and the whole index: its description, its URL rules, probes and metrics."""
 
 from typing import Any, Literal
 
@@ -34,6 +34,12 @@ class IndexAnswer(msgspec.Struct):
     writes: Writes
 
 
+class RulesAnswer(msgspec.Struct):
+    """The URL rules that the ids of pages follow, as a file of rules has them; null if they follow none."""
+
+    rules: dict[str, Any] | None
+
+
 class HealthAnswer(msgspec.Struct):
     """The process answers."""
 
@@ -63,6 +69,12 @@ def index(service: Service, _: Nothing) -> IndexAnswer:
         next=own.next_admission,
         writes=service.writes,
     )
+
+
+def rules(service: Service, _: Nothing) -> RulesAnswer:
+    """Return the URL rules that the index keeps."""
+    found = service.visits().addresses.rules
+    return RulesAnswer(None if found is None else msgspec.json.decode(found.to_bytes()))
 
 
 def healthz(service: Service, _: Any) -> HealthAnswer:
