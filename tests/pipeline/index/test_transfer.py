@@ -376,17 +376,20 @@ def test_a_full_disk_leaves_no_files_and_the_same_index_can_be_filled_later(tmp_
         assert index.fill(state).total == len(index) > 0
 
 
-@pytest.mark.parametrize("for_index", [False, True])
-def test_addresses_of_archives_become_ids_in_normal_form(tmp_path, for_index):
+@pytest.mark.parametrize(
+    ("for_index", "learn_templates"), [(False, None), (True, None), pytest.param(True, False, id="copied")]
+)
+def test_addresses_of_archives_become_ids_in_normal_form(tmp_path, for_index, learn_templates):
     """As if the archive had been added to the index; ids that were asked for stay as they are."""
     paths = ("1?b=1&a=2", "%7euser")
     pages = [page(path, f"<p>{' '.join(WORDS[20 * at : 20 * at + 20])}</p>") for at, path in enumerate(paths)]
     archive = tmp_path / "crawl.warc.gz"
     archive.write_bytes(packed(pages))
     for name, options in (("default", {}), ("named", {"id": "url"})):
-        dedup_files([archive], state=tmp_path / name, for_index=for_index, **options)
+        options |= {"for_index": for_index, "learn_templates": learn_templates}
+        dedup_files([archive], state=tmp_path / name, **options)
         fill_index(tmp_path / name, tmp_path / f"{name}.index")
-    add_files([archive], tmp_path / "added")
+    add_files([archive], tmp_path / "added", learn_templates=learn_templates)
     found = {}
     for name in ("default.index", "named.index", "added"):
         with Index.open(tmp_path / name) as index:

@@ -127,7 +127,7 @@ class Transfer:
         """
         if self.signed_before is None:
             return None
-        known = gathered(self._ids, leaders)
+        known = gathered(self._ids, leaders).cast(pa.large_string())
         ids = encoded([*map(self._addresses.id_of, known.to_pylist())]) if normal else chunk_batch(known)
         return self.signed_before.at(leaders) | {"id": ids} if (np.diff(ids.offsets) <= MOST_ID_BYTES).all() else None
 
