@@ -163,7 +163,9 @@ def test_runs_in_pieces_are_not_advised_to_be_such(given):
 
 def test_the_list_of_a_share():
     share = ParameterError("ignore_common", 0.01, "cannot be used", "share with state")
-    words = "neardup dedup INPUT --dry-run --work DIR --ignore-common 0.01 --common common.npz; then replace"
+    words = (
+        "--dry-run --work DIR --ignore-common 0.01 --common common.npz, and the same options for the scheme; then use"
+    )
     assert words in advice(share, Namespace(verb="dedup", work="w"))
 
 

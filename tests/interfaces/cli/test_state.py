@@ -59,7 +59,7 @@ def test_other_files_of_an_input_folder_are_not_called_added_before(neardup, cra
 
 def test_a_state_is_shown(neardup, crawls):
     shown = neardup("state", "info", "crawls").out
-    assert "2  stored; the others are equal to one of these, or empty" in shown
+    assert "2  stored; the others are equal to one of these, or have nothing to compare" in shown
     assert "2  documents\n2  kept" in "\n".join(line.strip() for line in shown.splitlines())
     assert "one.jsonl" in shown
     neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")

@@ -114,7 +114,8 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "parts of texts": "--out-format names it, such as --out-format jsonl",
         "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
         "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR"
-        " --ignore-common {value} --common common.npz; then replace --ignore-common by --common common.npz",
+        " --ignore-common {value} --common common.npz, and the same options for the scheme; then use"
+        " --common common.npz instead of --ignore-common",
     },
     "in memory": {  # of dedup
         "memory": "to run in pieces, which needs less memory, add --memory SIZE",

@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
         row(len(unknown), "id", f" not in the state{shown_ids(unknown)}"),
         total(totals["documents"], "document"),
         Row(totals["kept"], "kept", always=True),
-        Row(totals["leaders"], "stored; the others are equal to one of these, or empty", always=True),
+        Row(totals["leaders"], "stored; the others are equal to one of these, or have nothing to compare", always=True),
         total(size, "byte", changed),
     ]
     of_index = ", with signatures for an index" if header.for_index else ""
