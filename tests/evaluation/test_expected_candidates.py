@@ -22,8 +22,8 @@ def measured(keys, *, position_independent=False):
             if i != j:
                 common = len({*one} & {*other}) if position_independent else sum(map(int.__eq__, one, other))
                 met += common > 0
-                shared += common
-    return met / len(rows), shared / len(rows) / keys.shape[1]
+                shared += common / (len({*one}) if position_independent else len(one))
+    return met / len(rows), shared / len(rows)
 
 
 @pytest.mark.parametrize("position_independent", [False, True])
@@ -37,6 +37,19 @@ def test_related_documents_do_not_count():
     keys = np.array([[1, 2, 3], [1, 2, 3], [1, 9, 8], [7, 6, 5]], np.uint64)
     found = expected_candidates(keys, 4, most=2)
     assert (found.candidates, found.bucket) == (4 / 4, 4 / 4 / 3)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "background"), [(neardup.FracMinHash(shingle=1), 0.1), (neardup.Sentences(), 0.1 / 1.9)]
+)
+def test_unrelated_documents_share_several_keys_that_count_in_any_column(scheme, background):
+    """Each document has 200 of 2,000 words or sentences: of 10 % of its keys, each other one has the same."""
+    random = np.random.default_rng(3)
+    texts = [" ".join(f"Word{one}." for one in random.permutation(2000)[:200]) for _ in range(200)]
+    related = [f"{text} New{number}." for number, text in enumerate(texts[:20])]
+    keys = scheme.keys(scheme.sign(texts + related))
+    found = expected_candidates(keys, 10**6, position_independent=True, most=2)
+    assert found.bucket == pytest.approx(candidates_by_law(scheme, 10**6, background).bucket, rel=0.1)
 
 
 @pytest.mark.parametrize("background", [0.03, 0.2])

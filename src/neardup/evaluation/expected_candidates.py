@@ -43,9 +43,11 @@ def expected_candidates(
     """Estimate the candidates of a document among *documents* from the keys of a random sample of them.
 
     *keys* is uint64[n, K], of documents with different features; n is at least 2, and of more than 8,192 rows evenly
-    spaced ones are used. With *position_independent*, a shared key counts in any column. Pairs that share more than
-    *most* keys do not count, because they are related. The shares of the pairs that meet, and that meet in a bucket,
-    are those of the sample: both estimates are unbiased and grow with ``documents - 1``.
+    spaced ones are used. With *position_independent*, a shared key counts in any column, and a key that a row repeats
+    is one. Pairs that share more than *most* keys do not count, because they are related; of position-independent keys,
+    of which unrelated documents share several, these are pairs that share more than half of the keys of either one. The
+    shares of the pairs that meet, and that meet in a bucket, are those of the sample: both estimates are unbiased and
+    grow with ``documents - 1``.
 
     >>> expected_candidates(np.array([[1, 2], [1, 3], [4, 5]], np.uint64), 7)
     ExpectedCandidates(documents=7, candidates=2.0, bucket=1.0)
@@ -62,11 +64,15 @@ def expected_candidates(
             members = np.unique(bucket // columns) if position_independent else bucket
             met[np.ix_(members, members)] += 1
     np.fill_diagonal(met, val=0)
+    own = np.full(number, columns)  # keys of each document
+    if position_independent:
+        own = 1 + np.count_nonzero(np.diff(np.sort(keys, axis=1), axis=1), axis=1)
     if most is not None:
-        met[met > most] = 0
+        limits = np.maximum(most, own // 2) if position_independent else np.full(number, most)
+        met[(met > limits) | (met > limits[:, None])] = 0
     scale = (documents - 1) / (number - 1) / number
-    candidates, meetings = int(np.count_nonzero(met)), int(met.sum(dtype=np.int64))
-    return ExpectedCandidates(documents=documents, candidates=candidates * scale, bucket=meetings * scale / columns)
+    candidates, shared = int(np.count_nonzero(met)), float((met.sum(axis=1, dtype=np.int64) / own).sum())
+    return ExpectedCandidates(documents=documents, candidates=candidates * scale, bucket=shared * scale)
 
 
 def background_of(scheme: Any, found: ExpectedCandidates) -> float:
