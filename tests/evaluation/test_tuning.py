@@ -11,7 +11,8 @@ from neardup.evaluation.tuning import GRID, Goal, Labels, ScoredRule, chosen, gr
 def labels_of(same, weights=None, groups=None):
     number = len(same)
     weights = np.ones(number) if weights is None else np.array(weights, np.float64)
-    return Labels(np.array(same), weights, np.arange(number) if groups is None else np.array(groups))
+    groups = np.arange(number) if groups is None else np.array(groups)
+    return Labels(np.array(same), weights, groups, np.ones(number, np.bool_))
 
 
 def settings(choice):
@@ -184,8 +185,7 @@ def test_held_out_pairs_do_not_choose_their_threshold():
     labels = labels_of([False] * 10 + [True] * 11)
     threshold = threshold_of(scores, labels, Goal("precision", 1.0))
     assert threshold < 0.45
-    groups = np.array([*range(20), 20])
-    matched = held_out(scores[None], Labels(labels.same, labels.weights, groups), Goal("precision", 1.0), 1)
+    matched = held_out(scores[None], labels, Goal("precision", 1.0), 1)
     assert matched[:10].tolist() == [0] * 10
     assert matched[10:20].tolist() == [1] * 10
 
@@ -301,6 +301,51 @@ def test_intervals_hold_the_truth(samples):
     assert held >= 0.9 * samples
 
 
+def decided(same, matches, weights=None, doubted=None):
+    """Tune with a single rule, by which these pairs match."""
+    labels = labels_of(same, weights)
+    if doubted is not None:
+        labels = Labels(labels.same, labels.weights, labels.groups, np.array(doubted))
+    return tuned([("only", settings)], [np.where(matches, 0.9, 0.1)[None]], labels, "f1", **WAYS)
+
+
+def test_with_equal_weights_intervals_are_those_of_clopper_and_pearson():
+    """20 of 25 are from 0.5930 to 0.9317, 30 of 40 from 0.5880 to 0.8731 (as in R's binom.test)."""
+    same, matches = (
+        np.repeat([True, True, False, False], [20, 5, 10, 15]),
+        np.repeat([True, False, True, False], [20, 5, 10, 15]),
+    )
+    for weight in (1.0, 7e6):
+        shares = decided(same, matches, np.full(50, weight)).default.shares
+        assert (shares.recall.low, shares.recall.high) == pytest.approx((0.5930, 0.9317), abs=0.01)
+    shares = decided(same[:45], np.repeat([True, True, False], [20, 5, 20])).default.shares
+    assert shares.recall.high == 1.0
+
+
+@pytest.mark.parametrize("samples", [20, pytest.param(100, marks=pytest.mark.soak)])
+def test_intervals_hold_if_a_few_labels_represent_most_pairs(samples):
+    """Of 3,000 pairs with 5 labels, one of a hundred is the same, and not found; most samples show none."""
+    number, weights = np.array([5, 20, 20]), np.array([3_000.0, 100, 100])
+    held = 0
+    for seed in range(samples):
+        random = np.random.default_rng(seed)
+        stratum = np.repeat([0, 1, 2], number)
+        same = random.random(45) < np.array([0.01, 0.0, 1.0])[stratum]
+        found = decided(same, stratum == 2, (weights / number)[stratum]).expected
+        held += found.recall.low <= 100 / 130 <= found.recall.high
+    assert held >= 0.93 * samples
+
+
+def test_pairs_with_a_known_answer_prove_nothing_and_leave_no_doubt():
+    same = np.tile([True, False], 20)
+    heavy = np.append(np.ones(40), [1e6, 1e6])
+    few = decided(same, same).expected
+    many = decided(np.append(same, [False, False]), np.append(same, [False, False]), heavy, heavy == 1).expected
+    assert (many.f1.low, many.recall.low) == pytest.approx((few.f1.low, few.recall.low), abs=0.02)
+    doubted = decided(np.append(same, [False, False]), np.append(same, [False, False]), heavy).expected
+    assert doubted.recall.low < 0.01
+
+
 def with_short_pairs(random, number):
     """Pairs that are the same from a score of 0.4 on, and short pairs that are from 0.8 on; some of them weigh more.
 
@@ -356,11 +401,11 @@ def test_pairs_that_are_clearly_different_do_not_narrow_the_interval():
 
 
 def test_an_interval_of_labels_without_mistakes_has_an_end_by_their_number():
-    """Of *n* pairs without mistakes, the share of mistakes is at most about 3 / *n* (the rule of three)."""
+    """Of *n* pairs without mistakes, the share of mistakes is at most 1 - 0.025 ** (1 / *n*)."""
     for number in (20, 100):
         same = np.tile([True, False], number)
         found = tuned([("only", settings)], [np.where(same, 0.8, 0.2)[None]], labels_of(same), "f1", unsure=0, seed=1)
-        assert found.expected.recall.low == pytest.approx(1 - 2.5 / number, abs=1 / number)
+        assert found.expected.recall.low == pytest.approx(0.025 ** (1 / number), abs=0.1 / number)
         assert found.expected.recall.low < found.expected.f1.low < 1.0  # a missed pair is one error of two shares
         assert found.expected.recall.high == found.expected.f1.high == 1.0
 
@@ -376,7 +421,7 @@ def test_a_default_just_below_the_goal_does_not_stay(goal):
     else:
         below[:10] = 0.2
         reaches[960:990] = 0.95
-    labels = Labels(same, np.ones(1200), np.arange(1200))
+    labels = labels_of(same)
     rules = [("below", settings), ("reaches", settings)]
     made = tuned(rules, [below[None], reaches[None]], labels, goal, unsure=0, seed=1)
     assert (made.chosen.name, made.reaches) == ("reaches", True)

@@ -44,8 +44,8 @@ def expected_candidates(
 
     *keys* is uint64[n, K], of documents with different features; n is at least 2, and of more than 8,192 rows evenly
     spaced ones are used. With *position_independent*, a shared key counts in any column, and a key that a row repeats
-    is one. Pairs that share more than *most* keys do not count, because they are related; of position-independent keys,
-    of which unrelated documents share several, these are pairs that share more than half of the keys of either one. The
+    is one. Pairs that share more than *most* keys do not count, because they are related; with *position_independent*,
+    unrelated documents share several, so these are pairs that share more than half of the keys of one of them. The
     shares of the pairs that meet, and that meet in a bucket, are those of the sample: both estimates are unbiased and
     grow with ``documents - 1``.
 

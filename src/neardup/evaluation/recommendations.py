@@ -21,8 +21,9 @@ class Recommendation:
     ``parameters`` are parameters of the scheme and of ``neardup dedup``; ``layout`` is the resulting layout.
 
     ``recall``: the probability that a pair at the required threshold is found; ``misses`` is the rest. MinHash finds a
-    pair that becomes a candidate, because candidates are then compared exactly; the other schemes find it if it matches
-    by their rule. ``false_rate``: the probability that a pair at resemblance *apart* becomes a candidate;
+    pair that becomes a candidate, because candidates are then compared exactly (but for those whose estimate is far
+    below the threshold: at most a tenth of 1 - recall more are missed); the other schemes find it if it matches by
+    their rule. ``false_rate``: the probability that a pair at resemblance *apart* becomes a candidate;
     ``matched_apart``: that it matches by the rule. ``candidates``: the expected number of unrelated documents that
     share a key with a document, ``(documents - 1) * P[candidate at the background]``; ``bucket``: how many share
     a given key, on average over the keys. If it is above 64, the recommendation ``overflows``: a document is compared

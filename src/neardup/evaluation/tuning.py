@@ -16,6 +16,7 @@ from neardup.model.errors import DataError, ParameterError, require
 Values = npt.NDArray[np.float64]
 Part = Literal["f1", "precision", "recall"]
 
+_PARTS: Final[tuple[Part, ...]] = ("precision", "recall", "f1")
 GRID: Final[Values] = np.arange(5, 101) / 100  # thresholds
 FOLDS: Final = 5
 NARROW: Final = 0.02  # the half width of an interval that ``needed`` is about
@@ -23,7 +24,7 @@ NARROW: Final = 0.02  # the half width of an interval that ``needed`` is about
 _REPEATS: Final = 5  # of cross-validation, with other folds
 _SAMPLES: Final = 200  # of groups of pairs, drawn with repeats
 _OUTSIDE: Final = 0.632  # the weight of the pairs that are not in such a sample
-_NOISE: Final = 10  # random numbers per sample
+_DRAWN: Final = 5_000  # random numbers for each end of an interval
 _NEAR: Final = 3  # neighbours on each side of a threshold by which its errors are smoothed
 _EQUAL: Final = 0.002  # thresholds with hardly a difference; the middle one of them is chosen
 _ALIKE: Final = 0.01  # variants with hardly a difference; here, too, the middle one
@@ -134,12 +135,14 @@ class Tuning(AsDict):
 
     *same* of the pairs are the same; *unsure* more were left out. *default* is the default rule with its default
     threshold; if no rule is expected to be better, it is also the first rule. *expected* are the shares of the
-    recommended rule on other labels: corrected for the choice of its threshold, by cross-validation, and of the rule,
-    by samples of the labels; those in the table of rules are higher, as the same labels compare the rules. Those of the
-    default need no correction, as no label has chosen it. *reaches* is whether they reach the goal, and *certain*
-    whether their interval does. *needed* is about how many labels would narrow the interval of F1, or of what the goal
-    is about, to 0.02 on each side. *thresholds*, *precision*, *recall* and *f1* are the curve of the first rule, by all
-    labels. *expected_same* is the share of all pairs that are the same by the weights of the labels.
+    recommended rule on other labels: corrected for the choice of its threshold, by cross-validation, and of the
+    rule, by samples of the labels; those in the table of rules are higher, as the same labels compare the rules.
+    Those of the default need no correction, as no label has chosen it. *reaches* is whether they reach the goal,
+    and *certain* whether their interval does. *needed* is about how many labels would narrow the interval of F1, or
+    of what the goal is about, to 0.02 on each side. *effective* is how many labels of equal weight show as much
+    (Kish 1965), without those whose answers are practically known. *thresholds*, *precision*, *recall* and *f1* are
+    the curve of the first rule, by all labels. *expected_same* is the share of all pairs that are the same by the
+    weights of the labels.
     """
 
     goal: str
@@ -152,6 +155,7 @@ class Tuning(AsDict):
     certain: bool
     default: TunedRule
     needed: int
+    effective: int
     thresholds: tuple[float, ...]
     precision: tuple[float, ...]
     recall: tuple[float, ...]
@@ -176,19 +180,34 @@ class Tuning(AsDict):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
-    """Labelled pairs: whether they are the *same*, their *weights*, and the *groups* of those with common documents."""
+    """Labelled pairs: whether they are the *same*, their *weights*, and the *groups* of those with common documents.
+
+    *doubted*: whether pairs like it may have the other label, as those with next to nothing in common have not.
+    """
 
     same: Flags
     weights: Values
     groups: Positions
+    doubted: Flags
 
     def at(self, chosen: Flags) -> "Labels":
         """Return some of them."""
-        return Labels(self.same[chosen], self.weights[chosen], self.groups[chosen])
+        return Labels(self.same[chosen], self.weights[chosen], self.groups[chosen], self.doubted[chosen])
 
     def times(self, factors: npt.NDArray[Any]) -> "Labels":
         """Return them with other weights; *factors* may have a row for each of several samples."""
-        return Labels(self.same, self.weights * factors, self.groups)
+        return Labels(self.same, self.weights * factors, self.groups, self.doubted)
+
+    @property
+    def effective(self) -> int:
+        """The number of groups in doubt with equal weights that show as much."""
+        doubted = self.doubted.astype(np.float64)
+        return round(float(self.weights @ doubted) / (self.typical(doubted) or 1.0))
+
+    def typical(self, parts: Values) -> float:
+        """Return the mean weight of groups, each weighed by its weight, if *parts* of pairs count; 0 without any."""
+        weights = np.bincount(self.groups, self.weights * parts)
+        return float(weights @ weights / weights.sum()) if weights.any() else 0.0
 
     def counts(self, scores: Values, thresholds: Values) -> Counts:
         """Return the counts at each threshold, which ascend; the scores may be those of several variants, one a row."""
@@ -354,7 +373,7 @@ def tuned(rules: Sequence[ScoredRule], labels: Labels, goal: str, *, unsure: int
     """
     wanted = Goal.of(goal)
     samples, expected_same = _samples(labels, seed), float(np.average(labels.same, weights=labels.weights))
-    judged = [_judged(rule, labels, wanted, seed, samples, expected_same) for rule in rules]
+    judged = [_judged(rule, labels, wanted, seed, expected_same) for rule in rules]
     matched = np.stack([one.matched for one in judged])
     varied = [len(rule.scores) > 1 for rule in rules]
     barred = _indiscriminate(np.array([one.tuned.unlabelled for one in judged]), expected_same)
@@ -366,9 +385,9 @@ def tuned(rules: Sequence[ScoredRule], labels: Labels, goal: str, *, unsure: int
         )
         raise DataError("the labels", rule, "nothing found")
     best = [_best(matched, varied, barred, labels.times(sample), wanted)[0] for sample in samples]
-    expected = _shares(matched[best], labels, samples)
+    expected = _shares(matched[order[0]], labels, _corrected(matched[best], labels, samples))
     table, shown = [judged[number].tuned for number in order], scores[choice.variant]
-    default = _default(rules[0], labels, samples)
+    default = _default(rules[0], labels)
     is_usable = barred[order[0]] or not _indiscriminate(default.unlabelled, expected_same)
     if is_usable and default.shares.recall.value and wanted.score_of(default.shares) >= wanted.score_of(expected):
         table, expected, shown = [default, *table], default.shares, rules[0].scores[0]
@@ -385,6 +404,7 @@ def tuned(rules: Sequence[ScoredRule], labels: Labels, goal: str, *, unsure: int
         certain=wanted.value is None or about.low >= wanted.value - _ROUNDING,
         default=default,
         needed=max(len(labels.same), ceil(len(labels.same) * (about.width / NARROW) ** 2)),
+        effective=labels.effective,
         thresholds=tuple(GRID.tolist()),
         precision=tuple(curve.precision.tolist()),
         recall=tuple(curve.recall.tolist()),
@@ -393,22 +413,20 @@ def tuned(rules: Sequence[ScoredRule], labels: Labels, goal: str, *, unsure: int
     )
 
 
-def _judged(  # noqa: PLR0913, PLR0917 - what is judged, by what
-    rule: ScoredRule, labels: Labels, goal: Goal, seed: int, samples: Values, expected_same: float
-) -> JudgedRule:
+def _judged(rule: ScoredRule, labels: Labels, goal: Goal, seed: int, expected_same: float) -> JudgedRule:
     """Choose the variant and the threshold of a rule by all labels, and judge the rule by cross-validation."""
     usable = ~_indiscriminate(rule.matching(), expected_same)
     matched = held_out(rule.scores, labels, goal, seed, usable)
     choice = chosen(rule.scores, labels, goal, usable)
-    return JudgedRule(choice, matched, _tuned(rule, rule.settings(choice), choice, _shares(matched, labels, samples)))
+    return JudgedRule(choice, matched, _tuned(rule, rule.settings(choice), choice, _shares(matched, labels)))
 
 
-def _default(rule: ScoredRule, labels: Labels, samples: Values) -> TunedRule:
+def _default(rule: ScoredRule, labels: Labels) -> TunedRule:
     """Return a rule with its default threshold, which no label has chosen: all of them judge it."""
     settings = rule.settings(None)
     choice = Choice(0, settings["threshold"])
     matched = choice.decides(rule.scores).astype(np.float64)
-    return _tuned(rule, settings, choice, _shares(matched, labels, samples))
+    return _tuned(rule, settings, choice, _shares(matched, labels))
 
 
 def _tuned(rule: ScoredRule, settings: dict[str, Any], choice: Choice, shares: Shares) -> TunedRule:
@@ -432,31 +450,65 @@ def _samples(labels: Labels, seed: int) -> Values:
     return drawn[:, labels.groups].astype(np.float64)
 
 
-def _shares(matched: Values, labels: Labels, samples: Values) -> Shares:
-    """Return what pairs that match in these shares of the decisions show; a row each, if every sample chose a rule.
+def _corrected(matched: Values, labels: Labels, samples: Values) -> dict[Part, float]:
+    """Return the shares that rules reach on other labels, with a row of *matched* for the rule of each sample.
 
     Each sample of groups estimates a share by 0.632 times that of the pairs outside it, which did not choose, plus
-    0.368 times that of the pairs inside (Efron 1983; of rules by cross-validation: Tsamardinos et al. 2018). As few
-    pairs show no rare errors, each estimate *x* is replaced by numbers from the beta distribution of *x k* + ½ and
-    (1 - *x*) *k* + ½, where *k* is the number of pairs that the share is about, F1 counting those that are the same
-    and those that match. The interval has the middle 95 % of these numbers; of an estimate of 0 or 1, nothing ends
-    before that (Brown, Cai and DasGupta 2001).
+    0.368 times that of the pairs inside (Efron 1983; of rules by cross-validation: Tsamardinos et al. 2018).
     """
-    both = [_counts(matched, labels.times(drawn)) for drawn in (samples, samples == 0)]
-    parts = 1 / np.bincount(labels.groups)[labels.groups]  # all pairs of a group are one
-    same, matching = float(parts @ labels.same), float(parts @ np.atleast_2d(matched).mean(axis=0))
-    whole, random, found = _counts(matched, labels), np.random.default_rng(_SAMPLES), {}
-    for name, number in (("precision", matching), ("recall", same), ("f1", same + matching)):
-        known = np.logical_and(*(one.true + (one.false if name == "precision" else one.missed) > 0 for one in both))
-        inside, outside = (getattr(one, name)[known] for one in both)
-        shares = _OUTSIDE * outside + (1 - _OUTSIDE) * inside
-        value = float(shares.mean() if matched.ndim > 1 and known.any() else np.mean(getattr(whole, name)))
-        every = np.tile(shares, _NOISE)
-        noisy = random.beta(every * number + 1 / 2, (1 - every) * number + 1 / 2)
-        ends = np.where(every > _ROUNDING, noisy, 0.0), np.where(every < 1 - _ROUNDING, noisy, 1.0)
-        low, high = map(np.quantile, ends, _ENDS) if known.any() else (0.0, 1.0)
-        found[name] = Estimated(value=value, low=min(float(low), value), high=max(float(high), value))
+    inside, outside = (_counts(matched, labels.times(drawn)) for drawn in (samples, samples == 0))
+    whole, values = _counts(matched, labels), dict[Part, float]()
+    for name in _PARTS:
+        known = np.logical_and(
+            *(one.true + (one.false if name == "precision" else one.missed) > 0 for one in (inside, outside))
+        )
+        shares = _OUTSIDE * getattr(outside, name) + (1 - _OUTSIDE) * getattr(inside, name)
+        values[name] = float((shares[known] if known.any() else getattr(whole, name)).mean())
+    return values
+
+
+def _shares(matched: Values, labels: Labels, values: Mapping[Part, float] | None = None) -> Shares:
+    """Return what pairs that match in these shares of the decisions show, around other *values* if they are given.
+
+    A share is *R* / (*R* + *W*), where *R* and *W* are the weights of its right and wrong pairs. (F1 is 2 *q* / (1 +
+    *q*), where *q* is the share of right pairs among those that are the same or match.) Both sums have gamma
+    distributions with the mean and the variance of weighted counts, for an upper end with one pair more (Fay and Feuer
+    1997); all pairs of a group are one. The ends of the interval are quantiles of the share of lower *R* and upper *W*,
+    and of upper *R* and lower *W* (Fay, Proschan and Brittain 2015). With equal weights, these are the intervals of
+    Clopper and Pearson (1934). One wrong pair more has the typical weight of all pairs in doubt, wrong or not: labels
+    without a mistake that represent many pairs do not prove that there is none.
+    """
+    same, random, found = labels.same.astype(np.float64), np.random.default_rng(_SAMPLES), {}
+    right, either, counts = same * matched, np.maximum(same, matched), _counts(matched, labels)
+    known = labels.typical(either)
+    possible = labels.typical(labels.doubted.astype(np.float64)) or known
+    for name, pairs in zip(_PARTS, (matched, same, either), strict=True):
+        value = float(getattr(counts, name)) if values is None else values[name]
+        share, total = value / (2 - value) if name == "f1" else value, float(labels.weights @ pairs)
+        rights = share * total, labels.typical(right) or known
+        wrongs = (1 - share) * total, labels.typical(pairs - right) or known
+        low, high = 0.0, 1.0
+        if total > 0:
+            low = _quantile(random, rights, _and_one(*wrongs, possible), _ENDS[0])
+            high = _quantile(random, _and_one(*rights, known), wrongs, _ENDS[1])
+        if name == "f1":
+            low, high = 2 * low / (1 + low), 2 * high / (1 + high)
+        found[name] = Estimated(value=value, low=min(low, value), high=max(high, value))
     return Shares(**found)
+
+
+def _and_one(total: float, each: float, one: float) -> tuple[float, float]:
+    """Return the sum of weights, and their typical weight, with *one* more."""
+    return total + one, (total * each + one * one) / (total + one)
+
+
+def _quantile(random: np.random.Generator, right: tuple[float, float], wrong: tuple[float, float], end: float) -> float:
+    """Return a quantile of *R* / (*R* + *W*) for gamma distributions with these means, and variances by mean."""
+    (rights, one), (wrongs, other) = right, wrong
+    if min(rights, wrongs) <= _ROUNDING * max(rights, wrongs):
+        return float(rights > wrongs)
+    drawn = random.beta(rights / one, wrongs / other, _DRAWN)
+    return float(np.quantile(one * drawn / (one * drawn + other * (1 - drawn)), end))
 
 
 def _smoothed(counts: Values) -> Values:

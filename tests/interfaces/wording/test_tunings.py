@@ -19,6 +19,7 @@ TUNING = Tuning(
     certain=True,
     default=replace(RULE, threshold=0.6),
     needed=312,
+    effective=40,
     thresholds=(0.1, 0.5),
     precision=(0.5, 1.0),
     recall=(1.0, 0.5),
@@ -47,6 +48,15 @@ def test_what_is_lacking_is_reported():
     lines = tuning_lines(replace(TUNING, goal="recall>=0.95", certain=False))
     assert lines[-1] == "about 312 labels would narrow the interval of recall to 2 % on each side"
     assert "the labels do not yet prove recall>=0.95: its interval begins below that" in lines
+
+
+def test_an_interval_that_is_too_wide_is_reported_with_what_to_do():
+    wide = replace(SHARES, f1=Estimated(value=0.95, low=0.38, high=0.98))
+    lines = tuning_lines(replace(TUNING, expected=wide))
+    assert lines[-1] == "the interval of F1 is too wide to be of use: label at least 200 pairs in all"
+    lines = tuning_lines(replace(TUNING, expected=wide, effective=6))
+    assert lines[-1] == "some labels represent many pairs: those in doubt show as much as 6 labels of equal weight"
+    assert tuning_lines(replace(TUNING, expected=wide, goal="recall>=0.9"))[-1].startswith("about 312 labels")
 
 
 def test_a_rule_that_matches_random_pairs_is_reported():

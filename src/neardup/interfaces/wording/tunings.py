@@ -1,6 +1,7 @@
 """Tunings in words."""
 
 from functools import partial
+from math import ceil
 from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.wording.audits import INTERVALS, estimate
@@ -10,7 +11,8 @@ from neardup.model.errors import counted
 if TYPE_CHECKING:
     from neardup.evaluation.tuning import TunedRule, Tuning
 
-LEAST: Final = 20  # labels, below which intervals are hardly of use
+LEAST: Final = 20  # labels, below which they show little
+WIDE: Final = 0.15  # half the width from which on an interval is unreliable (Parker et al. 2017, for health statistics)
 _LISTED: Final = 8
 _estimate: Final = partial(estimate, digits=3)
 
@@ -42,8 +44,15 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
         )
     if tuning.labels < LEAST:
         lines.append(f"fewer than {LEAST} labels show little: label more pairs")
-    if tuning.needed > tuning.labels:
-        part = tuning.goal.partition(">=")[0].strip().replace("f1", "F1")
+    goal = tuning.goal.partition(">=")[0].strip()
+    part, interval = goal.replace("f1", "F1"), getattr(expected, goal)
+    if interval.width > WIDE:
+        number = ceil(tuning.labels * (interval.width / WIDE) ** 2)
+        lines.append(f"the interval of {part} is too wide to be of use: label at least {number:,} pairs in all")
+        if tuning.effective < tuning.labels / 2:
+            few = counted(tuning.effective, "label")
+            lines.append(f"some labels represent many pairs: those in doubt show as much as {few} of equal weight")
+    elif tuning.needed > tuning.labels:
         lines.append(f"about {tuning.needed:,} labels would narrow the interval of {part} to 2 % on each side")
     return lines
 

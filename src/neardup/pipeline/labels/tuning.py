@@ -1,5 +1,6 @@
 """Tuning: the rule and the threshold for a collection, by labelled pairs of its documents."""
 
+import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from neardup.engines.local import LocalEngine
+from neardup.evaluation.labelling import FLOOR
 from neardup.evaluation.tuning import Choice, Goal, Labels, ScoredRule, Tuning, groups_of, tuned
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, kind_of, require, require_whole
@@ -74,7 +76,9 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     with followed(progress) as follow, LocalEngine(threads) as engine:
         rules = _scored([*places], sides, len(pairs), engine, follow)
     weights = np.array([pair.weight for pair in pairs], np.float64)
-    return tuned(rules, Labels(same, weights, groups), goal, unsure=len(known) - len(pairs), seed=seed)
+    resemblance = np.array([math.nan if pair.resemblance is None else pair.resemblance for pair in pairs], np.float64)
+    doubted = ~np.where(same, resemblance >= 1, resemblance < FLOOR)
+    return tuned(rules, Labels(same, weights, groups, doubted), goal, unsure=len(known) - len(pairs), seed=seed)
 
 
 def _scored(
