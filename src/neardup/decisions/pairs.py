@@ -1,6 +1,6 @@
 """All pairs of documents that share enough of their features: exactly, without signatures."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -10,7 +10,7 @@ import numpy.typing as npt
 from neardup.decisions.evidence import SET_MEASURES, FeatureSets
 from neardup.kernels.families import deviations, gather
 from neardup.kernels.joins import add_occurrences, join, lists, occurrences, parities, rarest_first
-from neardup.kernels.sets import OVERLAP
+from neardup.kernels.sets import OVERLAP, connect_given, roots
 from neardup.model.arrays import Bytes, Positions, Words
 from neardup.model.engine import IN_TURN, Engine
 
@@ -183,3 +183,12 @@ def families_of(
     least, greatest = (own.reduceat(family[owners], begins[:-1]) for own in (np.minimum, np.maximum))
     only = np.where(least == greatest, least, np.int32(-1))
     return Families(family, places, only, members, bounds, medians, *others)
+
+
+def clusters_of(pairs: Iterable[Positions], number: int) -> Positions:
+    """Return the smallest position of the documents that pairs, int64[2, n] at a time, connect with each one."""
+    parents = np.arange(number)
+    for left, right in pairs:
+        connect_given(left, np.arange(len(left) + 1), right, np.ones(len(left), np.bool_), parents)
+    roots(parents)
+    return parents

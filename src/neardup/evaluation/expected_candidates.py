@@ -1,10 +1,11 @@
 """Expected candidates of a document in a large collection, and whether unrelated documents fill the buckets."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 import numpy as np
 
+from neardup.evaluation.plain_results import AsDict
 from neardup.model.arrays import Words
 from neardup.model.candidates import ROOM
 from neardup.model.errors import require, require_whole
@@ -16,7 +17,7 @@ _MANY: Final = 10**15
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExpectedCandidates:
+class ExpectedCandidates(AsDict):
     """The expected number of *candidates* of a document among this many *documents*.
 
     Candidates are the other documents that share a key with a document, before buckets are limited. ``bucket`` is the
@@ -31,10 +32,6 @@ class ExpectedCandidates:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "overflows", self.bucket > ROOM)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        return asdict(self)
 
 
 def expected_candidates(

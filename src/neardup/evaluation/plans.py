@@ -1,13 +1,14 @@
 """Plans: the probability of a match by resemblance for each scheme, and parameters that meet requirements."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from neardup.evaluation.expected_candidates import ExpectedCandidates, candidates_by_law
+from neardup.evaluation.plain_results import AsDict
 from neardup.evaluation.recommendations import WORD, Recommendation, Unreached, recommend, searched_schemes
 from neardup.model.candidates import ROOM
 from neardup.model.errors import ParameterConflict, ParameterError, counted, plain_value, require
@@ -34,7 +35,7 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class Plan(AsDict):
     """The behaviour of a scheme with its parameters: its curves, at the same values, and the bytes that it stores.
 
     ``signature_bytes`` and ``keys`` (8 bytes each) are of one document; ``None`` is unknown. ``limit`` is what the
@@ -80,10 +81,6 @@ class Plan:
         step = max(1, (len(values) - 1) // _ROWS)
         rows = zip(values, *(curve.probabilities for curve in self.curves), strict=True)
         return list(rows)[::-step]
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        return asdict(self)
 
     def __str__(self) -> str:
         rows = [_recommendation_cells(one) for one in self.recommendations] or self._curve_cells()

@@ -1,9 +1,10 @@
 """Parameters that meet requirements, cheapest first."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, Final
 
+from neardup.evaluation.plain_results import AsDict
 from neardup.model.candidates import ROOM
 from neardup.model.errors import ParameterError, require
 from neardup.model.requirements import Requirements
@@ -15,7 +16,7 @@ _NONE: Final = 0.001  # candidates; fewer count as none
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recommendation:
+class Recommendation(AsDict):
     """A scheme's parameters that meet requirements, and their cost.
 
     ``parameters`` are parameters of the scheme and of ``neardup dedup``; ``layout`` is the resulting layout.
@@ -53,10 +54,6 @@ class Recommendation:
     def words(self) -> str:
         """The scheme and its parameters, such as ``minhash with permutations 160, threshold 0.8, recall 0.99``."""
         return f"{self.scheme} with {', '.join(f'{name} {value}' for name, value in self.parameters.items())}"
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain values for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,6 +8,7 @@ from typing import Any, Final, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from neardup.decisions.pairs import clusters_of
 from neardup.evaluation.intervals import Estimated
 from neardup.evaluation.plain_results import AsDict
 from neardup.model.arrays import Flags, Positions
@@ -227,19 +228,9 @@ class Labels:
 
 def groups_of(pairs: Sequence[tuple[str, str]]) -> Positions:
     """Return the number of the group of each pair: pairs that are connected by common documents are one group."""
-    parents: dict[str, str] = {}
-
-    def root(name: str) -> str:
-        parents.setdefault(name, name)
-        while parents[name] != name:
-            parents[name] = parents[parents[name]]
-            name = parents[name]
-        return name
-
-    for a, b in pairs:
-        parents[root(a)] = root(b)
     numbers: dict[str, int] = {}
-    return np.array([numbers.setdefault(root(a), len(numbers)) for a, _ in pairs], np.int64)
+    ends = np.array([[numbers.setdefault(name, len(numbers)) for name in pair] for pair in pairs], np.int64).T
+    return np.unique(clusters_of([ends], len(numbers))[ends[0]], return_inverse=True)[1]
 
 
 class Choice(NamedTuple):

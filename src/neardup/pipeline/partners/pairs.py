@@ -1,6 +1,6 @@
 """All pairs of documents with a measure of at least a threshold, of one collection or between two."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final, Literal, get_args
 
@@ -9,11 +9,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.decisions.evidence import COSINE, FeatureSets, Shared, Shares, WeightedSets
-from neardup.decisions.pairs import Join
+from neardup.decisions.pairs import Join, clusters_of
 from neardup.decisions.weighted_partners import CosineJoin
 from neardup.engines.local import LocalEngine
 from neardup.kernels.radix import sort
-from neardup.kernels.sets import connect_given, roots
 from neardup.model.arrays import Features, Positions, Words
 from neardup.model.errors import require, require_choice, require_flag, require_share
 from neardup.pipeline.corpus.documents import Documents
@@ -173,12 +172,3 @@ def pair_table(  # noqa: PLR0913, PLR0917 - what the columns are made of
     if clusters is not None:
         columns["cluster"] = clusters[left]
     return pa.table(columns)
-
-
-def clusters_of(pairs: Iterable[Positions], number: int) -> Positions:
-    """Return the smallest position of the documents that pairs, int64[2, n] at a time, connect with each one."""
-    parents = np.arange(number)
-    for left, right in pairs:
-        connect_given(left, np.arange(len(left) + 1), right, np.ones(len(left), np.bool_), parents)
-    roots(parents)
-    return parents

@@ -10,9 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets, distinct_sets
+from neardup.decisions.pairs import clusters_of
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Features, Positions, Words, ragged
-from neardup.pipeline.partners.pairs import PairRule, clusters_of, pair_table
+from neardup.pipeline.partners.pairs import PairRule, pair_table
 from neardup.pipeline.spilled.job import ID, IDS, Job, of_shard
 from neardup.pipeline.spilled.signing import fields_of
 from neardup.sources.record_faults import LackingFields, RecordFaults
