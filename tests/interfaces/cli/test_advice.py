@@ -183,6 +183,8 @@ def test_rejected_records_are_explained_once_for_each_code():
     assert "iconv -f WINDOWS-1252 -t UTF-8" in hint
     [hint] = advice_on_rejected([Rejected("a.parquet", 1, "its 'text' is not valid UTF-8", "encoding")])
     assert "iconv" not in hint
+    [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "its 'messages' must be a string, not a list", "type")])
+    assert "join the items of a list" in hint
     [hint] = advice_on_rejected([Rejected("a.txt", 1, "it is UTF-16 text", "utf-16")])
     assert "iconv -f UTF-16 -t UTF-8" in hint
 

@@ -253,6 +253,8 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
         (["'x"], """unknown verb "'x"; see"""),
         ([""], "unknown verb ''; see"),
         (["templates", "lern"], "(choose from 'learn', 'relearn', 'show'); did you mean learn? See"),
+        (["dedup", "a", "--output", "b"], "unknown option --output; did you mean --out? See"),
+        (["compare", "--", "-a", "b", "--json"], "--json is after `--`, which ends the options; write it before; see"),
         (["dedup", "a", "--scheme", "minhsh"], "'checksum'); did you mean minhash? See `neardup dedup --help`"),
         (["dedup", "a", "--output", "b"], "unknown option --output; did you mean --out? See `neardup dedup --help`"),
         (["--verson"], "unknown option --verson; did you mean --version? See `neardup --help`"),

@@ -210,6 +210,8 @@ class _Parser(argparse.ArgumentParser):
         name = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
         if name is None:
             self.error(f"unexpected arguments: {' '.join(unknown)}")
+        if name in self._option_string_actions:  # argparse reads nothing after "--" as an option
+            self.error(f"{name} is after `--`, which ends the options; write it before")
         options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
         wanted = name.lstrip("-").replace("_", "-").lower()
         otherwise = _BEHIND if self._subparsers else "" if name.startswith("--") else _NO_OPTION

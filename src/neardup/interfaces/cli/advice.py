@@ -184,6 +184,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "encoding": "convert files that are not UTF-8, such as with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW",
         "encoding in a table": "decode these values in the program that writes the table, and store them as strings",
         "too large": "--max-bytes raises the cap",
+        "type": 'write a text as one string, such as {"text": "..."}; join the items of a list, such as messages, first',
         "torn quotes": "if quotation marks are plain text there, use --quoting none",
         "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
     },
