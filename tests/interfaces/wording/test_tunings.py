@@ -41,6 +41,12 @@ def test_a_rule_for_short_documents_has_two_thresholds():
     assert lines[1] == "resemblance, threshold 0.4, or 0.85 below 1,200 shingles"
 
 
+def test_by_overlap_the_whole_is_to_be_kept():
+    line = "this rule drops a whole for its part if the part is first: --keep longest keeps the whole"
+    assert line in tuning_lines(replace(TUNING, rules=(replace(RULE, settings={"measure": "overlap"}),)))
+    assert line not in tuning_lines(TUNING)
+
+
 def test_what_is_lacking_is_reported():
     lines = tuning_lines(replace(TUNING, goal="recall>=0.99", labels=9, reaches=False, certain=False))
     assert "on other labels, no rule is expected to reach recall>=0.99; the nearest is:" in lines

@@ -34,6 +34,8 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
         if tuning.keeps_default
         else f"the default rule, with threshold {tuning.default.threshold:g}: F1 {_estimate(tuning.default.shares.f1)}",
     ]
+    if chosen.settings.get("measure") == "overlap":
+        lines.append("this rule drops a whole for its part if the part is first: --keep longest keeps the whole")
     lines.append(INTERVALS)
     if tuning.reaches and not tuning.certain:
         lines.append(f"the labels do not yet prove {tuning.goal}: its interval begins below that")
