@@ -95,7 +95,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "json as table": "to read it as JSON lines, use --format jsonl",
         "json ending": "for JSON lines add --format jsonl; convert a JSON array: jq -c '.[]' {where} > lines.jsonl",
         "text ending": "to read text or HTML files, name their folder; for JSON lines or a table add --format"
-        " jsonl, csv or tsv",
+        " jsonl, csv or tsv; if each line is a text: jq -cR '{{text: .}}' {where} > lines.jsonl",
         "folder of other files": "--glob reads others as text, such as --glob '*.py'",
         "not a number": "correct it, or leave it empty: documents without a value rank last",
         "not a date": "write it as 2026-01-31 or 2026-01-31T12:00:00Z, or leave it empty: such documents rank last",
@@ -184,7 +184,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "encoding": "convert files that are not UTF-8, such as with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW",
         "encoding in a table": "decode these values in the program that writes the table, and store them as strings",
         "too large": "--max-bytes raises the cap",
-        "type": 'write a text as one string, such as {"text": "..."}; join the items of a list, such as messages, first',
+        "type": 'write a text as one string, such as {"text": "..."}; join the items of a list first',
         "torn quotes": "if quotation marks are plain text there, use --quoting none",
         "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
     },
