@@ -1,7 +1,7 @@
 import pytest
 
 from neardup.model.errors import DataError, ParameterError, StorageRefused
-from neardup.sources.formats import Kind, display, input_kind, is_read_once, kind, local_folder
+from neardup.sources.formats import Kind, display, display_all, input_kind, is_read_once, kind, local_folder
 
 
 @pytest.mark.parametrize(
@@ -49,3 +49,9 @@ def test_a_folder_is_on_this_machine(tmp_path):
         local_folder("work", "s3://bucket/folder")
     with pytest.raises(ParameterError, match="work"):
         local_folder("work", "")
+
+
+def test_a_message_names_only_the_first_of_many_inputs():
+    assert display_all(["a"]) == "a"
+    assert display_all("abcde") == "a, b, c, d, e"
+    assert display_all(map(str, range(1007))) == "0, 1, 2, 3, 4 and 1,002 more"

@@ -3,6 +3,7 @@
 import os
 import re
 import stat
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
@@ -46,6 +47,7 @@ KNOWN: Final = (
     " also with .gz, .zst or .lz4)"
 )
 PACKED: Final = "packed files"  # the code of an error about a file that other files are packed in
+_SHOWN: Final = 5  # names of inputs in a message
 _UNKNOWN: Final = {
     ".json": "json ending",
     **dict.fromkeys((".txt", ".md", ".html"), "text ending"),
@@ -188,6 +190,13 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
         code = _UNKNOWN.get(inner if inner in {".tar", ".arc"} else name.suffix, "ending unknown")
         raise InputRefused(display(path), "it is an ARC file" if code == "arc" else rule, code)
     return found
+
+
+def display_all(paths: Iterable[str]) -> str:
+    """Return the names of inputs for messages: the first few, and how many others there are."""
+    names = [*map(display, paths)]
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more
 
 
 def display(path: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Self, TypeVar
 import msgspec
 
 from neardup.model.errors import FieldMissing, NothingRead
-from neardup.sources.formats import display
+from neardup.sources.formats import display_all
 
 if TYPE_CHECKING:
     from neardup.sources.collection import Collection, InputPiece
@@ -117,14 +117,14 @@ class RecordFaults(msgspec.Struct):
 
 def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingRead:
     """Return the error for inputs whose records were all rejected; damaged parts of archives are not counted."""
-    names, number, first = [*map(display, names)], len(rejected), rejected[0]
+    where, number, first = display_all(names), len(rejected), rejected[0]
     if first.code == "damaged":
-        return NothingRead(", ".join(names), f"no document was found; a damaged part is at {first}", first.code)
+        return NothingRead(where, f"no document was found; a damaged part is at {first}", first.code)
     if number == 1:
         rule = f"its only record, {first.source}:{first.position}, was rejected: {first.reason}"
     else:
         rule = f"all {number:,} records were rejected; the first is at {first}"
-    return NothingRead(", ".join(names), rule, first.code)
+    return NothingRead(where, rule, first.code)
 
 
 class LackingFields:

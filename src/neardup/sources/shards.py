@@ -31,7 +31,7 @@ from neardup.sources.compression import identity
 from neardup.sources.copies import copied, needs_copy
 from neardup.sources.fields import joined
 from neardup.sources.folder import Folder, documents_in, require_other_names, state_of
-from neardup.sources.formats import FOLDER, STDIN, Kind, display, input_kind, is_pipe, is_url
+from neardup.sources.formats import FOLDER, STDIN, Kind, display, display_all, input_kind, is_pipe, is_url
 from neardup.sources.inputs import Inputs
 from neardup.sources.pages import extracting, replace_markup
 from neardup.sources.read import reader
@@ -296,7 +296,7 @@ class Shards:
                 yield piece
             done += shard.size
             progress(done, total)
-        lacking.require(", ".join(map(display, self.inputs)))
+        lacking.require(display_all(self.inputs))
 
     def pieces(
         self, shard: Shard, *, whole: bool = False, markup: bool = False, documents: int | None = None

@@ -85,7 +85,7 @@ def test_all_runs_of_a_state_are_audited_together(with_equals, tmp_path):
     with State.open(state, write=True) as opened:
         opened.compact()
     assert audit_files(with_equals, state, sample=150) == expected
-    with pytest.raises(DataError, match=r"have read; also name '.*b.jsonl', '.*c.jsonl' as inputs"):
+    with pytest.raises(DataError, match=r"have read; name these, too: .*b.jsonl, .*c.jsonl"):
         audit_files(with_equals[:1], state)
 
 

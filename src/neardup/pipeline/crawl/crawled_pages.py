@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing, ParameterError, counted, kind_of
-from neardup.sources.formats import display
+from neardup.sources.formats import display_all
 from neardup.sources.read import read
 from neardup.sources.record_faults import Rejected
 from neardup.sources.url_forms import web_address
@@ -68,7 +68,7 @@ def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = Non
     without a value has the content that its own id names. Raises ``DataError`` for a missing column, and if no page has
     a URL of the web, and for archives and folders of pages.
     """
-    shown = ", ".join(display(os.fspath(path)) for path in inputs)
+    shown = display_all(os.fspath(path) for path in inputs)
     try:
         documents = read(inputs, text=content)
     except ParameterError as error:

@@ -43,7 +43,7 @@ from neardup.schemes.recorded_scheme import UNRECORDED, as_recorded, differing
 from neardup.schemes.scheme import Scheme
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.fields import joined
-from neardup.sources.formats import AnyPath, display
+from neardup.sources.formats import AnyPath, display_all
 from neardup.sources.inputs import inputs_of
 from neardup.sources.read import read
 from neardup.sources.record_faults import LackingFields, RecordFaults
@@ -181,7 +181,7 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
         ids, order, faults = _ranked(shards.every_piece, policy.keep)
         faults.require_documents(shards.inputs)
         if not len(ids):
-            raise DataError(", ".join(map(display, shards.inputs)), "there are no documents to audit")
+            raise DataError(display_all(shards.inputs), "there are no documents to audit")
         name = "the run" if of is None else os.fspath(of)
         decisions = _report(name, ids, shards) if done is None else done.result.decisions
         if recorded is not None:
@@ -267,7 +267,7 @@ def _ranked(
     def place(piece: int, row: int) -> tuple[str, int]:
         return next(islice(filter(len, collections()), piece, None)).place(row)
 
-    lacking.require(", ".join(sources))
+    lacking.require(display_all(sources))
     names = _chunks(ids)
     if not formats:
         return names, np.empty(0, np.int64), faults

@@ -39,7 +39,7 @@ from neardup.pipeline.spilled.outputs import (
 from neardup.pipeline.spilled.run import Stages
 from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.sources.collection import Extent, InputPiece
-from neardup.sources.formats import PAGE_FORMATS, Kind, display, is_url, kind
+from neardup.sources.formats import PAGE_FORMATS, Kind, display, display_all, is_url, kind
 from neardup.sources.output import PAGES, is_page, is_special, output_kind, write_file
 from neardup.sources.pages import extracting
 from neardup.sources.plain_columns import check_values, has_limits
@@ -149,7 +149,7 @@ def _schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema
             raise StorageDamaged(str(journal.path("done", f"fields--{number}.json")), OTHER) from error
     why = TOGETHER if len(output.sources) > 1 else ONLY_LINES
     whole = united(((owner, schema) for owner, schema, _ in found), why)
-    check_representable(", ".join(names[source] for source in output.sources), whole, form)
+    check_representable(display_all(names[source] for source in output.sources), whole, form)
     for owner, _, misfit in found:
         if form != "parquet" and misfit is not None:
             raise DataError(owner, misfit, "unrepresentable")

@@ -34,11 +34,10 @@ from neardup.schemes.recorded_scheme import RecordedScheme, as_recorded, differi
 from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import common_of, written
 from neardup.sources.collection import Collection, InputPiece
-from neardup.sources.formats import STDIN, display, is_url
+from neardup.sources.formats import STDIN, display, display_all, is_url
 from neardup.text.columns import batches
 
 _KEPT: Final = -1  # instead of the representative of a dropped document
-_LISTED: Final = 5  # paths that a message names
 _NEXT: Final = "continue it with the same command, then audit its report"
 
 
@@ -83,11 +82,11 @@ class StateDecisions:
         known = dict.fromkeys(self.inputs)
         others = [path for path in given if path not in known]
         if others:
-            rule = f"is not an input of the state {_quoted(self._name)}, which has {_listed(known)}"
+            rule = f"is not an input of the state {_quoted(self._name)}, which has {display_all(known)}"
             raise DataError(display(min(others)), rule)
         lacking = [path for path in known if path not in given]
         if lacking:
-            rule = f"a state is audited on all files that its runs have read; also name {_listed(lacking)} as inputs"
+            rule = f"a state is audited on all files that its runs have read; name these, too: {display_all(lacking)}"
             raise DataError(self._name, rule)
 
     def collections(self, shards: Iterable[int] | None = None) -> Iterator[InputPiece]:
@@ -225,9 +224,3 @@ def _placed(path: str, folder: str) -> str:
 
 def _quoted(path: str) -> str:
     return f"'{display(path)}'"
-
-
-def _listed(paths: Iterable[str]) -> str:
-    names = [*map(_quoted, paths)]
-    more = [f"and {len(names) - _LISTED} more"] if len(names) > _LISTED else []
-    return ", ".join([*names[:_LISTED], *more])
