@@ -317,7 +317,7 @@ def test_with_equal_weights_intervals_are_those_of_clopper_and_pearson():
     )
     for weight in (1.0, 7e6):
         shares = decided(same, matches, np.full(50, weight)).default.shares
-        assert (shares.recall.low, shares.recall.high) == pytest.approx((0.5930, 0.9317), abs=0.01)
+        assert (shares.recall.low, shares.recall.high) == pytest.approx((0.5930, 0.9317), abs=0.001)
     shares = decided(same[:45], np.repeat([True, True, False], [20, 5, 20])).default.shares
     assert shares.recall.high == 1.0
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil, log, sqrt
 from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
@@ -25,7 +25,7 @@ NARROW: Final = 0.02  # the half width of an interval that ``needed`` is about
 _REPEATS: Final = 5  # of cross-validation, with other folds
 _SAMPLES: Final = 200  # of groups of pairs, drawn with repeats
 _OUTSIDE: Final = 0.632  # the weight of the pairs that are not in such a sample
-_DRAWN: Final = 5_000  # random numbers for each end of an interval
+_DEVIATIONS: Final = np.linspace(-40, 40, 4_001)  # of logits, in standard deviations, more or less
 _NEAR: Final = 3  # neighbours on each side of a threshold by which its errors are smoothed
 _EQUAL: Final = 0.002  # thresholds with hardly a difference; the middle one of them is chosen
 _ALIKE: Final = 0.01  # variants with hardly a difference; here, too, the middle one
@@ -469,7 +469,7 @@ def _shares(matched: Values, labels: Labels, values: Mapping[Part, float] | None
     Clopper and Pearson (1934). One wrong pair more has the typical weight of all pairs in doubt, wrong or not: labels
     without a mistake that represent many pairs do not prove that there is none.
     """
-    same, random, found = labels.same.astype(np.float64), np.random.default_rng(_SAMPLES), {}
+    same, found = labels.same.astype(np.float64), {}
     right, either, counts = same * matched, np.maximum(same, matched), _counts(matched, labels)
     known = labels.typical(either)
     possible = labels.typical(labels.doubted.astype(np.float64)) or known
@@ -480,8 +480,8 @@ def _shares(matched: Values, labels: Labels, values: Mapping[Part, float] | None
         wrongs = (1 - share) * total, labels.typical(pairs - right) or known
         low, high = 0.0, 1.0
         if total > 0:
-            low = _quantile(random, rights, _and_one(*wrongs, possible), _ENDS[0])
-            high = _quantile(random, _and_one(*rights, known), wrongs, _ENDS[1])
+            low = _quantile(rights, _and_one(*wrongs, possible), _ENDS[0])
+            high = _quantile(_and_one(*rights, known), wrongs, _ENDS[1])
         if name == "f1":
             low, high = 2 * low / (1 + low), 2 * high / (1 + high)
         found[name] = Estimated(value=value, low=min(low, value), high=max(high, value))
@@ -493,13 +493,21 @@ def _and_one(total: float, each: float, one: float) -> tuple[float, float]:
     return total + one, (total * each + one * one) / (total + one)
 
 
-def _quantile(random: np.random.Generator, right: tuple[float, float], wrong: tuple[float, float], end: float) -> float:
-    """Return a quantile of *R* / (*R* + *W*) for gamma distributions with these means, and variances by mean."""
+@np.errstate(under="ignore")  # densities too small for a float are 0
+def _quantile(right: tuple[float, float], wrong: tuple[float, float], end: float) -> float:
+    """Return a quantile of *R* / (*R* + *W*) for gamma distributions with these means, and variances by mean.
+
+    The odds of *R* and *W*, each by its variance by mean, are those of a beta distribution.
+    """
     (rights, one), (wrongs, other) = right, wrong
     if min(rights, wrongs) <= _ROUNDING * max(rights, wrongs):
         return float(rights > wrongs)
-    drawn = random.beta(rights / one, wrongs / other, _DRAWN)
-    return float(np.quantile(one * drawn / (one * drawn + other * (1 - drawn)), end))
+    a, b = rights / one, wrongs / other
+    logits = log(a / b) + sqrt(1 / a + 1 / b) * _DEVIATIONS
+    densities = -a * np.logaddexp(0, -logits) - b * np.logaddexp(0, logits)
+    masses = np.exp(densities - densities.max())
+    logit = np.interp(end * masses.sum(), masses.cumsum() - masses / 2, logits) + log(one / other)
+    return float(np.exp(-np.logaddexp(0, -logit)))
 
 
 def _smoothed(counts: Values) -> Values:
