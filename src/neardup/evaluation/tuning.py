@@ -409,21 +409,23 @@ def _judged(rule: ScoredRule, labels: Labels, goal: Goal, seed: int, expected_sa
     usable = ~_indiscriminate(rule.matching(), expected_same)
     matched = held_out(rule.scores, labels, goal, seed, usable)
     choice = chosen(rule.scores, labels, goal, usable)
-    return JudgedRule(choice, matched, _tuned(rule, rule.settings(choice), choice, _shares(matched, labels)))
+    return JudgedRule(choice, matched, _tuned(rule, rule.settings(choice), choice, matched, labels))
 
 
 def _default(rule: ScoredRule, labels: Labels) -> TunedRule:
     """Return a rule with its default threshold, which no label has chosen: all of them judge it."""
     settings = rule.settings(None)
     choice = Choice(0, settings["threshold"])
-    matched = choice.decides(rule.scores).astype(np.float64)
-    return _tuned(rule, settings, choice, _shares(matched, labels))
+    return _tuned(rule, settings, choice, choice.decides(rule.scores).astype(np.float64), labels)
 
 
-def _tuned(rule: ScoredRule, settings: dict[str, Any], choice: Choice, shares: Shares) -> TunedRule:
-    unlabelled = float(choice.decides(rule.random).mean())
+def _tuned(rule: ScoredRule, settings: dict[str, Any], choice: Choice, matched: Values, labels: Labels) -> TunedRule:
     return TunedRule(
-        name=rule.name, settings=settings, threshold=choice.threshold, shares=shares, unlabelled=unlabelled
+        name=rule.name,
+        settings=settings,
+        threshold=choice.threshold,
+        shares=_shares(matched, labels),
+        unlabelled=float(choice.decides(rule.random).mean()),
     )
 
 
