@@ -29,22 +29,38 @@ _ROUNDING: Final = 1e-9
 
 
 def shingle(job: Job, rule: PairRule, task: int) -> Record:
-    """Read a shard, and store the features of its documents, piece by piece: the distinct ones unless they count."""
-    record: Record = {"pieces": 0, "files": {}}
+    """Read a shard, and store the features of its documents, part by part: the distinct ones unless they count.
+
+    A part has one piece, or several small ones, as those of small inputs are.
+    """
+    record: Record = {"parts": 0, "files": {}}
     faults = RecordFaults()
     lacking = LackingFields(fields_of(job))
     ids: list[pa.Table] = []
+    held: list[tuple[Words, Positions, Positions]] = []
+    size = 0  # of the features that are held, in bytes
+
+    def store() -> None:
+        name = f"{task:06}-{record['parts']:06}.raw"
+        for kind, arrays in zip((SHINGLED, "sizes-", "distinct-"), zip(*held, strict=True), strict=True):
+            record["files"] |= job.save(f"{kind}{name}", np.concatenate(arrays))
+        record["parts"] += 1
+        held.clear()
+
     for piece in job.shards.pieces(job.shards.shards[task]):
         faults.add(piece)
         lacking.add(piece)
         if not len(piece):
             continue
         ids.append(pa.table({"id": piece.ids.cast(pa.large_string())}))
-        parts = [_stored(job.scheme.shingling.batch_features(batch), rule) for batch in batches(piece.texts)]
-        name = f"{task:06}-{record['pieces']:06}.raw"
-        for kind, arrays in zip((SHINGLED, "sizes-", "distinct-"), zip(*parts, strict=True), strict=True):
-            record["files"] |= job.save(f"{kind}{name}", np.concatenate(arrays))
-        record["pieces"] += 1
+        own = [_stored(job.scheme.shingling.batch_features(batch), rule) for batch in batches(piece.texts)]
+        held += own
+        size += sum(values.nbytes for values, *_ in own)
+        if size >= job.shards.size:
+            store()
+            size = 0
+    if held:
+        store()
     record["files"] |= job.save_table(of_shard(IDS, task), pa.concat_tables([pa.schema(ID).empty_table(), *ids]))
     return {**record, **msgspec.to_builtins(faults), "lacking": lacking.found}
 
@@ -66,7 +82,7 @@ class StoredSets:
 
     def __init__(self, job: Job, rule: PairRule, records: list[Record]) -> None:
         self._job, self._rule = job, rule
-        names = [f"{task:06}-{n:06}.raw" for task, one in enumerate(records) for n in range(one["pieces"])]
+        names = [f"{task:06}-{n:06}.raw" for task, one in enumerate(records) for n in range(one["parts"])]
         sizes = [np.asarray(job.places(f"sizes-{name}", np.int64, _MOST)) for name in names]
         distinct = [
             np.asarray(job.places(f"distinct-{name}", np.int64, _MOST, len(own)))
