@@ -34,6 +34,22 @@ def test_single_words_explain_labels_by_changed_words():
     assert one.shares.f1.value > 0.9
 
 
+def test_unrelated_pairs_that_represent_most_of_a_collection_leave_no_doubt():
+    """Unless their label contradicts their resemblance, or this is not that low, or unknown."""
+    known = labels()
+
+    def low(resemblance, label):
+        texts = {"text_a": "one text about herons", "text_b": "something else entirely, of boats"}
+        return tune([*known, LabelledPair(a="c", b="d", label=label, resemblance=resemblance, weight=1e6, **texts)])
+
+    assert low(0.1, "different").expected.f1.low > 0.7
+    assert low(0.1, "different").effective == 40
+    for resemblance, label in ((0.3, "different"), (None, "different"), (0.1, "same")):
+        found = low(resemblance, label)
+        assert found.expected.f1.low < 0.2
+        assert found.effective == 1
+
+
 def with_short_ones(number, words=10):
     """The labels of ``labels``, and as many of pairs of short texts, which are the same if no word differs."""
     random = np.random.default_rng(4)
