@@ -12,6 +12,7 @@ from oracles import collapsed
 
 from neardup import Checksum, Index, MinHash, SimHash, Trials, resemblance
 from neardup.errors import StorageRefused
+from neardup.index import fulltext
 from neardup.index.disk import manifest as manifest_module
 from neardup.index.disk.files import Disk
 from neardup.model.answers import FoundHit
@@ -541,6 +542,18 @@ def test_a_search_takes_no_longer_than_it_may(index, search):
     with pytest.raises(QueryTimeout):
         search.find("w*", seconds=1e-4)
     assert search.find("w1*").total == 500
+
+
+def test_kernels_that_are_compiled_for_the_first_query_take_none_of_its_time(search, monkeypatch):
+    cut, clock = search_module.query_words, [0.0]
+
+    def slow_at_first(query):
+        clock[0] = 60.0
+        return cut(query)
+
+    monkeypatch.setattr(fulltext.time, "monotonic", lambda: clock[0])
+    monkeypatch.setattr(search_module, "query_words", slow_at_first)
+    assert search.answer("storm").total
 
 
 @pytest.mark.parametrize("seed", range(3))

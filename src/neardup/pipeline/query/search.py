@@ -530,6 +530,7 @@ def _group(include: str) -> int:
 def _limit(query: str, seconds: float) -> TimeLimit:
     require_name("query", query)
     require(is_number(seconds) and seconds > 0, "seconds", seconds, "must be more than 0")
+    query_words(query)  # the first call compiles, which does not count
     return TimeLimit(seconds)
 
 
