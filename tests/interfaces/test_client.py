@@ -334,7 +334,7 @@ def test_strings_of_numpy_are_strings(client):
         (None, "hits must be a sequence of ids or records, not None"),
         ({"id": "a"}, "hits must be a sequence of ids or records, not a dict"),
         (pa.table({"id": ["a"]}), "hits must be a sequence of ids or records, not a Table"),
-        (["a", b"b"], "hit 1 must be an id, which is a string, or a record, not a bytes"),
+        (["a", b"b"], "hit 1 must be an id, which is a string, or a record, not bytes"),
         (["\ud800"], "the request cannot be written as JSON"),
         ([{"id": "a"}, {"id": b"b"}], "field 'id' of hit 1 is a byte string, which JSON does not have; send a string"),
         ([{"id": "a", "fields": {"site": b"b"}}], "field 'site' of hit 0 is a byte string"),

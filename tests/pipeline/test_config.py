@@ -51,6 +51,11 @@ def test_a_key_file_is_beside_the_settings(load, tmp_path):
     assert load('[recipe]\nkey_file = "key"').scheme.recipe == neardup.MinHash(key=bytes(range(16))).recipe
 
 
+def test_a_missing_key_file_is_named_with_the_settings(load):
+    with pytest.raises(InputRefused, match=r"neardup.toml: .*key: the key cannot be read: No such file"):
+        load('[recipe]\nkey_file = "key"')
+
+
 @pytest.mark.parametrize(
     ("written", "message"),
     [

@@ -127,7 +127,10 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
         ),
         (b"oops", "it is not valid JSON at byte 1: invalid character; begin with {"),
         (b'{{"text": "a"}}', "it is not valid JSON at byte 2: object keys must be strings"),
-        (b'{"text": "a"}, ', "it is not valid JSON at byte 14: trailing characters"),
+        (
+            b'{"text": "a"}, ',
+            "it is not valid JSON at byte 14: trailing characters; only one object is allowed, and no comma",
+        ),
         (
             b"{\"text\": 'a'}",
             "it is not valid JSON at byte 10: invalid character; write strings in double quotes",

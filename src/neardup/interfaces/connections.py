@@ -93,7 +93,7 @@ class Connections:
         until, pause, reason = time.monotonic() + self._patience, _FIRST_PAUSE, ""
         while True:
             if self._closed:
-                raise StorageRefused(self.url, "the client is closed")
+                raise StorageRefused(self.url, "the client is closed; make another one")
             wait = pause
             try:
                 response, content = self._sent(method, self._prefix + path, body, head)

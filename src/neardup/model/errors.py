@@ -400,8 +400,8 @@ def kind_of(value: object) -> str:
     >>> kind_of(5), kind_of("five"), kind_of(None)
     ('an int', 'a string', 'None')
     """
-    if value is None or isinstance(value, str):
-        return "None" if value is None else "a string"
+    if value is None or isinstance(value, str | bytes):
+        return "None" if value is None else "a string" if isinstance(value, str) else "bytes"
     name = type(value).__name__
     return f"{'an' if name[0] in 'aeioAEIO' else 'a'} {name}"
 

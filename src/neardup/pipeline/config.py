@@ -70,7 +70,7 @@ def load_config(path: str | PathLike[str]) -> Config:
     file that do not depend on the first one are the notes of the error.
     """
     path = str(require_path("path", path))
-    faults: list[InputRefused] = []
+    faults: list[DataError] = []
     tables = _tables(path, faults)
     given = {**tables.get("recipe", {}), **tables.get("policy", {})}
     if given.get("measure") not in measures():
@@ -159,16 +159,18 @@ def scheme_name(settings: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def _noted(path: str, allowed: Mapping[str, Container[str]], faults: list[InputRefused]) -> Iterator[None]:
-    """Add a value that breaks its rule to the *faults* of a file of settings."""
+def _noted(path: str, allowed: Mapping[str, Container[str]], faults: list[DataError]) -> Iterator[None]:
+    """Add a value that breaks its rule, or a file that it names and that does, to the *faults* of a file of settings."""
     try:
         yield
     except ParameterError as error:
         home = next((table for table in allowed if error.name in allowed[table]), "recipe")
         faults.append(InputRefused(f"{path}: {error.name} in [{home}]", error.rule))
+    except DataError as error:
+        faults.append(type(error)(f"{path}: {error.where}", error.rule, error.code))
 
 
-def _require_none(faults: Sequence[InputRefused]) -> None:
+def _require_none(faults: Sequence[DataError]) -> None:
     """Raise the first of some faults, with the others as notes."""
     for other in faults[1:]:
         faults[0].add_note(str(other))
@@ -176,7 +178,7 @@ def _require_none(faults: Sequence[InputRefused]) -> None:
         raise faults[0]
 
 
-def _tables(path: str, faults: list[InputRefused]) -> dict[str, dict[str, Any]]:
+def _tables(path: str, faults: list[DataError]) -> dict[str, dict[str, Any]]:
     """Return the tables of settings in a file; other names in it are added to the *faults*."""
     import tomllib
 
@@ -226,7 +228,7 @@ def _misplaced(name: str) -> str:
 
     homes = {key: home for scheme in kinds() for home, keys in _allowed(scheme).items() for key in keys}
     if name in homes:
-        return f"belongs in [{homes[name]}]"
+        return f"belongs in [{homes[name]}]: write it below a line with [{homes[name]}]"
     likely = next(iter(get_close_matches(name.lower(), [*_TABLES, *homes], n=1, cutoff=_CLOSE)), None)
     if likely is None:
         return "is unknown; the tables are [recipe], [layout] and [policy]"

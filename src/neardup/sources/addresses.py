@@ -327,7 +327,7 @@ def is_utf8(text: str) -> bool:
 def _parameter_names(name: str, given: Iterable[str]) -> tuple[str, ...]:
     """Return names of parameters in the form in which they are compared, after checking them."""
     rule = "must be names of parameters without &, ; and =, with * only at the end"
-    require(isinstance(given, Iterable) and not isinstance(given, str), name, given, rule)
+    require(isinstance(given, Iterable) and not isinstance(given, str), name, given, "must be a list of names")
     names = tuple(given)
     for each in names:
         require(isinstance(each, str) and each != "", name, each, rule)

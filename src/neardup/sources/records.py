@@ -154,7 +154,8 @@ def _rule_at(data: bytes | bytearray, place: int, *, behind: bool) -> str:
     """Return the rule that a usual mistake breaks; *behind* if it follows a whole value."""
     found = data[place : place + 1]
     if behind:
-        return "; only one object is allowed" if found == b"{" else ""
+        comma = ", and no comma" if found == b"," else ""
+        return f"; only one object is allowed{comma}" if found in {b"{", b","} else ""
     if found == b"'":
         return "; write strings in double quotes"
     return "" if data[:place].strip() else "; begin with {"

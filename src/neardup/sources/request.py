@@ -65,7 +65,7 @@ class Request:
             if (field := getattr(self, name)) is not None:
                 require_name(name, field)
         fits = self.html is None or self.text in {DEFAULT_TEXT, self.html}
-        require(fits, "html", self.html, f"cannot be used with the text field {self.text!r}")
+        require(fits, "html", self.html, f"cannot be used with the text field {self.text!r}; name only one of them")
         require_name("id", self.id)
         require_kind("extraction", self.extraction, Extraction)
         if self.format is not None:

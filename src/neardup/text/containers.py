@@ -190,7 +190,9 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     if isinstance(source, str | bytes | Mapping) or not hasattr(source, "__len__"):
         raise DataError("rows", f"cannot be selected from {kind_of(source)}; read it into a table or list first")
     if len(source) != len(marked):
-        raise DataError("rows", f"{counted(len(source), 'row')} for {counted(len(marked), 'document')}")
+        raise DataError(
+            "rows", f"{counted(len(source), 'row')} for {counted(len(marked), 'document')}; pass one row per document"
+        )
     found: Any
     if isinstance(source, pa.Table | pa.RecordBatch | pa.Array | pa.ChunkedArray):
         found = filtered(source, marked)

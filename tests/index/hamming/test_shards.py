@@ -122,7 +122,7 @@ def test_an_incomplete_folder_is_refused(tmp_path):
     with pytest.raises(StorageRefused, match="is not empty"):
         HammingTables.build(population(20), shards=3).save(tmp_path / "tables")
     (tmp_path / "tables/00002-of-00003.tables").rename(tmp_path / "last")
-    with pytest.raises(StorageRefused, match="does not have all shards"):
+    with pytest.raises(StorageRefused, match="must contain all shards of one index, and no other file"):
         ShardedTables.open(tmp_path / "tables")
     HammingTables.build(population(20), 1).save(tmp_path / "tables/00002-of-00003.tables")
     with pytest.raises(StorageDamaged, match=r"00002-of-00003\.tables is not this shard of this index"):

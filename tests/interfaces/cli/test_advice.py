@@ -107,10 +107,23 @@ def test_what_to_do_next(error, words):
         ("body", {"verb": "pairs", "text": "body"}, "--text names the field of the text"),
         ("html", {"verb": "templates"}, "--html names the field of the HTML"),
         ("page", {"verb": "templates", "html": "page"}, "--html names the field of the HTML"),
+        ("digest", {"verb": "rules", "content": "digest"}, "--content names the field of the content"),
+        ("page", {"verb": "dedup", "scheme": "checksum", "fields": "title,page:20"}, "; correct --fields"),
     ],
 )
 def test_the_option_that_names_a_missing_field(field, given, words):
     assert words in advice(FieldMissing("a.jsonl", "is missing", "field", field, ("a", "b")), Namespace(**given))
+
+
+@pytest.mark.parametrize("where", ["a.csv", "a.tsv.gz", "<stdin>"])
+def test_a_table_without_a_header_is_explained(where):
+    given = Namespace(verb="dedup", text="text", **({"format": "csv"} if where == "<stdin>" else {}))
+    missing = FieldMissing(where, "is missing", "field", "text", ("1", "hello world"))
+    assert advice(missing, given).endswith(
+        "if the first line is a record, add a line with the names of the fields before it"
+    )
+    assert "first line" not in advice(FieldMissing(where, "is missing", "field", "text", ("id", "body")), given)
+    assert "first line" not in advice(FieldMissing("a.jsonl", "is missing", "field", "text", ("1", "")), DEDUP)
 
 
 def test_an_index_with_too_few_keys_names_the_settings():

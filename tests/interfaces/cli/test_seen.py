@@ -110,6 +110,14 @@ def test_broken_lines_are_answered_and_counted(seen, asked):
     assert [answer["line"] for answer in answers] == [1, 2, 4]
 
 
+def test_if_no_line_is_valid_the_options_that_name_fields_are_shown(asked, seen):
+    _, said = asked(seen, line(url="http://a.example/", body="the storm"), code=1)
+    assert said.splitlines() == [
+        "neardup: 1 line: 1 invalid",
+        "neardup: no line is valid; --text, --html, --url and --id name the fields of the lines",
+    ]
+
+
 def test_after_a_kill_it_goes_on_behind_the_last_answer(seen, asked):
     lines = [line(url=f"http://a.example/{number}", text=f"{BAKER} {number}" * number) for number in range(1, 31)]
     with Conversation(seen, "--admit") as talk:

@@ -195,3 +195,7 @@ def test_a_folder_that_the_user_may_not_enter_is_named(neardup, crawls):
     for command in (("dedup", "two.jsonl", "--dry-run", "--against"), ("audit", "two.jsonl", "--of")):
         assert "neardup: crawls cannot be read: Permission denied" in neardup(*command, "crawls", code=1).err
     (crawls / "crawls").chmod(0o755)
+
+
+def test_an_unknown_action_is_refused(neardup, crawls):
+    assert neardup("state", "purge", "crawls", code=2).err.startswith("neardup: invalid choice: 'purge' (choose from")

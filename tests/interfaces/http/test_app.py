@@ -123,6 +123,8 @@ def test_under_a_prefix_problems_refer_to_their_description(serve):
         detail
         == "Object missing required field `documents`. /near/dup/docs lists the fields of each body and their rules."
     )
+    detail = ask.get("/v1/search?q=a&sort=x").json()["detail"]
+    assert detail.endswith("`$.sort`. /near/dup/docs lists the parameters of each address and their rules.")
     assert serve().get("/v1/documents/nope").json()["type"] == "/docs#no-document"
 
 

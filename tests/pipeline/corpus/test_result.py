@@ -65,7 +65,7 @@ def test_other_rows_are_taken_by_what_was_kept():
 def test_rows_that_were_read_once_are_not_there_any_more(source):
     result = dedup(source())
     assert result.mask.tolist() == [True, True, False, False]
-    with pytest.raises(DataError, match="read a stream or iterator into a list first"):
+    with pytest.raises(DataError, match="pass a list, not a stream or an iterator"):
         result.table()
     assert pickle.loads(pickle.dumps(result)).kept.tolist() == result.kept.tolist()  # noqa: S301 - made here
 
@@ -75,7 +75,7 @@ def test_a_result_of_files_has_no_table(tmp_path):
     path.write_text('{"text": "one two three"}\n' * 2)
     result = dedup_files([path]).result
     assert result.kept.tolist() == [0]
-    with pytest.raises(DataError, match="write those of files to an output"):
+    with pytest.raises(DataError, match="for files, write the rows to an output"):
         result.table()
 
 

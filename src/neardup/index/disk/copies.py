@@ -66,7 +66,7 @@ class _Copying(NamedTuple):
             if Manifest.read(self.target, self.to).mark != manifest.mark:
                 raise StorageRefused(str(self.to), "is another index; copy to an empty folder, or to an earlier copy")
         elif any(name not in {LOCK, UNFINISHED} and not name.startswith(_OWN) for name in names):
-            raise StorageRefused(str(self.to), "is not empty: a copy needs a folder of its own")
+            raise StorageRefused(str(self.to), "is not empty: a copy needs a folder of its own; name a new folder")
 
     def require_earlier(self, manifest: Manifest) -> None:
         """Raise ``StorageRefused`` if the folder has changes that the index does not have, as it was changed itself."""

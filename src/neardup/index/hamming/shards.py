@@ -51,7 +51,9 @@ class ShardedTables:
         except (FileNotFoundError, NotADirectoryError):
             raise StorageRefused(str(folder), "is not a folder") from None
         if not names or names != [_NAME.format(number, len(names)) for number in range(len(names))]:
-            raise StorageRefused(str(folder), "does not have all shards of an index, and nothing else; save it again")
+            raise StorageRefused(
+                str(folder), "must contain all shards of one index, and no other file; save the index again"
+            )
         shards, designs, number, whole = [], set(), 0, []
         for place, name in enumerate(names):
             path = folder.absolute() / name  # the working directory may change

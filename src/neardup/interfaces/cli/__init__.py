@@ -192,7 +192,8 @@ class _Parser(argparse.ArgumentParser):
         if action.metavar == "VERB":
             self.error(f"unknown verb {value!r}{proposal}")
         choices = ", ".join(map(repr, known))
-        raise argparse.ArgumentError(action, f"invalid choice: {value!r} (choose from {choices}){proposal}")
+        option = action if action.option_strings else None
+        raise argparse.ArgumentError(option, f"invalid choice: {value!r} (choose from {choices}){proposal}")
 
     def _unknown(self) -> list[str]:
         """Return the given options that the parser does not have; ``argparse`` reports missing arguments first."""

@@ -41,7 +41,14 @@ if TYPE_CHECKING:
 _SHOWN = 200  # shown characters of an invalid value
 _WITH_COMMAS = {"stop_words"}  # options whose value is a list
 _READING = {"dedup", "index", "audit", "pairs", "label", "tune", "contamination"}  # files, by options for that
-_NAMED_FIELDS = {"text": "text", "html": "HTML", "id": "id", "url": "URL", "contribution": "contribution"}  # by option
+_NAMED_FIELDS = {  # by option
+    "text": "text",
+    "html": "HTML",
+    "id": "id",
+    "url": "URL",
+    "contribution": "contribution",
+    "content": "content",
+}
 _FIELDS = {"templates": {"html": "html"}}  # defaults, by verb, that its options do not show
 _OF_REPORTS = {  # columns of the reports that a verb reads
     "audit": ("id", "position", "representative_position", "rule", "resemblance"),
@@ -472,14 +479,26 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
             wanted = error.field.lower()
             alike = [other for other in error.existing if f".{other.strip().lower()}".endswith(f".{wanted}")]
             example = f", such as --{name} {shlex.quote(alike[0])}" if alike else ""
-            return f"--{name} names the field of the {words}{example}"
-    if error.field in {one.rpartition(":")[0] for one in given.get("field", ())}:
-        return "correct --field"
+            return f"--{name} names the field of the {words}{example}{_about_header(error, arguments)}"
+    kept = {one.rpartition(":")[0] for one in given.get("field", ())}
+    if error.field in kept.union(one.partition(":")[0] for one in given.get("fields", "").split(",")):
+        return "correct --field" if error.field in kept else "correct --fields"
     if given.get("scheme") == "checksum" and "fields" not in given and arguments.verb in _READING:
         return "--scheme checksum compares title and body by default, and --fields names others, such as --fields body"
     ways = str(given.get("keep", "")).split(",")
     needing = [way for way in ways if way.partition(":")[2] == error.field or way == error.field == "canonical"]
     return f"--keep {needing[0]} needs it; leave out {needing[0]}, or add the field" if needing else ""
+
+
+def _about_header(error: FieldMissing, arguments: argparse.Namespace) -> str:
+    """Return what to do if the header of a table of text is a record; empty if all its names look like names."""
+    from neardup.sources.formats import kind
+
+    named = kind(error.where)
+    read_as = vars(arguments).get("format") or (named and named.format)
+    if read_as not in {"csv", "tsv"} or all(name.isidentifier() for name in error.existing):
+        return ""
+    return "; if the first line is a record, add a line with the names of the fields before it"
 
 
 def _about_separator(header: str) -> str:

@@ -122,6 +122,8 @@ def _of_lines(arguments: argparse.Namespace, index: "Index", answering: "FileAns
     if sys.stderr is not None and (sys.stderr.isatty() or counts[_INVALID]):
         numbers = "; ".join(f"{count:,} {name}" for name, count in counts.most_common())
         complain(f"{counted(counts.total(), 'line')}{numbers and f': {numbers}'}")
+    if sys.stderr is not None and counts and counts[_INVALID] == counts.total():
+        complain("no line is valid; --text, --html, --url and --id name the fields of the lines")
     if sys.stderr is not None:
         _note_unused_rules(arguments, answering)
     if number < arguments.skip:

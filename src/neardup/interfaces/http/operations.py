@@ -13,7 +13,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from neardup.interfaces.http.problems import INVALID, ProblemKind, Refusal
-from neardup.interfaces.http.requests import JSON, Nothing, decoded, query_of, received
+from neardup.interfaces.http.requests import JSON, PARAMETERS_LISTED, Nothing, decoded, query_of, received
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Scope
 from neardup.interfaces.http.writer import answer_of
@@ -99,7 +99,7 @@ class Operation:
             return await service.work.answer(lambda: self._result(service, decoded(self.input, body), *more), long=long)
 
     async def _answer_query(self, service: Service, request: Request) -> bytes:
-        given = query_of(request, self.input)
+        given = query_of(request, self.input, PARAMETERS_LISTED)
         if self.probe:
             return self._result(service, given)
         if self.searches:

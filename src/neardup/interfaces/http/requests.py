@@ -25,6 +25,7 @@ JSON: Final = "application/json"
 _PARAMETERS: Final = 32
 _SHOWN: Final = 40  # characters of a name in a detail
 _RULES: Final = "/docs lists the fields of each body and their rules."  # after the prefix of the service
+PARAMETERS_LISTED: Final = "/docs lists the parameters of each address and their rules."
 
 
 class Input(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
@@ -105,8 +106,8 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 # Queries.
 
 
-def query_of(request: Request, kind: Any) -> Any:
-    """Convert the parameters of a URL, in its path and its query, to a struct."""
+def query_of(request: Request, kind: Any, listed: str = "") -> Any:
+    """Convert the parameters of a URL, in its path and its query, to a struct; *listed* names the page with all."""
     try:
         unquote_to_bytes(request.scope["raw_path"]).decode()  # which the server decodes with replacement characters
         query = request.scope["query_string"].decode("ascii")
@@ -120,12 +121,13 @@ def query_of(request: Request, kind: Any) -> Any:
         if name in given:
             raise Refusal(problems.INVALID, f"{name[:_SHOWN]!r} occurs twice.")
         given[name] = value
-    return converted(kind, given)
+    return converted(kind, given, listed)
 
 
-def converted(kind: Any, given: Mapping[str, str]) -> Any:
+def converted(kind: Any, given: Mapping[str, str], listed: str = "") -> Any:
     """Convert strings to a struct; raise a refusal for an unknown name and for an invalid or missing value."""
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
-        raise Refusal(problems.INVALID, f"{error}.") from None
+        more = f" {Mount.prefix}{listed}" if listed else ""
+        raise Refusal(problems.INVALID, f"{error}.{more}") from None

@@ -133,9 +133,7 @@ class RunResult:
         read once.
         """
         if self.source is None:
-            rule = (
-                "are not in memory: read a stream or iterator into a list first, and write those of files to an output"
-            )
+            rule = "are not in memory: pass a list, not a stream or an iterator; for files, write the rows to an output"
             raise DataError("rows", rule)
         return rows_where(self.source, self.mask)
 

@@ -66,7 +66,9 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
             raise DataError("the labels", f"{rule}, until at least {_FEW} are labelled {label!r}", "one kind")
     groups = groups_of([one.pair for one in pairs])
     if groups.max() == 0:
-        raise DataError("the labels", "all pairs are connected by common documents; label pairs of others", "one group")
+        raise DataError(
+            "the labels", "all pairs are connected by common documents; label pairs of other documents", "one group"
+        )
     places: dict[str, int] = {}
     left = np.array([_place(one.a, one.text_a, texts, places) for one in pairs], np.int64)
     right = np.array([_place(one.b, one.text_b, texts, places) for one in pairs], np.int64)
