@@ -160,7 +160,7 @@ def scheme_name(settings: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _noted(path: str, allowed: Mapping[str, Container[str]], faults: list[DataError]) -> Iterator[None]:
-    """Add a value that breaks its rule, or a file that it names and that does, to the *faults* of a file of settings."""
+    """Add a value that breaks its rule, or a file that it names, to the *faults* of a file of settings."""
     try:
         yield
     except ParameterError as error:

@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from neardup import CrawlFilter, Index, MinHash, dedup_files, verdicts
+from neardup import Checksum, CrawlFilter, Field, Index, MinHash, dedup_files, verdicts
 from neardup.errors import DataError, ParameterError, StorageDamaged, StorageError, StorageRefused
 from neardup.model.errors import OutputRefused
 from neardup.pipeline.files.ingestion import add_files, fill_index, is_index
@@ -34,6 +34,17 @@ def test_counts_add_up_and_a_second_run_changes_nothing(tmp_path, source):
     assert is_index(folder)
     second = add_files([source], folder)
     assert (second.created, second.unchanged, second.new, second.total) == (False, 4, 0, 4)
+
+
+@pytest.mark.parametrize(("required", "empty"), [(True, 1), (False, 0)])
+@pytest.mark.parametrize("names", ["ab", "ba"])
+def test_a_file_may_lack_a_signed_field_that_other_files_have(tmp_path, names, required, empty):
+    records = {"a": {"title": "A", "text": "one two"}, "b": {"text": "one two three"}}
+    for name, record in records.items():
+        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record))
+    scheme = Checksum(fields=[Field(name="title", required=required), Field(name="body")])
+    found = add_files([tmp_path / f"{name}.jsonl" for name in names], tmp_path / "index", scheme=scheme)
+    assert (found.documents, found.empty, found.new) == (2, empty, 2 - empty)
 
 
 def test_an_index_is_in_no_other_folder_of_neardup(tmp_path, source):

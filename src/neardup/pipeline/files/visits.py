@@ -11,10 +11,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.index.disk.columns import STRING
 from neardup.model.errors import require_other_fields, require_share
 from neardup.model.verdicts import as_record
-from neardup.pipeline.index.fields import ARROW, has_sites
+from neardup.pipeline.index.fields import has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import is_id
 from neardup.pipeline.index.page_terms import addresses_for, extraction_for, has_other_rules, require_extraction
@@ -205,6 +204,4 @@ class FileAnswers:
                 columns[name] = made[name]
             elif alone:
                 columns[name] = pc.coalesce(columns[name], made[name])
-        nothing, signed = pa.nulls(len(found.piece), ARROW[STRING]), self._index.scheme.columns
-        columns |= {name: nothing for name in found.missing if name in signed and name not in {BODY, *columns}}
         return pa.table(columns)

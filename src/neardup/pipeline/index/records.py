@@ -12,6 +12,7 @@ from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing
 from neardup.pipeline.index.fields import READ, SITE, chosen_rows, read_field, shortened, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
+from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import InputPiece
 from neardup.sources.formats import full_name, is_read_once
@@ -76,7 +77,8 @@ class RecordReader:
         rejected = _rejected(piece, rows.tolist(), names, {**refused, **invalid})
         if self.sites and piece.sites is not None:
             fields = with_column(fields, SITE, pa.array(piece.sites.to_numpy().view(np.int64)))
-        return NamedRecords(piece, rows, names, urls, fields, rejected, missing)
+        lacking = [name for name in self.signed if name in missing and name not in {BODY, "text"}]
+        return NamedRecords(piece, rows, names, urls, fields, lacking, rejected, missing)
 
     def _fields(self, piece: InputPiece, invalid: dict[int, str], missing: dict[str, FieldMissing]) -> pa.Table:
         """Return the fields of the scheme and of the index; add the rows of invalid values, and missing fields.
@@ -99,7 +101,8 @@ class RecordReader:
 class NamedRecords:
     """Records in these *rows* of a piece that become documents; those without an id are *rejected*.
 
-    *fields* are those of the whole piece, and *missing* those that none of its records has.
+    *fields* are those of the whole piece, and *missing* those that none of its records has; of these, the scheme signs
+    the *lacking* ones.
     """
 
     piece: InputPiece
@@ -107,6 +110,7 @@ class NamedRecords:
     ids: list[str | None]
     urls: list[str | None] | None
     fields: pa.Table
+    lacking: Sequence[str]
     rejected: list[Rejected]
     missing: Mapping[str, FieldMissing]
 
@@ -120,6 +124,9 @@ class NamedRecords:
         fields = chosen_rows(self.fields, self.rows[places])
         if self.urls is not None:
             fields = address_fields(kinds, [self.urls[place] for place in places.tolist()], fields)
+        for name in self.lacking:
+            if name not in fields.column_names:
+                fields = with_column(fields, name, pa.nulls(len(places), pa.large_string()))
         ids = [str(self.ids[place]) for place in places.tolist()]
         return ids, gathered(self.piece.texts, self.rows[places]), fields
 

@@ -5,7 +5,7 @@ If the state has their whole signatures, they are copied; otherwise, and for tex
 
 from collections.abc import Collection as Container
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
@@ -19,14 +19,12 @@ from neardup.model.arrays import Positions, TextBatch, Words
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.digests import keyed
-from neardup.pipeline.index.fields import with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
 from neardup.pipeline.index.page_terms import addresses_for, require_extraction
 from neardup.pipeline.index.records import HOST, URL, RecordReader
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.earlier_documents import Earlier, WholeRows
 from neardup.pipeline.spilled.state import State
-from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
 from neardup.sources.collection import InputPiece
 from neardup.sources.record_faults import Rejected
@@ -144,11 +142,7 @@ class Transfer:
         of.rejected.extend(found.rejected)
         if not len(named := found.named):
             return None
-        fields = found.fields
-        for name in self._scheme.columns:
-            if name in found.missing and name != BODY:
-                fields = with_column(fields, name, pa.nulls(len(piece), pa.large_string()))
-        ids, texts, fields = replace(found, fields=fields).at(self._kinds, named)
+        ids, texts, fields = found.at(self._kinds, named)
         given = Given(self._scheme, self._store.columns, self._store.digest_salt, texts, fields)
         if self.signed_before is None:
             signed = given.at(slice(0, len(given))).columns(np.ones(len(given), np.bool_))
