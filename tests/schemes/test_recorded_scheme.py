@@ -24,6 +24,7 @@ def changed(before, now, **ways):
         (MinHash(), MinHash(), []),
         (MinHash(), MinHash(shingle=4, seed=2), ["shingle was 3 and is 4", "seed was 1 and is 2"]),
         (MinHash(), MinHash(analysis=Analysis(stem="english")), ["stem was not set and is english"]),
+        (MinHash(), MinHash(analysis=Analysis(symbols=False)), ["symbols was on and is off"]),
         (MinHash(analysis=Analysis(stop_words=("a", "the"))), MinHash(), ["stop_words was a the and is not set"]),
         (MinHash(), SimHash(key=KEY), ["scheme was minhash and is simhash"]),
         (MinHash(), MinHash(key=KEY), ["the secret key was added"]),

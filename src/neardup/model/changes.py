@@ -73,7 +73,9 @@ def _with(templates: Any) -> str:
 
 def _plain(value: Any) -> str:
     """Return a value of a setting for messages."""
-    if value is None or isinstance(value, bool) or value == []:
-        return "set" if value else "not set"
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    if value is None or value == []:
+        return "not set"
     shown = " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
     return shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."

@@ -175,7 +175,7 @@ def test_another_way_of_reading_is_named(tmp_path):
     for text in ("body", "other"):  # also if no document drawn shows it
         with pytest.raises(DataError, match=f"read the inputs in another way: text was text and is {text}; repeat its"):
             audit_files([tmp_path / "in.jsonl"], tmp_path / "why.parquet", text=text, sample=1)
-    with pytest.raises(DataError, match="another way: text was text and is body; html was not set and is set; repeat"):
+    with pytest.raises(DataError, match="another way: text was text and is body; html was off and is on; repeat"):
         audit_files([tmp_path / "in.jsonl"], tmp_path / "why.parquet", html="body", sample=1)
 
 

@@ -136,7 +136,7 @@ def test_what_is_no_key(folder, key):
         (MinHash(seed=2), "seed was 1 and is 2"),
         (
             MinHash(bag=True, analysis=Analysis(stem="english")),
-            "stem was not set and is english; bag was not set and is set",
+            "stem was not set and is english; bag was off and is on",
         ),
         (SimHash(), "scheme was minhash and is simhash"),
     ],

@@ -38,7 +38,7 @@ def test_options_are_named(begun):
     begun()
     assert begun.changed(text="title", strict=True) == [
         "--text was text and is title",
-        "--strict was not set and is set",
+        "--strict was off and is on",
     ]
     assert begun.changed(scheme=MinHash(shingle=4, seed=2)) == ["--seed was 1 and is 2"]
     assert begun.changed(scheme=MinHash(threshold=0.8)) == ["--shingle was 4 and is 3"]  # a threshold may change
@@ -118,7 +118,7 @@ def test_a_state_is_named(begun, sources, tmp_path):
 
 def test_a_state_for_an_index_is_named(begun, sources, tmp_path):
     begun(state=tmp_path / "known")
-    assert begun.changed(state=tmp_path / "known", for_index=True) == ["--for_index was not set and is set"]
+    assert begun.changed(state=tmp_path / "known", for_index=True) == ["--for_index was not set and is on"]
 
 
 def test_another_version_is_named_alone(begun, monkeypatch):
