@@ -121,7 +121,8 @@ def template_hint(cluster: "LargeCluster | SpreadTemplate", feature: str) -> str
     shared = f"These documents share {counted(cluster.shared, feature)}, and little else{beginning}."
     if cluster.ignore_common is None:
         return f"{shared} --ignore-common has not left these out; a higher --threshold may help"
-    return f"{shared} If this is a template, leave it out with --ignore-common {cluster.ignore_common:g}"
+    way_out = f"leave it out with --ignore-common {cluster.ignore_common:g}"
+    return f"{shared} If this is a template, and not one text in copies, {way_out}"
 
 
 def host_hint(found: "SameHostDrops") -> str:
