@@ -297,14 +297,14 @@ class InputRefused(DataError):
 
 
 class NothingRead(DataError):
-    """Inputs whose records were all rejected; *first* is the code of the first one."""
+    """Inputs whose records were all rejected; *first* is the code of the first one, and *source* its file."""
 
     code = "all rejected"
 
-    def __init__(self, where: str, rule: str, first: str) -> None:
+    def __init__(self, where: str, rule: str, first: str, source: str) -> None:
         super().__init__(where, rule)
-        self.args = (where, rule, first)
-        self.first = first
+        self.args = (where, rule, first, source)
+        self.first, self.source = first, source
 
 
 class FieldMissing(DataError):

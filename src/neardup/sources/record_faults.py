@@ -119,12 +119,12 @@ def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingR
     """Return the error for inputs whose records were all rejected; damaged parts of archives are not counted."""
     where, number, first = display_all(names), len(rejected), rejected[0]
     if first.code == "damaged":
-        return NothingRead(where, f"no document was found; a damaged part is at {first}", first.code)
-    if number == 1:
+        rule = f"no document was found; a damaged part is at {first}"
+    elif number == 1:
         rule = f"its only record, {first.source}:{first.position}, was rejected: {first.reason}"
     else:
         rule = f"all {number:,} records were rejected; the first is at {first}"
-    return NothingRead(where, rule, first.code)
+    return NothingRead(where, rule, first.code, first.source)
 
 
 class LackingFields:

@@ -196,6 +196,8 @@ def test_rejected_records_are_explained_once_for_each_code():
     assert "iconv -f WINDOWS-1252 -t UTF-8" in hint
     [hint] = advice_on_rejected([Rejected("a.parquet", 1, "its 'text' is not valid UTF-8", "encoding")])
     assert "iconv" not in hint
+    [hint] = advice_on_rejected([Rejected("b/a.PDF", 2, "it is not valid UTF-8", "encoding")])
+    assert hint.startswith("extract the text of such files first")
     [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "its 'messages' must be a string, not a list", "type")])
     assert "join the items of a list" in hint
     [hint] = advice_on_rejected([Rejected("a.txt", 1, "it is UTF-16 text", "utf-16")])
@@ -211,6 +213,11 @@ def test_if_all_records_are_rejected_the_first_is_explained(code, words):
     assert begin == "a.csv: its only record, a.csv:2, was rejected: why"
     assert words in following
     assert bool(words) == bool(following)
+
+
+def test_documents_of_other_programs_are_to_be_made_texts():
+    shown = advice(nothing_left(["folder"], [Rejected("folder/a.docx", 1, "why", "encoding")]), Namespace(verb="dedup"))
+    assert "extract the text of such files first" in shown
 
 
 def test_records_over_several_lines_are_counted():

@@ -56,6 +56,10 @@ _OF_REPORTS = {  # columns of the reports that a verb reads
     "rules": ("representative",),
 }
 _ENDINGS = {"ending unknown", "json ending", "text ending"}  # the codes of names of no known format
+_ENCODED = {  # files that are not texts in another encoding
+    ".parquet": " in a table",
+    **dict.fromkeys((".pdf", ".doc", ".docx", ".odt", ".epub"), " of a document"),
+}
 _ENCODINGS = {  # by the code of an error or a rejected record
     name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
     for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
@@ -189,6 +193,8 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
     "record": {
         **_ENCODINGS,
         "encoding": "convert files that are not UTF-8, such as with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW",
+        "encoding of a document": "extract the text of such files first, such as with: pdftotext FILE.pdf, or"
+        " pandoc -t plain FILE.docx -o FILE.txt",
         "encoding in a table": "decode these values in the program that writes the table, and store them as strings",
         "too large": "--max-bytes raises the cap",
         "type": 'write a text as one string, such as {"text": "..."}; join the items of a list first',
@@ -318,8 +324,8 @@ def advice_on_rejected(rejected: "Sequence[Rejected]") -> list[str]:
 
 
 def _about_rejected(code: str, source: str) -> str:
-    in_a_table = code == "encoding" and Path(source).suffix.lower() == ".parquet"
-    return _NEXT["record"].get("encoding in a table" if in_a_table else code, "")
+    kind = _ENCODED.get(Path(source).suffix.lower(), "") if code == "encoding" else ""
+    return _NEXT["record"].get(f"{code}{kind}", "")
 
 
 def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:
@@ -386,7 +392,7 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
     following = next(filter(None, known), "").format(where=error.where, tables=tables)
     if isinstance(error, NothingRead):
         effect = "" if vars(arguments).get("dry_run") else "nothing was written"
-        return "; ".join(filter(None, (effect, following, _about_rejected(error.first, error.where))))
+        return "; ".join(filter(None, (effect, following, _about_rejected(error.first, error.source))))
     return following
 
 
