@@ -5,6 +5,7 @@ A template may also be spread over many small clusters: if its documents resembl
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from itertools import compress, islice, pairwise
 from operator import itemgetter
 from typing import Any, Final
@@ -24,6 +25,7 @@ LARGE: Final = 100  # documents of a cluster that is examined in any collection
 LARGE_SHARE: Final = 0.05  # share of all documents in one cluster that is examined in a small collection
 SAMPLE: Final = 32  # documents of a cluster that are examined; a run in pieces reads the shards of all these again
 NEARLY_ALL: Final = 0.9
+PASSAGES: Final = 8  # the longest shared passages; the one with the most features is shown
 BEGINNING: Final = 80  # shown characters of a shared passage
 SPREAD: Final = 10  # clusters that a template spreads over
 HALF: Final = 0.5  # of the documents of different clusters have a feature of their template, and of their features
@@ -215,7 +217,7 @@ class _Features:
     def beginning(self) -> str:
         """Return the beginning of the longest passage of the first and the last different text, on one line.
 
-        If common features are left out, it is the passage with the most features, from its first one on.
+        If common features are left out, the passage with the most features is shown, from its first one on.
         """
         from neardup.evaluation.passages import shared_passages  # loaded for templates only
 
@@ -223,7 +225,7 @@ class _Features:
         one, other = (self.texts[place].decode("utf-8", "replace") for place in places)
         found = [(passage.words, one[slice(*passage.a)]) for passage in shared_passages(one, other).shared]
         if common_of(self._scheme) is not None:
-            found = [self._counting(passage) for _, passage in found]
+            found = [self._counting(passage) for _, passage in nlargest(PASSAGES, found, key=itemgetter(0))]
         _, passage = max(found, key=itemgetter(0), default=(0, ""))
         return " ".join(passage.split())[:BEGINNING]
 
