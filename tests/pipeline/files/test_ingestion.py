@@ -9,7 +9,7 @@ from neardup.pipeline.files.ingestion import add_files, fill_index, is_index
 from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.text import extraction
 from neardup.urls import Addresses, UrlRules
-from neardup.web_pages import Extraction
+from neardup.web_pages import Extraction, learn_templates
 
 LINES = [
     {"id": "a", "text": "one two three four five", "url": "http://A.example/x"},
@@ -45,6 +45,25 @@ def test_a_file_may_lack_a_signed_field_that_other_files_have(tmp_path, names, r
     scheme = Checksum(fields=[Field(name="title", required=required), Field(name="body")])
     found = add_files([tmp_path / f"{name}.jsonl" for name in names], tmp_path / "index", scheme=scheme)
     assert (found.documents, found.empty, found.new) == (2, empty, 2 - empty)
+
+
+def test_an_archive_without_pages_beside_other_inputs_needs_no_address(tmp_path, source):
+    archive = tmp_path / "none.warc"
+    archive.write_bytes(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
+    source.write_text('{"text": "one two three"}')
+    assert add_files([source, archive], tmp_path / "index").new == 1
+    with pytest.raises(DataError, match="there is no field 'url'"):
+        add_files([source, archive], tmp_path / "named", url="url")
+
+
+def test_texts_of_a_folder_without_pages_need_no_templates(tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("one two three")
+    read = {"extraction": Extraction(templates=learn_templates([]))}
+    assert add_files([tmp_path / "notes"], tmp_path / "index", **read).new == 1
+    assert add_files([tmp_path / "notes"], tmp_path / "index", **read).unchanged == 1
+    with Index.open(tmp_path / "index") as index:
+        assert index.extraction is None
 
 
 def test_an_index_is_in_no_other_folder_of_neardup(tmp_path, source):

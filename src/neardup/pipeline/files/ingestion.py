@@ -162,6 +162,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     request = Request(**reading, text=text, id=id, strict=strict, extraction=extraction, full_names=True)
     found = inputs_of(inputs, request)
     archives = WARC in found.formats
+    named = [] if url is None else [url]  # but archives, which have this field, may have no pages
     url = _url_field(url, addresses, default=archives and id == DEFAULT_ID)
     asked = dict(field_kinds(fields))
     kinds = {**dict.fromkeys((TITLE, URL), STRING), **asked} if search else asked
@@ -189,7 +190,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         documents = NamedDocuments(shards, reader)
         required = {*signed} - {BODY} | (_required(asked, url=url, search=search) if index is None else set())
         optional = {*kinds} - {*asked, *signed} if index is None else set()
-        documents.find(required, optional, memory, partial(tell, "read"))
+        documents.find([*named, *required], optional, memory, partial(tell, "read"))
         _require_accepted(documents, new=index is None)
         created = index is None
         if index is None:

@@ -38,7 +38,7 @@ class NamedDocuments:
 
     def find(
         self,
-        required: Iterable[str],
+        required: Sequence[str],
         optional: Iterable[str],
         most: int,
         progress: Callable[[int, int], None] = lambda *_: None,
@@ -48,10 +48,9 @@ class NamedDocuments:
         Optional fields with lists or objects are left out of ``kinds``. Raises the errors of reading, ``NothingRead``
         if every record was rejected, and ``FieldMissing`` if no record has a required field.
         """
-        request, parts, held = self.shards.request, [_NONE], 0
-        needed, length = [*filter(None, [self._reader.url]), *required], 0
+        request, parts, held, length = self.shards.request, [_NONE], 0, 0
         salt = np.frombuffer(token_bytes(16), np.uint64)
-        pieces = self.shards.every_piece(progress=progress, markup=lambda: self._held is None, required=needed)
+        pieces = self.shards.every_piece(progress=progress, markup=lambda: self._held is None, required=required)
         for piece in pieces:
             unfit = {name for name in optional if name in self.kinds and not _is_plain(piece, name)}
             if unfit:
@@ -80,7 +79,7 @@ class NamedDocuments:
 
     def take(self) -> Iterator[tuple[NamedRecords, Positions]]:
         """Yield the pieces, each with the rows of those documents that are the last ones of their ids."""
-        done, wanted = 0, {*self.kinds, *self._reader.signed, SITE}
+        done, wanted = 0, {*self.kinds, *self._reader.signed, *([SITE] if self.has_pages else [])}
         for one in map(self._reader.read, self.shards.every_piece()) if self._held is None else self._held:
             fields = one.fields.select([name for name in one.fields.column_names if name in wanted])
             yield replace(one, fields=fields), np.flatnonzero(self._last[done : done + len(one.piece)])
