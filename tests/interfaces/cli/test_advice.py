@@ -59,6 +59,8 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         ),
         (DataError("a.jsonl", "is a JSON array", "json array"), "convert it: jq -c '.[]' a.jsonl > lines.jsonl"),
         (DataError("a.jsonl", "is", "json over lines"), "convert it: jq -c . a.jsonl > lines.jsonl"),
+        (DataError("my pages.jsonl", "is", "json over lines"), "convert it: jq -c . 'my pages.jsonl' > lines.jsonl"),
+        (DataError("http://a.example/a.jsonl", "is", "json over lines"), "convert it: jq -c . FILE > lines.jsonl"),
         (DataError("a.jsonl", "is", "utf-32"), "iconv -f UTF-32 -t UTF-8"),
         (DataError("a.jsonl", "is", "utf-16be"), "iconv -f UTF-16BE -t UTF-8"),
         (DataError("a.jsonl:3", "is wrong"), "a.jsonl:3 is wrong"),

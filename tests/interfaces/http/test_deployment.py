@@ -1,12 +1,14 @@
 import gc
 import json
+import logging
 import signal
 
 import pytest
+import uvicorn
 from programs import by_then, get
 
 from neardup import Index, MinHash
-from neardup.interfaces.http.deployment import Deployment, opened_service
+from neardup.interfaces.http.deployment import QUIET, Deployment, SignalledServer, opened_service
 from neardup.interfaces.http.tokens import add_token
 
 
@@ -49,3 +51,10 @@ def test_settings_of_a_file_apply_to_an_index_with_a_key(tmp_path, monkeypatch):
     served = opened_service(Deployment(folder=str(tmp_path / "keyed"), key_file=str(key), config=str(config)), print)
     assert served.index.scheme.threshold == 0.9
     served.close()
+
+
+def test_a_second_interrupt_ends_it_without_a_traceback(monkeypatch):
+    log = logging.getLogger("uvicorn.error")
+    monkeypatch.setattr(log, "disabled", False)
+    server = SignalledServer(uvicorn.Config("no app", **QUIET))
+    assert [server.handle_exit(signal.SIGINT, None) or log.disabled for _ in range(2)] == [False, True]

@@ -389,7 +389,8 @@ def _next(error: NeardupError, arguments: argparse.Namespace) -> str:
         return advised
     known = (_NEXT.get(situation, {}).get(error.code) for situation, holds in situations.items() if holds)
     tables = _tables_in(error.where) if error.code == "mixed folder" else ""
-    following = next(filter(None, known), "").format(where=error.where, tables=tables)
+    where = "FILE" if "://" in error.where else shlex.quote(error.where)  # commands read files only
+    following = next(filter(None, known), "").format(where=where, tables=tables)
     if isinstance(error, NothingRead):
         effect = "" if vars(arguments).get("dry_run") else "nothing was written"
         return "; ".join(filter(None, (effect, following, _about_rejected(error.first, error.source))))

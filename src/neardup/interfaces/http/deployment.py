@@ -1,11 +1,13 @@
 """What is served, and the parts that each process of a service has."""
 
 import gc
+import logging
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
+from types import FrameType
 from typing import Any, Final
 
 import uvicorn
@@ -145,3 +147,8 @@ class SignalledServer(uvicorn.Server):
                     signal.signal(number, self.handle_exit)
                     undo.callback(signal.signal, number, before)
             yield
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """End the server, on a second Ctrl-C at once, without the traceback of the cancelled application."""
+        super().handle_exit(sig, frame)
+        logging.getLogger("uvicorn.error").disabled = self.force_exit
