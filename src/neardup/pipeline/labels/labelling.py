@@ -145,6 +145,6 @@ def _unanswered(one: LabelledPair, known: Callable[[str], str | None]) -> DrawnP
     for name, written in ((one.a, one.text_a), (one.b, one.text_b)):
         text = known(name) if written is None else written
         if text is None:
-            raise DataError("the labels", f"no text of {name!r}; read the documents, too")
+            raise DataError("the labels", f"no text of {name!r}; the documents are needed, too")
         found.append(text)
     return DrawnPair(a=one.a, b=one.b, text_a=found[0], text_b=found[1], resemblance=one.resemblance)
