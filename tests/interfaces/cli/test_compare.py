@@ -266,6 +266,11 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
         (["search", "--", "--rules"], "QUERY is needed; see"),
         (["expire", "i", "--before"], "--before: needs a value; see"),
         (["dedup", "a", "--dry-run=yes"], "--dry-run: takes no value; leave out 'yes'; see"),
+        (
+            ["pairs", "a", "--out", "b", "--ignore-common", "0.1"],
+            "--ignore-common; first write the list of common shingles: neardup",
+        ),
+        (["seen", "a", "--ignore-common", "0.1"], "unknown option --ignore-common; see `neardup seen --help`"),
     ],
 )
 def test_the_closest_word_is_proposed(arguments, message, capsys):

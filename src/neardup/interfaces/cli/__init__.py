@@ -63,6 +63,10 @@ _DASH = "an argument that begins with - is taken for an option; write -- before 
 _NO_OPTION = "; if it is not an option, write -- before it"
 _BEHIND = "; the options of a verb follow it"
 _PLAINER = {"expected one argument": "needs a value", "ignored explicit argument": "takes no value; leave out"}
+_NO_LIST = (
+    "first write the list of common shingles: neardup dedup INPUT --dry-run --ignore-common S --common FILE.npz; then"
+    " use --common FILE.npz"
+)
 _INTERRUPTED = "interrupted; no unfinished output is left"
 _KERNELS = "neardup.kernels.machine_code"  # slow to load, and not the reason of an error before it is
 
@@ -216,7 +220,10 @@ class _Parser(argparse.ArgumentParser):
         options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
         wanted = name.lstrip("-").replace("_", "-").lower()
         otherwise = _BEHIND if self._subparsers else "" if name.startswith("--") else _NO_OPTION
-        self.error(f"unknown option {name}{_proposal(wanted, options, '--') or otherwise}")
+        way_out = _proposal(wanted, options, "--") or otherwise
+        if wanted == "ignore-common" and "common" in options:
+            way_out = f"; {_NO_LIST}"
+        self.error(f"unknown option {name}{way_out}")
 
     def set_settings(self, settings: Mapping[str, object]) -> None:
         """Make *settings* the defaults of the options with these names; the verb has no use for the others."""
