@@ -173,6 +173,9 @@ def test_a_table_in_the_place_of_its_column_is_refused_with_the_way_out(library)
     table = pa.table(columns) if library == "pyarrow" else pytest.importorskip(library).DataFrame(columns)
     with pytest.raises(DataError, match=r"must be one column, not a (Table|DataFrame): pass one column of it"):
         text_column(table)
+    if library == "polars":
+        with pytest.raises(DataError, match=r"a LazyFrame is not computed yet: call .collect\(\) first"):
+            text_column(table.lazy())
 
 
 def test_values_of_several_types_are_parted():

@@ -64,13 +64,13 @@ def _as_arrow(texts: Any, name: str) -> pa.ChunkedArray:
         return pa.chunked_array([texts])
     if isinstance(texts, str | bytes):
         raise DataError(f"column {name!r}", "must be a sequence of texts, not a single text; put it in a list")
+    require_in_memory(texts)
     if hasattr(texts, "columns"):
         raise DataError(f"column {name!r}", f"must be one column, not {kind_of(texts)}: pass one column of it")
     if hasattr(texts, "__arrow_c_stream__"):
         return pa.chunked_array(texts)
     if hasattr(texts, "__arrow_c_array__"):
         return pa.chunked_array([pa.array(texts)])
-    require_in_memory(texts)
     if not isinstance(texts, Iterable) or isinstance(texts, Mapping):
         raise DataError(f"column {name!r}", f"must be a sequence of texts, not {kind_of(texts)}")
     return pa.chunked_array([_from_strings(list(texts), name)])
