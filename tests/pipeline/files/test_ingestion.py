@@ -56,14 +56,27 @@ def test_an_archive_without_pages_beside_other_inputs_needs_no_address(tmp_path,
         add_files([source, archive], tmp_path / "named", url="url")
 
 
-def test_texts_of_a_folder_without_pages_need_no_templates(tmp_path):
+@pytest.mark.parametrize("first", ["notes", "none.jsonl", "none.warc"])
+def test_a_new_index_has_templates_before_it_has_pages(tmp_path, first):
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "a.txt").write_text("one two three")
+    (tmp_path / "none.jsonl").write_text("")
+    archive = tmp_path / "none.warc"
+    archive.write_bytes(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
+    pages = tmp_path / "pages.jsonl"
+    pages.write_text(json.dumps({"html": "<p>four five six", "url": "http://a.example/"}))
     read = {"extraction": Extraction(templates=learn_templates([]))}
-    assert add_files([tmp_path / "notes"], tmp_path / "index", **read).new == 1
+    table = {"html": "html", "url": "url"}
+    add_files([tmp_path / first], tmp_path / "index", **read, **(table if first == "none.jsonl" else {}))
+    assert add_files([pages], tmp_path / "index", **read, **table).new == 1
+
+
+def test_texts_of_a_folder_are_added_to_an_index_without_templates(tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "a.txt").write_text("one two three")
+    add_files([tmp_path / "notes"], tmp_path / "index")
+    read = {"extraction": Extraction(templates=learn_templates([]))}
     assert add_files([tmp_path / "notes"], tmp_path / "index", **read).unchanged == 1
-    with Index.open(tmp_path / "index") as index:
-        assert index.extraction is None
 
 
 def test_an_index_is_in_no_other_folder_of_neardup(tmp_path, source):

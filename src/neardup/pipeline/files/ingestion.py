@@ -194,10 +194,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         _require_accepted(documents, new=index is None)
         created = index is None
         if index is None:
-            ways["templates"] = extraction.templates if documents.has_pages else None
-            index = stack.enter_context(
-                Index.create(folder, scheme, fields=documents.kinds, texts=texts or search, **ways)
-            )
+            ways |= {"fields": documents.kinds, "texts": texts or search, "templates": extraction.templates}
+            index = stack.enter_context(Index.create(folder, scheme, **ways))
             addresses_for(index, addresses)
         catch_up = stack.enter_context(keeping_up(index, make=search, progress=progress))
         if documents.has_pages:
