@@ -120,6 +120,7 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
     [
         (["a.txt", "gone.txt"], "gone.txt: there is no such file; --strings takes both arguments as texts"),
         (["x" * 10_000, "a.txt"], "--strings takes both arguments as texts"),
+        (["http://a.example/", "a.txt"], "no such file; URLs are not read here; download the page first"),
         (["a.txt", "."], "it is a folder"),
         (["-", "-"], "only one of the two"),
         (["a.txt", "b.txt", "--context", "-1"], "--context -1: the value must be at least 0"),

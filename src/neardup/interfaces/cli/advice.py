@@ -464,6 +464,8 @@ def _about_file(error: DataError, arguments: argparse.Namespace) -> str:
     if error.code not in {NO_FILE, NOT_A_FILE, OTHER_FILE, "ending"}:
         return ""
     given = vars(arguments)
+    if given.get("verb") == "compare" and "://" in error.where:
+        return "URLs are not read here; download the page first"
     if error.code == "ending" and "format" in given:
         from neardup.sources.formats import kind
 
