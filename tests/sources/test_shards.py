@@ -20,6 +20,7 @@ import zstandard
 from neardup import dedup_files
 from neardup.model.errors import DataError, InputRefused, ParameterError
 from neardup.sources import delimited
+from neardup.sources import shards as shards_module
 from neardup.sources.compression import stream
 from neardup.sources.inputs import inputs_of
 from neardup.sources.read import read, reader
@@ -129,13 +130,17 @@ def test_small_inputs_are_read_together(tmp_path):
     assert apart[:2] == [[0], [1, 2]]
 
 
-def test_many_inputs_are_many_shards(tmp_path):
+def test_many_inputs_are_many_shards(tmp_path, monkeypatch):
     """Also if they fit into one: all threads and workers have some."""
     paths = [tmp_path / f"{number}.jsonl" for number in range(100)]
     for path in paths:
         path.write_text('{"text": "' + "word " * 100_000 + '"}\n')
     shards = split(paths, 1 << 26).shards
     assert {len(shard.extents) for shard in shards} == {2}
+    for path in paths:
+        path.write_text("")
+    monkeypatch.setattr(shards_module, "_TOGETHER", 30)
+    assert [len(shard.extents) for shard in split(paths, 1 << 26).shards] == [30, 30, 30, 10]
 
 
 def test_tables_of_other_types_are_not_read_together(tmp_path):

@@ -39,7 +39,8 @@ from neardup.sources.record_faults import LackingFields
 from neardup.sources.request import Request
 
 SHARD: Final = 1 << 26  # bytes
-_SMALL: Final = 1 << 20  # bytes of several inputs that are always read together
+SMALL: Final = 1 << 20  # bytes of several inputs that are always read together
+_TOGETHER: Final = 256  # the most inputs of a shard: each output looks at all of them
 _MANY: Final = 128  # shards of several inputs, so that all threads and workers have some
 _FIRST: Final = attrgetter("source")
 _LAST: Final = attrgetter("last")
@@ -148,13 +149,14 @@ class Shards:
     def _shards_of(self, extents: Sequence[Extent], size: int, compared: int) -> list[Shard]:
         """Join small inputs: each shard costs a run some files, which take longer to write than a small input."""
         number = Counter(extent.source for extent in extents)
-        most = min(size, max(_SMALL, sum(extent.size for extent in extents) // _MANY))
+        most = min(size, max(SMALL, sum(extent.size for extent in extents) // _MANY))
         groups: list[list[Extent]] = []
         held = 0
         for extent in extents:
             before, own = groups[-1][-1].source if groups else -1, extent.source
             whole = number[before] == number[own] == 1 and own not in {self.texts, compared}
-            if whole and held + extent.size <= most and self._are_alike(before, own):
+            room = whole and len(groups[-1]) < _TOGETHER and held + extent.size <= most
+            if room and self._are_alike(before, own):
                 groups[-1].append(extent)
                 held += extent.size
             else:

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from msgspec.structs import replace
 
-from neardup import MinHash, dedup_files
+from neardup import Index, MinHash, dedup_files
 from neardup.interfaces.pages.report import report_page
 from neardup.model.errors import DataError, OutputError, StorageDamaged, StorageFailed
 from neardup.pipeline.crawl.templates import rule_of
@@ -107,7 +107,26 @@ def test_texts_are_read_again_with_the_fields_that_are_wanted(batches, tmp_path)
         for title in piece.column("title").to_pylist()
     ]
     assert titles == [line["title"] for line in lines]
-    assert [earlier.segment_of(shard) for shard in range(len(earlier.sizes))] == [0, 1]
+    assert [earlier.segment_of(shard) for shard in range(len(earlier.sizes))] == [0, 0, 1, 1]
+    assert len(earlier.groups) == 1
+
+
+def test_an_input_that_is_not_needed_may_be_gone(tmp_path):
+    """Also one that was read together with another one, which is needed."""
+    texts = {name: " ".join(f"{name}{number}" for number in range(60)) for name in "abc"}
+    paths = [tmp_path / f"{name}.jsonl" for name in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        path.write_text(json.dumps({"id": path.stem, "text": text}) + "\n")
+    dedup_files(paths, state=tmp_path / "state")
+    with State.open(tmp_path / "state", write=True) as state:
+        state.forget(["b"])
+    paths[1].unlink()
+    new = tmp_path / "new.jsonl"
+    new.write_text(json.dumps({"id": "new", "text": texts["a"].replace("a9 ", "other ")}) + "\n")
+    found = dedup_files([new], against=tmp_path / "state").result.decisions
+    assert found.column("representative").to_pylist() == ["a"]
+    with Index.create(tmp_path / "index", texts=True) as index, State.open(tmp_path / "state") as state:
+        assert index.fill(state).documents == 2
 
 
 @pytest.mark.parametrize("target", ["out", "report", "mark", "folder"])

@@ -1,6 +1,7 @@
 """Adding: the leaders of a run become a segment of a state."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from neardup.pipeline.spilled.outcome import REPRESENTATIVES, settled_of
 from neardup.pipeline.spilled.ranking import LEADER_OF, LEADER_POSITIONS, gather_rows, leader_count
 from neardup.pipeline.spilled.signing import Signed
 from neardup.pipeline.spilled.state import SegmentInfo, State, header_of
+from neardup.sources.shards import Shard
 from neardup.text.columns import gathered
 
 _ROWS: Final = "added_rows.raw"
@@ -52,7 +54,10 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
     numbers[leaders] = known + np.arange(len(leaders))
     positions = np.asarray(job.array(REPRESENTATIVES, np.int64)[leaders])
     representatives = np.where(positions < 0, -1, numbers[positions])
-    shards = job.shards.of_texts()
+    extents = [*signed.extents(range(len(job.shards.inputs)))]
+    # Later runs read each by itself: an input that they do not need may be gone.
+    shards = replace(job.shards.of_texts(), shards=[Shard((extent,)) for extent, *_ in extents])
+    edges = np.array([0, *(end - known for *_, end in extents)])
     part = SegmentInfo(
         name=name,
         added=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -75,7 +80,7 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
     state.add(
         part,
         rows,
-        RunInputs(shards, signed.edges - known, job.policy.keep),
+        RunInputs(shards, edges, job.policy.keep),
         header_of(job.scheme, job.policy, job.salt.tobytes().hex(), job.shards.extraction, for_index=job.for_index),
     )
     for file in (_ROWS, _WHOLE_ROWS):

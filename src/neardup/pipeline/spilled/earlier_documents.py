@@ -17,10 +17,10 @@ from neardup.engines.files import naming
 from neardup.index.disk.arrays import expect
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, StorageDamaged, StorageFailed
-from neardup.sources.collection import InputPiece
+from neardup.sources.collection import InputPiece, ranges
 from neardup.sources.formats import WARC
 from neardup.sources.request import DEFAULT_ID
-from neardup.sources.shards import Shards
+from neardup.sources.shards import SMALL, Shards
 from neardup.text.arrow_files import open_arrow
 from neardup.text.host_templates import HostTemplates
 
@@ -173,6 +173,8 @@ class Earlier:
         ]
         self.sizes = [texts.shards.shards[shard].size for _, texts, shard in self._shards]
         """The bytes of each shard of their inputs."""
+        self.groups = ranges(self.sizes, SMALL) if self.sizes else []
+        """The ranges of shards that one task gathers, because each task costs a run some files."""
 
     def __len__(self) -> int:
         return int(self.edges[-1])

@@ -1,6 +1,6 @@
-"""Gathering: the features of the documents that are compared, in one file a shard, ordered by block."""
+"""Gathering: the features of the documents that are compared, in one file a task, ordered by block."""
 
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -36,25 +36,22 @@ class FeatureSpans(NamedTuple):
 def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
     """Read a shard again, and store the features of its documents that are in a block.
 
-    The shards of a state's leaders come after those of the inputs.
+    The groups of shards of a state's leaders come after the shards of the inputs.
     """
     units = job.array(UNITS, np.int32, len(signed))
     own = task - len(job.shards.shards)
     if own < 0:
         of_rows = units[signed.edges[task] : signed.edges[task + 1]]
-        taken = np.flatnonzero(of_rows >= 0)
-        chosen = np.asarray(of_rows[taken])
-        texts = signed.texts(task)
+        every = [(signed.texts(task), np.arange(len(of_rows)), of_rows)]
     else:
-        leaders, taken = job.earlier.kept_of(own)
-        of_rows = units[leaders]
-        taken, chosen = taken[of_rows >= 0], np.asarray(of_rows[of_rows >= 0])
-        texts = job.earlier.texts_of(own)
+        group = [(shard, *job.earlier.kept_of(shard)) for shard in range(*job.earlier.groups[own])]
+        every = [(job.earlier.texts_of(shard), rows, units[leaders]) for shard, leaders, rows in group]
+    chosen = np.concatenate([of_rows[of_rows >= 0] for *_, of_rows in every])
     stored = job.array(BLOCKS, np.int32)
     job.require_places(UNITS, len(stored), chosen)
     sites = sites_of(job)
     parts: list[Words] = []  # the features of each document, where they were made
-    for piece, _, rows in rows_in(texts, taken):
+    for piece, _, rows in chain.from_iterable(rows_in(texts, rows[of_rows >= 0]) for texts, rows, of_rows in every):
         for batch in batches(pa.chunked_array([gathered(piece, rows)])):
             features = job.scheme.shingling.batch_features(batch)
             some = chosen[len(parts) : len(parts) + len(batch)]
@@ -73,7 +70,7 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
 def spans_of(job: Job, block: int) -> FeatureSpans:
     """Find the features of a block; units ascend."""
     found: list[tuple[Positions, ...]] = []
-    for shard in range(len(job.shards.shards) + len(job.earlier.sizes)):
+    for shard in range(len(job.shards.shards) + len(job.earlier.groups)):
         blocks, *stored = job.array(_spans(shard), np.int64, shape=(_ROWS, -1))
         begin, end = np.searchsorted(blocks, [block, block + 1]).tolist()
         if begin < end:

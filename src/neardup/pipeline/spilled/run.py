@@ -156,9 +156,10 @@ def decided(
     blocks = int(proposed["blocks"])
     settled: list[Record] = []
     if blocks:
-        rest = 1 - len(job.journal.done(job.stage("gather"))) / (len(sizes) + len(job.earlier.sizes))
+        sizes = [*sizes, *(sum(job.earlier.sizes[begin:end]) for begin, end in job.earlier.groups)]
+        rest = 1 - len(job.journal.done(job.stage("gather"))) / len(sizes)
         require_room(job.journal.folder, rest * bytes_to_gather(job, signed), "gather features")
-        stages.each(job.stage("gather"), partial(gather, job, signed), [*sizes, *job.earlier.sizes])
+        stages.each(job.stage("gather"), partial(gather, job, signed), sizes)
         settled = stages.each(job.stage("settle"), partial(settle, job), [1] * blocks)
     decisions = partial(decide, job, signed, blocks, engine)
     record = stages.one(job.stage("decide"), _with_room(job, to_order, "decide", decisions))
