@@ -8,6 +8,7 @@ from neardup.engines.executors import Executors
 from neardup.model.policy import Policy
 from neardup.schemes.scheme import Scheme
 from neardup.sources.formats import AnyPath
+from neardup.sources.output import is_folder
 from neardup.sources.request import Request
 
 if TYPE_CHECKING:  # runs in pieces are loaded when there is one
@@ -55,3 +56,9 @@ class RunSettings:
     announce: "Callable[[Forecast], None]" = lambda _: None
     continued: "Callable[[Continuation], None]" = lambda _: None
     templates: Any = None  # those that the run learns, if it does: see ``RunTemplates``
+
+    @property
+    def report(self) -> str | None:
+        """The path of a report that is a single file; one in a folder is an output like the others."""
+        path = self.outputs.get("report")
+        return None if path is None or is_folder(path) else path

@@ -198,7 +198,10 @@ def test_a_run_that_dropped_nothing_is_audited(tmp_path):
 
 
 def test_a_folder_is_no_report(files, tmp_path):
-    with pytest.raises(DataError, match="is not a state or a kept work folder"):
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match="is not a state, a kept work folder, or the folder of a report"):
+        audit_files(files, tmp_path / "empty")
+    with pytest.raises(DataError, match="there is no field 'position'"):
         audit_files(files, tmp_path)
 
 

@@ -8,11 +8,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from archives_made import packed, page
+from archives_made import packed, page, record
 
 from neardup import dedup_files
 from neardup.engines.processes import Processes
-from neardup.errors import DataError, StorageDamaged
+from neardup.errors import DataError, OutputRefused, StorageDamaged
+from neardup.pipeline.files.audit import audit_files
 from neardup.pipeline.spilled import files, run
 from neardup.pipeline.spilled import output_records as stage
 from neardup.pipeline.spilled.output_records import write
@@ -399,3 +400,50 @@ def test_revisit_records_name_the_archive_of_the_kept_page(tmp_path):
     for out, options in zip(outputs, ({}, {"work": tmp_path / "w"}), strict=True):
         assert dedup_files(paths, out, revisits=True, **options).result.summary.exact == 4
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
+
+
+@pytest.mark.parametrize("small", [1, 1 << 20])
+def test_a_report_in_a_folder_has_the_rows_of_one_file(tmp_path, sources, small_parts, small):
+    small_parts(small)
+    (tmp_path / "e.jsonl").write_text("")
+    inputs = [*few(sources), tmp_path / "e.jsonl"]
+    run = partial(dedup_files, inputs, threads=2, keep="longest")
+    run(report=tmp_path / "one.parquet")
+    run(report=tmp_path / "each", dropped=tmp_path / "dropped")
+    run(report=f"{tmp_path}/parts/", part_size=2000, work=tmp_path / "w")
+    run(report=tmp_path / "lines", out_format="jsonl.gz")
+    whole = pq.read_table(tmp_path / "one.parquet")
+    names = [path.with_suffix(".parquet").name for path in inputs]
+    assert sorted(path.name for path in (tmp_path / "each").iterdir()) == sorted(names)
+    parts = sorted((tmp_path / "parts").iterdir())
+    assert len(parts) > 2
+    for paths in ([tmp_path / "each" / name for name in names], parts):
+        found = pa.concat_tables(pq.read_table(path) for path in paths)
+        assert found.schema.equals(whole.schema, check_metadata=True)
+        assert str(found.to_pylist()) == str(whole.to_pylist())
+    packed_lines = b"".join((tmp_path / "lines" / f"{path.stem}.jsonl.gz").read_bytes() for path in inputs)
+    lines = gzip.decompress(packed_lines).splitlines()
+    assert [json.loads(line)["position"] for line in lines] == [*range(len(whole))]
+    expected = audit_files(inputs, tmp_path / "one.parquet")
+    assert audit_files(inputs, tmp_path / "each") == audit_files(inputs, tmp_path / "parts") == expected
+    with pytest.raises(OutputRefused, match="it exists already"):
+        run(report=tmp_path / "each")
+
+
+def few(sources):
+    for path in sources:
+        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:25]))
+    return sources
+
+
+def test_revisit_records_are_in_the_last_file_of_a_report(tmp_path):
+    paths = [tmp_path / f"{number}.warc.gz" for number in range(3)]
+    for number, path in enumerate(paths):
+        path.write_bytes(
+            packed([page(number), record("revisit", number=9, uri=f"http://b.example/{number}")] if number < 2 else [])
+        )
+    dedup_files(paths, report=tmp_path / "why.parquet")
+    dedup_files(paths, report=tmp_path / "why")
+    found = [pq.read_table(tmp_path / f"why/{number}.parquet") for number in range(3)]
+    assert [len(one) for one in found] == [1, 1, 2]
+    assert str(pa.concat_tables(found).to_pylist()) == str(pq.read_table(tmp_path / "why.parquet").to_pylist())

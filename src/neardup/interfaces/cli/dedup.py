@@ -35,7 +35,8 @@ USAGE = f"""
 [outputs]
 --out PATH: the kept documents, in the format of its ending; without an ending, a folder with one file for each input;
   - is standard output
---report PATH: every document's decision, with its evidence (.parquet, .jsonl), or a page to look at (.html)
+--report PATH: every document's decision, with its evidence (.parquet, .jsonl; without an ending, a folder), or a page
+  to look at (.html)
 --dropped PATH: the removed documents themselves
 --mark PATH: all documents, each with its cluster: neardup_cluster, neardup_kept and neardup_representative
 --part-size SIZE: for outputs that are folders: write files part-00000, ... of about SIZE bytes of text

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 import numpy as np
@@ -28,17 +28,9 @@ def reading_terms(request: Request, pages: Mapping[str, str | None] | None) -> d
 
 
 def write_report(  # noqa: PLR0913 - the decisions, and what made them
-    path: str,
-    tables: Iterable[pa.Table],
-    documents: Any,
-    representatives: Positions,
-    *,
-    scheme: Any,
-    policy: Policy,
-    reading: Mapping[str, Any],
-    force: bool,
+    path: str, tables: Iterable[pa.Table], *, scheme: Any, policy: Policy, reading: Mapping[str, Any], force: bool
 ) -> None:
-    """Write tables of decisions on *documents*, at least one, and then the rows of their revisit records.
+    """Write tables of decisions, at least one.
 
     The terms of the run are in the metadata, without its secret key; unknown schemes have none. *scheme* has the list
     of shingles that the run has made.
@@ -46,14 +38,8 @@ def write_report(  # noqa: PLR0913 - the decisions, and what made them
     known = {"keep": policy.keep, "reading": reading}
     if isinstance(scheme, kinds()):
         known |= {"scheme": schemes.written(scheme), "recipe": scheme.recipe}
-
-    def rows() -> Iterator[pa.Table]:
-        for table in tables:
-            yield table
-        yield from revisit_rows(documents, representatives, table.schema)
-
     metadata = {_KEY: json.dumps(known)}
-    write_table(path, (table.replace_schema_metadata(metadata) for table in rows()), force=force)
+    write_table(path, (table.replace_schema_metadata(metadata) for table in tables), force=force)
 
 
 def terms_of_report(path: AnyPath) -> dict[str, Any] | None:

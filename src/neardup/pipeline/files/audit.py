@@ -75,11 +75,11 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
 ) -> Audit:
     """Estimate what a run over files missed; see ``audit``.
 
-    *of* is the report of the run (``.parquet`` or ``.jsonl``). A report as Parquet has recorded the scheme, which needs
-    *key* if it has one, and *keep*; the other parameters must be those of the run, also *reading*, which are those of
-    ``neardup.sources.read``, and *learn_templates*: with ``None``, the templates of hosts are learned as
-    ``dedup_files`` does. The inputs are read three times, in pieces, so that they may be larger than
-    memory. Without *of* they are deduplicated first, in memory.
+    *of* is the report of the run (``.parquet`` or ``.jsonl``), or the folder of its files. A report as Parquet has
+    recorded the scheme, which needs *key* if it has one, and *keep*; the other parameters must be those of the run,
+    also *reading*, which are those of ``neardup.sources.read``, and *learn_templates*: with ``None``, the templates of
+    hosts are learned as ``dedup_files`` does. The inputs are read three times, in pieces, so that they may be larger
+    than memory. Without *of* they are deduplicated first, in memory.
 
     *of* may also be the work folder of a run in pieces that has decided, such as one that was interrupted when it wrote
     its outputs, or that was kept. Then *inputs* must be those of the run; everything else is as for a state.
@@ -93,8 +93,8 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     decisions.
     """
     require_paths("inputs", inputs)
-    if of is not None and not is_folder_of_run(require_path("of", of)) and Path(of).is_dir():
-        rule = "is not a state or a kept work folder; name the report of the run"
+    if of is not None and not is_folder_of_run(require_path("of", of)) and not _files_of(of):
+        rule = "is not a state, a kept work folder, or the folder of a report; name the report of the run"
         raise InputRefused(os.fspath(of), rule, "not of a run")
     allowed = learn_templates is None or learn_templates is False
     require(allowed, "learn_templates", learn_templates, "must be None or False; a file of templates is not extended")
@@ -162,7 +162,7 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
     ways: dict[str, Any],
 ) -> Iterator[tuple[Audited, RecordFaults]]:
     """Yield the run of a report; without one, a run that is made first."""
-    (scheme, key, keep), recorded = known, None if of is None else terms_of_report(of)
+    (scheme, key, keep), recorded = known, None if of is None else terms_of_report(_files_of(of)[0])
     rule = "requires of, a report that has recorded the scheme; otherwise, pass the scheme with its key"
     require(key is None or recorded is not None, "key", "(secret)", rule)
     if of is not None and recorded is not None:
@@ -193,7 +193,12 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
 
 def records_scheme(of: AnyPath) -> bool:
     """Return whether a report, a state or a work folder has recorded the scheme of its run."""
-    return is_folder_of_run(Path(of)) or terms_of_report(of) is not None
+    return is_folder_of_run(Path(of)) or any(terms_of_report(path) is not None for path in _files_of(of)[:1])
+
+
+def _files_of(of: AnyPath) -> list[AnyPath]:
+    """Return the files of a report, which may be in a folder."""
+    return [of] if not Path(of).is_dir() else [*inputs_of([of], Request(glob=("*.parquet", "*.jsonl*"))).paths]
 
 
 def _as_recorded(name: str, recorded: dict[str, Any], known: _Known) -> tuple[Scheme, str]:
@@ -290,7 +295,7 @@ def _chunks(columns: Iterable[pa.ChunkedArray]) -> pa.ChunkedArray:
 def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:
     """Return the report of a run over documents with these ids, or with the full names that a run with a state uses."""
     names = ["position", "representative_position", "rule", "resemblance", "contained_in_kept", "contains_kept"]
-    rows = read([of], text="id", id="position", columns=[*names, THRESHOLD])
+    rows = read(_files_of(of), text="id", id="position", columns=[*names, THRESHOLD])
     found = pa.table({"id": rows.texts, **{name: rows.column(name, literal=name == "rule") for name in names}})
     with suppress(FieldMissing):
         found = found.append_column(THRESHOLD, rows.column(THRESHOLD))

@@ -142,12 +142,12 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     The ending of *out*, *dropped* and *mark* decides their format; records of the same format are copied unchanged.
     ``neardup.sources.tables`` explains the conversion of others, and which values are a ``DataError``.
 
-    *report* (``.parquet`` or ``.jsonl``) receives the decisions, *dropped* the removed records. *mark* receives every
-    document with three more fields: ``neardup_cluster``, the position of its representative, which all documents of a
-    cluster share; ``neardup_kept``, whether it is the representative; ``neardup_representative``, the id of the
-    representative. ``None`` writes nothing. With *page*, a function that renders a run, *report* may end in ``.html``
-    or ``.htm``, and receives that page. Outputs are checked before anything is read, must be different files, and
-    appear only when complete, *out* last. With *revisits*, *out* must be an archive; it has revisit records for the
+    *report* (``.parquet`` or ``.jsonl``, or a folder) receives the decisions, *dropped* the removed records. *mark*
+    receives every document with three more fields: ``neardup_cluster``, the position of its representative, which all
+    documents of a cluster share; ``neardup_kept``, whether it is the representative; ``neardup_representative``, the id
+    of the representative. ``None`` writes nothing. With *page*, a function that renders a run, *report* may end in
+    ``.html`` or ``.htm``, and receives that page. Outputs are checked before anything is read, must be different files,
+    and appear only when complete, *out* last. With *revisits*, *out* must be an archive; it has revisit records for the
     dropped pages whose payload is equal byte by byte to that of their representative.
 
     With *work*, the run is one in pieces: it uses that folder, which it makes, and about *memory* bytes of memory
@@ -336,8 +336,8 @@ def _needs_pieces(inputs: Inputs, settings: RunSettings) -> bool:
     """Return whether settings are only those of a run in pieces: parts, formats or files in folders, or a restart."""
     if settings.restart or settings.part_size is not None or settings.out_format is not None:
         return True
-    named = (path for name, path in settings.outputs.items() if name != "report")
-    return inputs.formats != {FOLDER} and any(map(is_folder, named))
+    named = [path for name, path in settings.outputs.items() if name == "report" or inputs.formats != {FOLDER}]
+    return any(map(is_folder, named))
 
 
 def _unasked_memory(inputs: Inputs, settings: RunSettings) -> int | None:

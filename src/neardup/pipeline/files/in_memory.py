@@ -11,7 +11,7 @@ from neardup.model.errors import FieldMissing, ValueRefused
 from neardup.model.policy import Policy
 from neardup.pipeline.corpus.address_ranks import written_fields
 from neardup.pipeline.corpus.documents import SITE, Documents
-from neardup.pipeline.corpus.report import reading_terms, write_report
+from neardup.pipeline.corpus.report import reading_terms, revisit_rows, write_report
 from neardup.pipeline.corpus.result import MARKS, Result, marks_of, with_places
 from neardup.pipeline.corpus.run import deduplicated
 from neardup.pipeline.corpus.same_host_drops import SameHostDrops
@@ -111,7 +111,8 @@ def write_outputs(
         if result.summary.common is not None:
             scheme = scheme.with_common(result.summary.common)
         terms: dict[str, Any] = {"scheme": scheme, "policy": settings.policy, "reading": reading_terms(request, pages)}
-        write_report(report, [result.decisions], documents, result.representatives, **terms, force=force)
+        revisits = revisit_rows(documents, result.representatives, result.decisions.schema)
+        write_report(report, [result.decisions, *revisits], **terms, force=force)
     if (dropped := outputs.get("dropped")) is not None:
         documents.write(dropped, result.representatives >= 0, force=force)
     if (mark := outputs.get("mark")) is not None:

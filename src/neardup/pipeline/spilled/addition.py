@@ -55,7 +55,7 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
     positions = np.asarray(job.array(REPRESENTATIVES, np.int64)[leaders])
     representatives = np.where(positions < 0, -1, numbers[positions])
     extents = [*signed.extents(range(len(job.shards.inputs)))]
-    # Later runs read each by itself: an input that they do not need may be gone.
+    # Later runs read each by itself: an input that they do not need may be missing.
     shards = replace(job.shards.of_texts(), shards=[Shard((extent,)) for extent, *_ in extents])
     edges = np.array([0, *(end - known for *_, end in extents)])
     part = SegmentInfo(

@@ -107,7 +107,7 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
         result.summarizing()  # raises its errors before the run is complete
         if state is not None and earlier.adds:
             blocks = len(journal.records(job.stage("settle")))
-            stage = f"add-{reporting(job, outputs, settings.outputs.get('report'))}"
+            stage = f"add-{reporting(job, outputs, settings.report)}"
             stages.one(stage, partial(add, job, result.documents.signed, blocks, state, result.segment))
         for stage in _WRITTEN if settings.keep_work else ():
             journal.forget(stage)  # the next run in the folder checks and writes outputs of its own
@@ -199,13 +199,14 @@ def _warn_of_replaced(shards: Shards, state: State) -> None:
 def _outputs(shards: Shards, compared: int, settings: RunSettings, state: State | None) -> list[Output]:
     """Return the outputs; ``OutputRefused`` for one that is an input of a run of the *state*."""
     named = settings.outputs  # the kept documents are written last
-    targets: dict[str, str] = {name: named[name] for name in ("dropped", "mark", "out") if name in named}
+    order = ("dropped", "mark", *(() if settings.report else ("report",)), "out")
+    targets: dict[str, str] = {name: named[name] for name in order if name in named}
     outputs = outputs_of(shards, targets, compared, settings.part_size or 0, settings.out_format)
     outputs = [one._replace(revisits=settings.revisits and one.target == "out") for one in outputs]
     if state is not None:
         before = (path for part in state.segments for path in part.inputs)
         known = InputPaths(before, "an input of an earlier run, which later runs with this state read again")
-        for path in targets_of(outputs, settings.outputs.get("report")):
+        for path in targets_of(outputs, settings.report):
             known.check(path)
     return outputs
 
@@ -314,7 +315,7 @@ def _accept(job: Job, stages: Stages, outputs: list[Output], settings: RunSettin
     The outputs of a run may be changed when it is continued. Whether they may be replaced is checked once: files that
     are there later must be those of the run itself.
     """
-    report = settings.outputs.get("report")
+    report = settings.report
     where, whole = writing(job, outputs), reporting(job, outputs, report)
     with _refusing(stages.journal):
         stages.one(f"check-{where}", partial(check_outputs, job.shards, outputs, force=settings.force))
@@ -342,7 +343,7 @@ def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> None
 
 
 def _check_report(shards: Shards, settings: RunSettings) -> None:
-    if (report := settings.outputs.get("report")) is not None:
+    if (report := settings.report) is not None:
         or_page = settings.page is not None
         check_table(report, shards.inputs, force=settings.force, or_page=or_page, name="report")
 

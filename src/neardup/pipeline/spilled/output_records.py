@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from itertools import groupby, islice, pairwise
+from itertools import groupby, islice
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, Final
@@ -18,12 +18,13 @@ from neardup.engines.journal import WorkFolder
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError, StorageDamaged
-from neardup.pipeline.corpus.report import reading_terms, write_report
+from neardup.pipeline.corpus.report import reading_terms, revisit_rows, write_report
 from neardup.pipeline.corpus.result import marks_of
 from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.forecast import require_room
 from neardup.pipeline.spilled.job import OTHER, Job
 from neardup.pipeline.spilled.outputs import (
+    REPORT,
     Output,
     Part,
     chosen,
@@ -59,7 +60,7 @@ def require_representable(job: Job, outputs: Sequence[Output], stages: Stages) -
 
     The records of all these inputs are read, to find the types of all fields.
     """
-    converted = [output for output in outputs if own_format(job.shards, output) is None]
+    converted = [one for one in outputs if one.target != REPORT and own_format(job.shards, one) is None]
     if converted:
         numbers = {number for output in converted for number in job.shards.numbers(output.sources)}
         sizes = [shard.size if number in numbers else 0 for number, shard in enumerate(job.shards.shards)]
@@ -76,7 +77,7 @@ def write_outputs(
     Raises ``OutputRefused`` for a file that others have made since the outputs were checked, and ``StorageFailed`` if a
     disk has no room for the outputs.
     """
-    report, processes = settings.outputs.get("report"), settings.request.processes
+    report, processes = settings.report, settings.request.processes
     require_own(job, outputs, report, force=settings.force)
     _require_room(job.shards, outputs, result, report)
     if processes is not None and any(_writes_texts(job.shards, output) for output in outputs):
@@ -159,7 +160,7 @@ def _schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema
 def _writes_texts(shards: Shards, output: Output) -> bool:
     """Return whether pages of archives or folders are written as texts, in another format."""
     pages = any(shards.kinds[source].format in PAGE_FORMATS for source in output.sources)
-    return pages and own_format(shards, output) is None
+    return pages and output.target != REPORT and own_format(shards, output) is None
 
 
 def together(shards: Shards, result: StoredResult, parts: Sequence[Part]) -> list[list[list[Part]]]:
@@ -198,6 +199,8 @@ def _write(
     job: Job, result: StoredResult, group: Sequence[Part], paths: Sequence[str], *, reading_ahead: bool
 ) -> dict[str, int]:
     """Write the files of a group; record those at these *paths* before the first one gets its name."""
+    if group[0].output.target == REPORT:
+        return _write_reports(job, result, group, paths)
     output, alone = group[0].output, len(group) == 1
     form = own_format(job.shards, output)
     schema = _schema_of(job.shards, output, job.journal) if form is None else None
@@ -281,18 +284,41 @@ def _write_report(
         record_places(job, [path])
         write_file(path, rendered, PAGES, force=True)
         return {}
-    number = len(result.documents)
-    edges = [*range(0, number, _ROWS), number] if number else [0, 0]
+    return {"files": _write_decisions(job, result, path, slice(0, len(result.documents)), [path])}
+
+
+def _write_reports(job: Job, result: StoredResult, group: Sequence[Part], paths: Sequence[str]) -> dict[str, int]:
+    """Write some files of a report in a folder, as ``_write`` does."""
+    files: dict[str, int] = {}
+    signed = result.documents.signed
+    for output, path, begin, end in group:
+        last = output.sources[-1] == len(job.shards.inputs) - 1 and end == len(result.documents)
+        edges = [edge - signed.first for _, *own in signed.extents(output.sources) for edge in own]
+        make_folder(path)
+        rows = slice(begin, end) if output.part else slice(edges[0], edges[-1])
+        files |= _write_decisions(job, result, path, rows, paths, last=last)
+        paths = ()
+    return files
+
+
+def _write_decisions(  # noqa: PLR0913 - the run, and which of its decisions
+    job: Job, result: StoredResult, path: str, own: slice, paths: Sequence[str], *, last: bool = True
+) -> dict[str, int]:
+    """Write the decisions on a slice of the documents; record *paths* just before this one gets its name.
+
+    The *last* file of a report also has the rows of revisit records.
+    """
 
     def tables() -> Iterator[pa.Table]:
-        for begin, end in pairwise(edges):
-            yield result.rows(begin, end)
-        record_places(job, [path])  # just before the report gets its name
+        for low in range(own.start, max(own.stop, own.start + 1), _ROWS):
+            yield (rows := result.rows(low, min(low + _ROWS, own.stop)))
+        yield from revisit_rows(result.documents, np.asarray(result.representatives), rows.schema) if last else ()
+        if paths:
+            record_places(job, paths)
 
     reading = reading_terms(job.shards.request, job.shards.extraction)
-    terms: dict[str, Any] = {"scheme": job.scheme, "policy": job.policy, "reading": reading}
-    write_report(path, tables(), result.documents, np.asarray(result.representatives), **terms, force=True)
-    return {"files": _size_of(path)}
+    write_report(path, tables(), scheme=job.scheme, policy=job.policy, reading=reading, force=True)
+    return _size_of(path)
 
 
 def _size_of(path: str) -> dict[str, int]:

@@ -33,6 +33,7 @@ from neardup.sources.remote import exists, matching, remove
 from neardup.sources.shards import Shards
 from neardup.sources.whole_inputs import check_marks
 
+REPORT: Final = "report"  # a target
 PLACE: Final = "place"  # the stage that records which outputs get their names
 
 _PART: Final = "part-"
@@ -42,7 +43,7 @@ _DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all
 class Output(NamedTuple):
     """A file, or a folder of documents, that the records of some inputs go to."""
 
-    target: str  # out, dropped or mark
+    target: str  # out, dropped or mark, or report if that is in a folder
     path: str  # of the first of the parts, if there are parts
     sources: list[int]
     part: int = 0  # bytes of text in a part; 0 for a single file
@@ -64,8 +65,9 @@ def outputs_of(
     """Return the outputs of a run: one file for all inputs, or in a folder one file for each input or numbered parts.
 
     The first *compared* inputs have none. A folder (see ``is_folder``) is made. Its files have the format *form*, such
-    as ``jsonl.zst``, or that of the inputs. Raises ``ParameterError`` for one input that has two files in a folder, for
-    parts of a file, and for marks of documents without fields.
+    as ``jsonl.zst``, or that of the inputs; those of a report are Parquet unless *form* is JSON lines. Raises
+    ``ParameterError`` for one input that has two files in a folder, for parts of a file, and for marks of documents
+    without fields.
     """
     require(
         form is None or kind(f"x.{form}") is not None, "out_format", form, f"must be one of {KNOWN}, without the dot"
@@ -82,20 +84,22 @@ def outputs_of(
     )
     found: list[Output] = []
     for target, path in targets.items():
+        is_report = target == REPORT
+        own = "parquet" if is_report and not (form or "").startswith(("jsonl", "ndjson")) else form
         if target == "mark":
             check_marks(path, formats, form)
         if part:
             require(path in folders, "part_size", part, f"requires a folder as an output; {path} is a file")
-            if form is None and FOLDER in formats:
+            if own is None and FOLDER in formats:
                 rule = "requires a format, because parts of a folder of documents are tables"
                 raise ParameterError("part_size", part, rule, "parts of texts")
-            name = f"{_PART}{0:0{_DIGITS}}.{form or _ending_of(shards, compared)}"
+            name = f"{_PART}{0:0{_DIGITS}}.{own or _ending_of(shards, compared)}"
             found.append(Output(target, _joined(path, name), everything, part))
             continue
-        if path not in folders or is_copy:
+        if path not in folders or (is_copy and not is_report):
             found.append(Output(target, path, everything))
             continue
-        names = _names(shards, everything, form)
+        names = _names(shards, everything, own)
         if len({*names}) < len(names):
             name, _ = Counter(names).most_common(1)[0]
             raise ParameterError(target, path, f"must be a file, as several inputs would be written to {name} in it")
@@ -129,7 +133,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
         for output in outputs:
             formats = {shards.kinds[source].format for source in output.sources}
             made += make_folder(output.path)
-            if own_format(shards, output) is not None:
+            if output.target != REPORT and own_format(shards, output) is not None:
                 shards.check_columns(output.sources)
             check_target(output.path, inputs, formats, force=force, glob=shards.request.glob, name=output.target)
             parts = _existing_parts(output)
@@ -261,7 +265,7 @@ def _joined(folder: str, name: str) -> str:
 
 def chosen(output: Output, representatives: Positions) -> Flags:
     """Return which documents an output has, by their representatives."""
-    if output.target == "mark":
+    if output.target in {"mark", REPORT}:
         return np.ones(len(representatives), np.bool_)
     return representatives < 0 if output.target == "out" else representatives >= 0
 
