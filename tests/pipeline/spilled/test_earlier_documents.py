@@ -111,7 +111,7 @@ def test_texts_are_read_again_with_the_fields_that_are_wanted(batches, tmp_path)
     assert len(earlier.groups) == 1
 
 
-def test_an_input_that_is_not_needed_may_be_gone(tmp_path):
+def test_an_input_that_is_not_needed_may_be_missing(tmp_path):
     """Also one that was read together with another one, which is needed."""
     texts = {name: " ".join(f"{name}{number}" for number in range(60)) for name in "abc"}
     paths = [tmp_path / f"{name}.jsonl" for name in texts]
