@@ -131,6 +131,12 @@ class WorkFolder:
             names = (name.removesuffix(".json").rpartition("-") for name in os.listdir(self._done))  # noqa: PTH208
             return {int(number) for own, _, number in names if own == stage and number.isdecimal()}
 
+    def is_done(self, stage: str, task: int) -> bool:
+        """Return whether a task of a stage has a record."""
+        path = self._record(stage, task)
+        with naming(path, self._home, doing="read"):
+            return path.exists()
+
     def attempt(self, stage: str, task: int, function: Task) -> bool:
         """Do a task and record it, unless it is recorded or claimed by another process; return whether it was done."""
         path = self._record(stage, task)

@@ -25,6 +25,7 @@ from neardup.model.errors import (
     RunComplete,
     StorageBusy,
     StorageDamaged,
+    StorageError,
     StorageFailed,
 )
 from neardup.model.memory import LEAST_OF_RUN
@@ -369,6 +370,21 @@ def test_a_split_of_other_values_is_damaged(tmp_path, sources, monkeypatch, name
         dedup_files(sources, work=tmp_path / "w")
 
 
+@pytest.mark.parametrize("sources", [[0, 9, 1], [1, 0, 2], [0, 1, 9]])
+def test_shards_of_other_inputs_are_damaged(tmp_path, monkeypatch, sources):
+    paths = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    for path in paths:
+        path.write_text(json.dumps({"text": f"The text of {path.name}"}) + "\n")
+    interrupted(monkeypatch, "rank", lambda: dedup_files(paths, work=tmp_path / "w"))
+    path = next((tmp_path / "w").glob("run-*/done/split--0.json"))
+    record = json.loads(path.read_bytes())
+    [[extents]] = record["shards"]["shards"]
+    record["shards"]["shards"] = [[[[source, *own[1:]] for source, own in zip(sources, extents, strict=True)]]]
+    path.write_text(json.dumps(record))
+    with pytest.raises(StorageDamaged, match=r"split--0.json: .*remove the work folder"):
+        dedup_files(paths, work=tmp_path / "w")
+
+
 def test_a_split_that_nothing_depends_on_is_made_again(tmp_path, sources, monkeypatch):
     interrupted(monkeypatch, "_accept", lambda: dedup_files(sources, work=tmp_path / "w"), owner=files)
     next((tmp_path / "w").glob("run-*/done/split--0.json")).write_bytes(b"")
@@ -584,6 +600,24 @@ def test_a_process_that_left_a_run_names_no_output(job_of, sources):
     record_places(job, ["a.jsonl"])
     with pytest.raises(StorageBusy):
         record_places(job, ["b.jsonl"])
+
+
+def test_a_process_whose_run_has_ended_names_no_further_output(tmp_path, monkeypatch):
+    """Such as a worker that was suspended: the files may be of others then."""
+    paths = [tmp_path / f"{number}.jsonl" for number in range(3)]
+    for path in paths:
+        path.write_text(json.dumps({"text": f"The text of {path.name}"}) + "\n")
+    size_of = output_records._size_of
+
+    def suspended(path):
+        monkeypatch.setattr(output_records, "_size_of", size_of)
+        (tmp_path / "w").rename(tmp_path / "ended")
+        return size_of(path)
+
+    monkeypatch.setattr(output_records, "_size_of", suspended)
+    with pytest.raises(StorageError):
+        dedup_files(paths, tmp_path / "out", work=tmp_path / "w", threads=1)
+    assert len([*(tmp_path / "out").iterdir()]) == 1
 
 
 @pytest.fixture

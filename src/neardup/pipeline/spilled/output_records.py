@@ -190,15 +190,15 @@ def write(
     """Write some outputs, each *reading ahead* in another thread; return their sizes, if they are files."""
     paths = [part.path for group in tasks[task] for part in group]
     files: dict[str, int] = {}
-    for number, group in enumerate(tasks[task]):
-        files |= _write(job, result, group, () if number else paths, reading_ahead=reading_ahead)
+    for group in tasks[task]:
+        files |= _write(job, result, group, paths, reading_ahead=reading_ahead)
     return {"files": files}
 
 
 def _write(
     job: Job, result: StoredResult, group: Sequence[Part], paths: Sequence[str], *, reading_ahead: bool
 ) -> dict[str, int]:
-    """Write the files of a group; record those at these *paths* before the first one gets its name."""
+    """Write the files of a group, which get their names once those at these *paths* are recorded."""
     if group[0].output.target == REPORT:
         return _write_reports(job, result, group, paths)
     output, alone = group[0].output, len(group) == 1
@@ -216,10 +216,8 @@ def _write(
         with writer as append:
             for _, *each in own:
                 append(*each)
-            if paths:
-                record_places(job, paths)
+            record_places(job, paths)  # each time: the run may have ended since this process was suspended
         files |= _size_of(part.path)
-        paths = ()
     return files
 
 
@@ -297,14 +295,13 @@ def _write_reports(job: Job, result: StoredResult, group: Sequence[Part], paths:
         make_folder(path)
         rows = slice(begin, end) if output.part else slice(edges[0], edges[-1])
         files |= _write_decisions(job, result, path, rows, paths, last=last)
-        paths = ()
     return files
 
 
 def _write_decisions(  # noqa: PLR0913 - the run, and which of its decisions
     job: Job, result: StoredResult, path: str, own: slice, paths: Sequence[str], *, last: bool = True
 ) -> dict[str, int]:
-    """Write the decisions on a slice of the documents; record *paths* just before this one gets its name.
+    """Write the decisions on a slice of the documents; record *paths* just before this file gets its name.
 
     The *last* file of a report also has the rows of revisit records.
     """
@@ -313,8 +310,7 @@ def _write_decisions(  # noqa: PLR0913 - the run, and which of its decisions
         for low in range(own.start, max(own.stop, own.start + 1), _ROWS):
             yield (rows := result.rows(low, min(low + _ROWS, own.stop)))
         yield from revisit_rows(result.documents, np.asarray(result.representatives), rows.schema) if last else ()
-        if paths:
-            record_places(job, paths)
+        record_places(job, paths)
 
     reading = reading_terms(job.shards.request, job.shards.extraction)
     write_report(path, tables(), scheme=job.scheme, policy=job.policy, reading=reading, force=True)

@@ -151,14 +151,16 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
 
 
 def record_places(job: Job, paths: Sequence[str]) -> None:
-    """Record that complete outputs are about to get their names: a file that is there later is that of the run.
+    """Record, unless that is done, that some outputs get their names: files there are those of the run from then on.
 
     Raises ``StorageBusy`` if this process no longer shares the run, so that the outputs get no name that is not
     recorded.
     """
     stage, absolute = f"{PLACE}-{job.deciding}", [*map(_absolute, paths)]
     task = int(digest(absolute), 16)
-    if not job.journal.attempt(stage, task, lambda _: {"paths": absolute}) and task not in job.journal.done(stage):
+    if job.journal.is_done(stage, task):
+        return
+    if not job.journal.attempt(stage, task, lambda _: {"paths": absolute}) and not job.journal.is_done(stage, task):
         raise StorageBusy(str(job.journal.folder), "another process has taken over this run, and writes its outputs")
 
 

@@ -23,7 +23,8 @@ class _Shards(msgspec.Struct):
     texts: Count
 
     def __post_init__(self) -> None:
-        if len(self.identities) != len(self.inputs) or any(shard.last >= len(self.inputs) for shard in self.shards):
+        sources = [extent.source for shard in self.shards for extent in shard.extents]
+        if len(self.identities) != len(self.inputs) or sources != sorted(sources) or sources[-1] >= len(self.inputs):
             raise ValueError("shards of other inputs")
 
 
