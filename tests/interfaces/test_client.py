@@ -185,6 +185,17 @@ def test_other_addresses_than_those_of_the_service_are_refused(service):
         client.judge_each([("http://a.example/", STORM)])
 
 
+def test_addresses_of_a_service_that_are_not_the_default_ones_are_given(tmp_path):
+    with Index.create(tmp_path / "index"):
+        pass
+    own = Addresses(ignore_scheme=True)
+    with serving(tmp_path / "index", addresses=own) as url:
+        with Client(url) as client, pytest.raises(ParameterError, match=r"service was started with, .* give the same"):
+            client.id_of("http://a.example/")
+        with Client(url, addresses=own) as client:
+            assert client.id_of("https://a.example/") == own.id_of("http://a.example/")
+
+
 def test_the_url_rules_of_the_index_are_those_of_a_client(tmp_path):
     rules = UrlRules({"a.example": HostRules(parameters={"sid": RuleEvidence(9, 9, 1.0)})})
     with Index.create(tmp_path / "ruled") as index:

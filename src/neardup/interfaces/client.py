@@ -118,9 +118,13 @@ class Client:
         """How URLs become ids; ``ParameterError`` if not as in the service."""
         own = Addresses() if self._given is None else self._given
         if self._given is None and self.about["addresses"] != own.id:
-            rules = msgspec.json.encode(self._service.answer("GET", "/v1/rules").get("rules"))
-            own = replace(own, rules=UrlRules.from_bytes(rules, self._service.url))
-        require(self.about["addresses"] == own.id, "addresses", own, "must be those of the service; leave them out")
+            rules = self._service.answer("GET", "/v1/rules").get("rules")
+            kept = None if rules is None else UrlRules.from_bytes(msgspec.json.encode(rules), self._service.url)
+            own = replace(own, rules=kept)
+        rule = "must be those of the service; leave them out, unless it was started with others than the default ones"
+        if self._given is None:
+            rule = "must be those that the service was started with, which are not the default ones; give the same"
+        require(self.about["addresses"] == own.id, "addresses", self._given, rule)
         return own
 
     @property

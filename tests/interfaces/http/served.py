@@ -19,6 +19,7 @@ def serving(folder, **options):
     limits = Limits(query_seconds=120.0)
     key, read_only = options.pop("key", None), options.pop("read_only", False)
     ways = {"limits": limits, "read_only": read_only, "extraction": options.pop("extraction", None)}
+    ways["addresses"] = options.pop("addresses", None)
     service = Service(lambda mode: Index.open(folder, mode, key=key), **ways)
     with listen("127.0.0.1", 0) as listening:
         started = threading.Event()
