@@ -43,7 +43,7 @@ from neardup.schemes.recorded_scheme import UNRECORDED, as_recorded, differing
 from neardup.schemes.scheme import Scheme
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.fields import joined
-from neardup.sources.formats import AnyPath, display_all
+from neardup.sources.formats import FOLDER, AnyPath, display_all
 from neardup.sources.inputs import inputs_of
 from neardup.sources.read import read
 from neardup.sources.record_faults import LackingFields, RecordFaults
@@ -197,8 +197,11 @@ def records_scheme(of: AnyPath) -> bool:
 
 
 def _files_of(of: AnyPath) -> list[AnyPath]:
-    """Return the files of a report, which may be in a folder."""
-    return [of] if not Path(of).is_dir() else [*inputs_of([of], Request(glob=("*.parquet", "*.jsonl*"))).paths]
+    """Return the files of a report, which may be in a folder; none of a folder without tables."""
+    if not Path(of).is_dir():
+        return [of]
+    found = inputs_of([of], Request(glob=("*.parquet", "*.jsonl*")))
+    return [path for path, one in zip(found.paths, found.kinds, strict=True) if one.format != FOLDER]
 
 
 def _as_recorded(name: str, recorded: dict[str, Any], known: _Known) -> tuple[Scheme, str]:
