@@ -447,3 +447,13 @@ def test_revisit_records_are_in_the_last_file_of_a_report(tmp_path):
     found = [pq.read_table(tmp_path / f"why/{number}.parquet") for number in range(3)]
     assert [len(one) for one in found] == [1, 1, 2]
     assert str(pa.concat_tables(found).to_pylist()) == str(pq.read_table(tmp_path / "why.parquet").to_pylist())
+
+
+def test_an_output_of_many_does_not_look_at_all_inputs(tmp_path, monkeypatch):
+    paths = [tmp_path / f"{number}.jsonl" for number in range(40)]
+    for path in paths:
+        path.write_text(json.dumps({"text": f"The text of {path.name}"}) + "\n")
+    shown, display = [], stage.display
+    monkeypatch.setattr(stage, "display", lambda path: shown.append(path) or display(path))
+    dedup_files(paths, tmp_path / "out", out_format="parquet", work=tmp_path / "w")
+    assert len(shown) <= 4 * len(paths)

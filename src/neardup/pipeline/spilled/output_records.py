@@ -136,7 +136,6 @@ def _schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema
 
     Raises ``DataError`` for records that it cannot represent, and ``StorageDamaged`` for a damaged record of a shard.
     """
-    names = [display(path) for path in shards.inputs]
     numbers, form = shards.numbers(output.sources), output_kind(output.path, "jsonl").format
     found: list[tuple[str, pa.Schema, str | None]] = []
     for number, record in zip(numbers, journal.records("fields-", numbers), strict=True):
@@ -145,12 +144,12 @@ def _schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema
             for extent, schema, misfit in every:
                 if output.sources[0] <= extent.source <= output.sources[-1]:
                     read = pa.ipc.read_schema(pa.py_buffer(b64decode(schema)))
-                    found.append((names[extent.source], read, misfit))
+                    found.append((display(shards.inputs[extent.source]), read, misfit))
         except (ValueError, OSError, pa.ArrowException) as error:  # Arrow has OSError for some of its own
             raise StorageDamaged(str(journal.path("done", f"fields--{number}.json")), OTHER) from error
     why = TOGETHER if len(output.sources) > 1 else ONLY_LINES
     whole = united(((owner, schema) for owner, schema, _ in found), why)
-    check_representable(display_all(names[source] for source in output.sources), whole, form)
+    check_representable(display_all(shards.inputs[source] for source in output.sources), whole, form)
     for owner, _, misfit in found:
         if form != "parquet" and misfit is not None:
             raise DataError(owner, misfit, "unrepresentable")

@@ -156,12 +156,13 @@ def record_places(job: Job, paths: Sequence[str]) -> None:
     Raises ``StorageBusy`` if this process no longer shares the run, so that the outputs get no name that is not
     recorded.
     """
-    stage, absolute = f"{PLACE}-{job.deciding}", [*map(_absolute, paths)]
-    task = int(digest(absolute), 16)
-    if job.journal.is_done(stage, task):
+    stage, task = f"{PLACE}-{job.deciding}", int(digest([os.getcwd(), *paths]), 16)  # noqa: PTH109 - as ``_absolute``
+    journal = job.journal
+    if journal.is_done(stage, task):
         return
-    if not job.journal.attempt(stage, task, lambda _: {"paths": absolute}) and not job.journal.is_done(stage, task):
-        raise StorageBusy(str(job.journal.folder), "another process has taken over this run, and writes its outputs")
+    record = {"paths": [*map(_absolute, paths)]}
+    if not journal.attempt(stage, task, lambda _: record) and not journal.is_done(stage, task):
+        raise StorageBusy(str(journal.folder), "another process has taken over this run, and writes its outputs")
 
 
 def require_own(job: Job, outputs: Sequence[Output], report: str | None, *, force: bool) -> None:
