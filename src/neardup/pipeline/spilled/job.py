@@ -21,6 +21,7 @@ from neardup.engines.journal import WorkFolder
 from neardup.model.arrays import Corpus, Features, Words
 from neardup.model.errors import StorageDamaged
 from neardup.model.policy import Policy
+from neardup.pipeline.corpus.report import reading_terms
 from neardup.pipeline.spilled.earlier_documents import Earlier, mapped_table
 from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import written
@@ -109,6 +110,11 @@ class Job:
         policy, row = self.policy, self.no_rows()
         ranking = [policy.value_fields, policy.written_fields, policy.ranks_addresses, policy.verify == "exact"]
         return digest([self.scheme.recipe, row.dtype.str, row.shape[1], ranking, self.for_index])
+
+    @cached_property
+    def reading(self) -> dict[str, Any]:
+        """What decides the texts of the run, as its reports record it."""
+        return reading_terms(self.shards.request, self.shards.extraction)
 
     @cached_property
     def is_short(self) -> bool:

@@ -18,7 +18,7 @@ from neardup.engines.journal import WorkFolder
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError, StorageDamaged
-from neardup.pipeline.corpus.report import reading_terms, revisit_rows, write_report
+from neardup.pipeline.corpus.report import revisit_rows, write_report
 from neardup.pipeline.corpus.result import marks_of
 from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.forecast import require_room
@@ -311,8 +311,7 @@ def _write_decisions(  # noqa: PLR0913 - the run, and which of its decisions
         yield from revisit_rows(result.documents, np.asarray(result.representatives), rows.schema) if last else ()
         record_places(job, paths)
 
-    reading = reading_terms(job.shards.request, job.shards.extraction)
-    write_report(path, tables(), scheme=job.scheme, policy=job.policy, reading=reading, force=True)
+    write_report(path, tables(), scheme=job.scheme, policy=job.policy, reading=job.reading, force=True)
     return _size_of(path)
 
 

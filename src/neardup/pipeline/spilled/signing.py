@@ -228,9 +228,8 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
             place, _RANKING + name, with_one_order(name, table.column(place), lambda row: display(source(row)))
         )
     files = job.save_table(of_shard(SIGNED, task), table)
-    files |= job.save_table(
-        of_shard(IDS, task), pa.concat_tables(ids or [pa.schema(ID).empty_table()], promote_options="default")
-    )
+    names = pa.concat_tables(ids or [pa.schema(ID).empty_table()], promote_options="default")
+    files |= job.save_table(of_shard(IDS, task), names.combine_chunks())  # to look some up, all chunks are passed
     files |= job.save_table(of_shard(REVISITS, task), pa.concat_tables(revisits)) if revisits else {}
     return {
         **msgspec.to_builtins(faults),
