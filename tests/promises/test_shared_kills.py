@@ -20,6 +20,7 @@ from lives import SCHEMES, kills_apart, text
 from neardup import Client, Index, collapse
 from neardup.interfaces.cli import main
 from neardup.interfaces.http import server  # noqa: F401 - so that the children need not load it
+from neardup.urls import Addresses
 from neardup.verdicts import Known
 
 CRAWLERS = 8
@@ -154,10 +155,10 @@ def kills(path, number, seed):
 
 def require_one_crawl(folder, journals, batches, size):
     sent = {}
-    client = Client("http://127.0.0.1:9")
+    id_of = Addresses().id_of
     for crawler in range(CRAWLERS):
         for batch in range(batches):
-            sent.update({client.id_of(url): content for url, content in pages(crawler, batch)})
+            sent.update({id_of(url): content for url, content in pages(crawler, batch)})
     with Index.open(folder) as index:
         ids = list(index.ids())
         documents = index.get(ids)

@@ -76,7 +76,7 @@ def kinds(made, tmp_path):
         ),
         ("pairs pages.jsonl --out new.jsonl --work pages.jsonl", "pages.jsonl: it is a file; name a new folder"),
         ("dedup pages.jsonl --out new.jsonl --work pages.jsonl", "pages.jsonl: it is a file; name a new folder"),
-        ("audit pages.jsonl --of empty", "empty is not a state or a kept work folder"),
+        ("audit pages.jsonl --of empty", "empty is not a state, a kept work folder, or the folder of a report"),
         (
             "audit pages.jsonl --of seen",
             "--of seen is an index, which does not record a run; name the report of the run, or leave out --of",
@@ -86,7 +86,7 @@ def kinds(made, tmp_path):
         ("remove seen --ids *.jsonl", "*.jsonl: there is no such file"),
         ("dedup pages.jsonl --dry-run --key-file empty", "the key cannot be read: Is a directory; name a file in it"),
         ("dedup pages.jsonl --dry-run --common empty", "cannot be read: Is a directory; name a file in it"),
-        ("dedup pages.jsonl --dry-run --report empty", "and the output is a file; name a file in it\n"),
+        ("pairs pages.jsonl --out empty", "and the output is a file; name a file in it\n"),
         ("config check empty", "empty: the settings cannot be read: Is a directory; name a file in it"),
     ],
 )

@@ -292,7 +292,11 @@ def test_the_invalid_record_of_a_batch_is_named(serve, path, body, detail):
     ("method", "path"), [("GET", "/v1/documents/a"), ("GET", "/v1/groups/a"), ("DELETE", "/v1/documents/a")]
 )
 @pytest.mark.parametrize(
-    ("name", "detail"), [("x", "Object contains unknown field `x`."), ("id", "'id' occurs twice.")]
+    ("name", "detail"),
+    [
+        ("x", "Object contains unknown field `x`. /docs lists the parameters of each address and their rules."),
+        ("id", "'id' occurs twice."),
+    ],
 )
 def test_the_id_of_a_path_is_unknown_in_the_query(serve, method, path, name, detail):
     answer = serve()(method, path, params={name: "b"})

@@ -51,9 +51,7 @@ def threshold_words(summary: "Summary | Audit") -> str:
     """Return the threshold of a run, and that of pairs with a short document if there is one."""
     if summary.short is None or summary.short_threshold == summary.threshold:
         return f"{summary.threshold:g}"
-    from neardup.schemes.registry import named
-
-    fewer = f"{summary.short:,} {named(summary.scheme).features_in_words}"
+    fewer = f"{summary.short:,} {_features_of(summary)}"
     return f"{summary.threshold:g}, or {summary.short_threshold:g} if one of the two has fewer than {fewer}"
 
 
@@ -76,10 +74,15 @@ def common_rows(summary: "Summary") -> list[Row]:
 
 def feature_of(summary: "Summary") -> str:
     """Return what the scheme of a run compares, in the singular: ``shingle`` or ``sentence``."""
-    from neardup.schemes.registry import named
+    return _features_of(summary).removesuffix("s")
 
-    features: str = named(summary.scheme).features_in_words
-    return features.removesuffix("s")
+
+def _features_of(summary: "Summary | Audit") -> str:
+    from neardup.schemes.registry import named
+    from neardup.schemes.scheme import SHINGLES
+
+    words = named(summary.scheme).features_in_words
+    return words if isinstance(words, str) else SHINGLES  # a combined scheme has those of its parts
 
 
 def cluster_lines(summary: "Summary") -> list[str]:
