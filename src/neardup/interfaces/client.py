@@ -121,7 +121,7 @@ class Client:
             rules = self._service.answer("GET", "/v1/rules").get("rules")
             kept = None if rules is None else UrlRules.from_bytes(msgspec.json.encode(rules), self._service.url)
             own = replace(own, rules=kept)
-        rule = "must be those of the service; leave them out, unless it was started with others than the default ones"
+        rule = "must be those of the service; leave them out if it was started with the default ones"
         if self._given is None:
             rule = "must be those that the service was started with, which are not the default ones; give the same"
         require(self.about["addresses"] == own.id, "addresses", self._given, rule)

@@ -90,7 +90,7 @@ def test_large_clusters_in_words():
         "another large cluster: 30 documents, 2 % of the drops; kept: document c",
         (
             '  These documents share 1,096 shingles, and little else: "You are a...".'
-            " If this is a template, and not one text in copies, leave it out with --ignore-common 0.02"
+            " If this is a template, and not a text that was copied, leave it out with --ignore-common 0.02"
         ),
     ]
 
@@ -102,7 +102,7 @@ def test_a_template_of_many_clusters_in_words():
         "1,205 near duplicates in 918 clusters: most of them share the same block",
         (
             '  These documents share 34 shingles, and little else: "You are a...".'
-            " If this is a template, and not one text in copies, leave it out with --ignore-common 0.1"
+            " If this is a template, and not a text that was copied, leave it out with --ignore-common 0.1"
         ),
     ]
     _, hint = cluster_lines(summary(spread_template=replace(spread, ignore_common=None)))

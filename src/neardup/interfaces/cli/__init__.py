@@ -61,7 +61,7 @@ _REQUIRED = "the following arguments are required: "
 _TAKEN = "{0} is taken for an option, as it begins with -; write ./{0}"
 _DASH = "an argument that begins with - is taken for an option; write -- before it"
 _NO_OPTION = "; if it is not an option, write -- before it"
-_BEHIND = "; the options of a verb follow it"
+_BEHIND = "; write the options of a verb after it"
 _PLAINER = {"expected one argument": "needs a value", "ignored explicit argument": "takes no value; leave out"}
 _NO_LIST = (
     "first write the list of common shingles: neardup dedup INPUT --dry-run --ignore-common S --common FILE.npz; then"

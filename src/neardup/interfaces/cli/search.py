@@ -36,7 +36,7 @@ query QUERY ...: words that a document must all contain; "words in double quotes
   signatures (default: the texts, unless there are too many)
 --keep N=1: the number of results shown per group
 --include GROUP: show the members of a group only
---top N=100: how many hits are examined, the best or, by --sort newest, the newest
+--top N=100: how many hits are examined: the best or, with --sort newest, the newest
 """
 
 

@@ -125,7 +125,7 @@ def template_hint(cluster: "LargeCluster | SpreadTemplate", feature: str) -> str
     if cluster.ignore_common is None:
         return f"{shared} --ignore-common has not left these out; a higher --threshold may help"
     way_out = f"leave it out with --ignore-common {cluster.ignore_common:g}"
-    return f"{shared} If this is a template, and not one text in copies, {way_out}"
+    return f"{shared} If this is a template, and not a text that was copied, {way_out}"
 
 
 def host_hint(found: "SameHostDrops") -> str:

@@ -35,7 +35,7 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
         else f"the default rule, with threshold {tuning.default.threshold:g}: F1 {_estimate(tuning.default.shares.f1)}",
     ]
     if chosen.settings.get("measure") == "overlap":
-        lines.append("this rule drops a whole for its part if the part is first: --keep longest keeps the whole")
+        lines.append("if a part of a document is first, this rule keeps the part: --keep longest keeps the document")
     lines.append(INTERVALS)
     if tuning.reaches and not tuning.certain:
         lines.append(f"the labels do not yet prove {tuning.goal}: its interval begins below that")
@@ -52,8 +52,8 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
         number = ceil(tuning.labels * (interval.width / WIDE) ** 2)
         lines.append(f"the interval of {part} is too wide to be of use: label at least {number:,} pairs in all")
         if tuning.effective < tuning.labels / 2:
-            few = counted(tuning.effective, "label")
-            lines.append(f"some labels represent many pairs: those in doubt show as much as {few} of equal weight")
+            few = f"{counted(tuning.effective, 'label')} of equal weight"
+            lines.append(f"some labels represent many pairs: the labels in doubt show only as much as {few}")
     elif tuning.needed > tuning.labels:
         lines.append(f"about {tuning.needed:,} labels would narrow the interval of {part} to 2 % on each side")
     return lines
