@@ -66,8 +66,8 @@ def load_config(path: str | PathLike[str]) -> Config:
     """Read settings from a TOML file with the tables ``recipe``, ``layout`` and ``policy``; an empty one sets nothing.
 
     Raises ``InputRefused`` with the file and the key for an unknown table or key, and for a value that breaks its rule
-    or that ``dedup`` cannot use with another one, ``DataError`` for a file that cannot be read. Further faults of the
-    file that do not depend on the first one are the notes of the error.
+    or that ``dedup`` cannot use with another one, ``DataError`` for a file that cannot be read. Further faults that
+    were found together with the first one are the notes of the error.
     """
     path = str(require_path("path", path))
     faults: list[DataError] = []
