@@ -93,18 +93,17 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     decisions.
     """
     require_paths("inputs", inputs)
-    if of is not None and not is_folder_of_run(require_path("of", of)) and not _files_of(of):
-        rule = "is not a state, a kept work folder, or the folder of a report; name the report of the run"
-        raise InputRefused(os.fspath(of), rule, "not of a run")
+    of_run = of is not None and is_folder_of_run(require_path("of", of))
+    files = [] if of is None or of_run else _files_of(of)
     allowed = learn_templates is None or learn_templates is False
     require(allowed, "learn_templates", learn_templates, "must be None or False; a file of templates is not extended")
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     reading |= {"text": text, "id": id}
-    if of is not None and is_folder_of_run(Path(of)):
+    if of is not None and of_run:
         decided = _of_state if is_state(Path(of)) else _of_work
         opened = decided(Path(of), inputs, Request(**reading), _Known(scheme, key, keep))
     else:
-        opened = _of_files(inputs, of, reading, _Known(scheme, key, keep), learn_templates, ways)
+        opened = _of_files(inputs, of, files, reading, _Known(scheme, key, keep), learn_templates, ways)
     with opened as (run, faults):
         lost = {one: found.records for one in ("without_text", "quoted_lines") if (found := getattr(faults, one))}
         return replace(audit_run(run, **ways), rejected=len(faults.rejected), **lost)
@@ -156,13 +155,14 @@ def _of_work(
 def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
     inputs: Sequence[AnyPath],
     of: AnyPath | None,
+    files: Sequence[AnyPath],
     reading: dict[str, Any],
     known: _Known,
     learn: Literal[False] | None,
     ways: dict[str, Any],
 ) -> Iterator[tuple[Audited, RecordFaults]]:
-    """Yield the run of a report; without one, a run that is made first."""
-    (scheme, key, keep), recorded = known, None if of is None else terms_of_report(_files_of(of)[0])
+    """Yield the run of a report, which has these *files*; without one, a run that is made first."""
+    (scheme, key, keep), recorded = known, terms_of_report(files[0]) if files else None
     rule = "requires of, a report that has recorded the scheme; otherwise, pass the scheme with its key"
     require(key is None or recorded is not None, "key", "(secret)", rule)
     if of is not None and recorded is not None:
@@ -183,7 +183,7 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
         if not len(ids):
             raise DataError(display_all(shards.inputs), "there are no documents to audit")
         name = "the run" if of is None else os.fspath(of)
-        decisions = _report(name, ids, shards) if done is None else done.result.decisions
+        decisions = _report(name, files, ids, shards) if done is None else done.result.decisions
         if recorded is not None:
             _require_read_alike(name, recorded["reading"], shards)
         chosen, _ = chosen_scheme(scheme)
@@ -193,15 +193,19 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
 
 def records_scheme(of: AnyPath) -> bool:
     """Return whether a report, a state or a work folder has recorded the scheme of its run."""
-    return is_folder_of_run(Path(of)) or any(terms_of_report(path) is not None for path in _files_of(of)[:1])
+    return is_folder_of_run(Path(of)) or terms_of_report(_files_of(of)[0]) is not None
 
 
 def _files_of(of: AnyPath) -> list[AnyPath]:
-    """Return the files of a report, which may be in a folder; none of a folder without tables."""
+    """Return the files of a report, which may be in a folder; ``InputRefused`` for a folder without tables."""
     if not Path(of).is_dir():
         return [of]
     found = inputs_of([of], Request(glob=("*.parquet", "*.jsonl*")))
-    return [path for path, one in zip(found.paths, found.kinds, strict=True) if one.format != FOLDER]
+    files: list[AnyPath] = [path for path, one in zip(found.paths, found.kinds, strict=True) if one.format != FOLDER]
+    if not files:
+        rule = "is not a state, a kept work folder, or the folder of a report; name the report of the run"
+        raise InputRefused(os.fspath(of), rule, "not of a run")
+    return files
 
 
 def _as_recorded(name: str, recorded: dict[str, Any], known: _Known) -> tuple[Scheme, str]:
@@ -295,24 +299,24 @@ def _chunks(columns: Iterable[pa.ChunkedArray]) -> pa.ChunkedArray:
     return pa.chunked_array([chunk for column in columns for chunk in column.chunks], pa.large_string())
 
 
-def _report(of: AnyPath, ids: pa.ChunkedArray, shards: Shards) -> pa.Table:
+def _report(of: str, files: Sequence[AnyPath], ids: pa.ChunkedArray, shards: Shards) -> pa.Table:
     """Return the report of a run over documents with these ids, or with the full names that a run with a state uses."""
     names = ["position", "representative_position", "rule", "resemblance", "contained_in_kept", "contains_kept"]
-    rows = read(_files_of(of), text="id", id="position", columns=[*names, THRESHOLD])
+    rows = read(files, text="id", id="position", columns=[*names, THRESHOLD])
     found = pa.table({"id": rows.texts, **{name: rows.column(name, literal=name == "rule") for name in names}})
     with suppress(FieldMissing):
         found = found.append_column(THRESHOLD, rows.column(THRESHOLD))
     found = found.filter(pc.is_valid(found["position"])).sort_by("position")  # revisits have no position
     if not np.array_equal(found["position"].to_numpy(), np.arange(len(ids))):
         rule = f"is a report on {counted(len(found), 'document')}, but the inputs have {len(ids):,}; {_SAME_INPUTS}"
-        raise DataError(os.fspath(of), rule)
+        raise DataError(of, rule)
     own = found["id"].cast(pa.large_string())
     equal = pc.fill_null(pc.equal(own.combine_chunks(), ids.combine_chunks()), False).to_numpy(False)
     if not equal.all() and not own.equals(_full_names(shards)):
         row = int(np.argmin(equal))
         there, here = found["id"][row].as_py(), ids[row].as_py()
         rule = f"is a report on other inputs: document {row + 1:,} is {there!r} there, and {here!r} here"
-        raise DataError(os.fspath(of), f"{rule}; {_SAME_INPUTS}")
+        raise DataError(of, f"{rule}; {_SAME_INPUTS}")
     return found
 
 

@@ -17,14 +17,14 @@ from neardup.text.sites import separate
 
 _NONE: Final[Words] = np.empty(0, np.uint64)
 _ROWS: Final = 4  # of a file of spans
-_MOST: Final = 1 << 48  # features of a shard
+_MOST: Final = 1 << 48  # features of a file
 
 
 class FeatureSpans(NamedTuple):
-    """Where features are: those of unit ``units[i]`` are ``starts[i]`` to ``ends[i]`` of the file of ``shards[i]``."""
+    """Where features are: those of unit ``units[i]`` are ``starts[i]`` to ``ends[i]`` of the file of ``tasks[i]``."""
 
     units: Positions
-    shards: Positions
+    tasks: Positions
     starts: Positions
     ends: Positions
 
@@ -34,9 +34,9 @@ class FeatureSpans(NamedTuple):
 
 
 def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
-    """Read a shard again, and store the features of its documents that are in a block.
+    """Read a shard again, or a group of small ones, and store the features of its documents that are in a block.
 
-    The groups of shards of a state's leaders come after the shards of the inputs.
+    The groups, of a state's leaders, come after the shards of the inputs.
     """
     units = job.array(UNITS, np.int32, len(signed))
     own = task - len(job.shards.shards)
@@ -70,14 +70,14 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
 def spans_of(job: Job, block: int) -> FeatureSpans:
     """Find the features of a block; units ascend."""
     found: list[tuple[Positions, ...]] = []
-    for shard in range(len(job.shards.shards) + len(job.earlier.groups)):
-        blocks, *stored = job.array(_spans(shard), np.int64, shape=(_ROWS, -1))
+    for task in range(len(job.shards.shards) + len(job.earlier.groups)):
+        blocks, *stored = job.array(_spans(task), np.int64, shape=(_ROWS, -1))
         begin, end = np.searchsorted(blocks, [block, block + 1]).tolist()
         if begin < end:
             units, starts, ends = (np.asarray(column[begin:end]) for column in stored)
-            job.require_places(_spans(shard), 1 << 31, units)
-            job.require_places(_spans(shard), _MOST, starts, ends - starts)
-            found.append((units, np.full(end - begin, shard), starts, ends))
+            job.require_places(_spans(task), 1 << 31, units)
+            job.require_places(_spans(task), _MOST, starts, ends - starts)
+            found.append((units, np.full(end - begin, task), starts, ends))
     if not found:
         raise job.damaged(BLOCKS)
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
@@ -87,19 +87,19 @@ def spans_of(job: Job, block: int) -> FeatureSpans:
 
 def load(job: Job, chosen: FeatureSpans) -> Features:
     """Read the features of some units, in their order."""
-    files = {int(shard): np.asarray(job.array(_name(shard), np.uint64)) for shard in np.unique(chosen.shards)}
-    spans = zip(chosen.shards.tolist(), chosen.starts.tolist(), chosen.ends.tolist(), strict=True)
-    for shard, file in files.items():
-        job.require_places(_spans(shard), len(file) + 1, chosen.ends[chosen.shards == shard])
-    values = np.concatenate([_NONE, *(files[shard][begin:end] for shard, begin, end in spans)])
+    files = {int(task): np.asarray(job.array(_name(task), np.uint64)) for task in np.unique(chosen.tasks)}
+    spans = zip(chosen.tasks.tolist(), chosen.starts.tolist(), chosen.ends.tolist(), strict=True)
+    for task, file in files.items():
+        job.require_places(_spans(task), len(file) + 1, chosen.ends[chosen.tasks == task])
+    values = np.concatenate([_NONE, *(files[task][begin:end] for task, begin, end in spans)])
     bounds = np.concatenate([[0], np.cumsum(chosen.ends - chosen.starts)])
     return Features(values, bounds, getattr(job.scheme.shingling, "recipe", None))
 
 
-def _name(shard: int) -> str:
-    return f"features-{shard:06}.raw"
+def _name(task: int) -> str:
+    return f"features-{task:06}.raw"
 
 
-def _spans(shard: int) -> str:
+def _spans(task: int) -> str:
     """Return the name of the file of spans: int64[4, n], the block, unit, start and end of each document."""
-    return f"places-{shard:06}.raw"
+    return f"places-{task:06}.raw"

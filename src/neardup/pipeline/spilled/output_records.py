@@ -28,6 +28,7 @@ from neardup.pipeline.spilled.outputs import (
     Output,
     Part,
     chosen,
+    is_converted,
     make_folder,
     own_format,
     parts_of,
@@ -60,7 +61,7 @@ def require_representable(job: Job, outputs: Sequence[Output], stages: Stages) -
 
     The records of all these inputs are read, to find the types of all fields.
     """
-    converted = [one for one in outputs if one.target != REPORT and own_format(job.shards, one) is None]
+    converted = [output for output in outputs if is_converted(job.shards, output)]
     if converted:
         numbers = {number for output in converted for number in job.shards.numbers(output.sources)}
         sizes = [shard.size if number in numbers else 0 for number, shard in enumerate(job.shards.shards)]
@@ -159,7 +160,7 @@ def _schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema
 def _writes_texts(shards: Shards, output: Output) -> bool:
     """Return whether pages of archives or folders are written as texts, in another format."""
     pages = any(shards.kinds[source].format in PAGE_FORMATS for source in output.sources)
-    return pages and output.target != REPORT and own_format(shards, output) is None
+    return pages and is_converted(shards, output)
 
 
 def together(shards: Shards, result: StoredResult, parts: Sequence[Part]) -> list[list[list[Part]]]:

@@ -194,6 +194,11 @@ def own_format(shards: Shards, output: Output) -> str | None:
     return form if not formats and output_kind(output.path, form).format == form else None
 
 
+def is_converted(shards: Shards, output: Output) -> bool:
+    """Return whether records are written in another format than that of their inputs; a report has no records."""
+    return output.target != REPORT and own_format(shards, output) is None
+
+
 def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
     """Return the files of all outputs; a part ends before the document that begins after its bytes of text."""
     found: list[Part] = []
