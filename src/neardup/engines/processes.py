@@ -75,7 +75,7 @@ class Processes(AbstractContextManager["Processes"]):
         self._spent = 0.0  # seconds of this process
         self._lock, self._ready, self._closed = Lock(), Event(), False
         self._pool: ThreadPoolExecutor | None = None  # a thread for each worker, which waits for it
-        self._idle: SimpleQueue[_Worker] = SimpleQueue()
+        self._idle: SimpleQueue[_WorkerProcess] = SimpleQueue()
         self._programs: list[_Program] = []
 
     def __exit__(self, *_: object) -> None:
@@ -138,7 +138,7 @@ class Processes(AbstractContextManager["Processes"]):
             self._idle.put(worker)
             self._ready.set()
 
-    def _new(self, number: int) -> "Sequence[_Worker]":
+    def _new(self, number: int) -> "Sequence[_WorkerProcess]":
         """Return a *number* of new workers that are ready; none if there cannot be any."""
         with self._lock:
             if self._closed:
@@ -178,7 +178,7 @@ class Processes(AbstractContextManager["Processes"]):
         finally:
             self._idle.put(worker)
 
-    def _alive(self, worker: "_Worker", function: TableFunction) -> "_Worker":
+    def _alive(self, worker: "_WorkerProcess", function: TableFunction) -> "_WorkerProcess":
         """Return a worker or, if it has ended, another one; an error of loading the function if that is why."""
         if not worker.ended:
             return worker
@@ -216,7 +216,7 @@ class _Program:
                 os.close(end)
             raise
         own = zip(ends[1::4], ends[2::4], strict=True)
-        self.workers = [_Worker(function, os.fdopen(there, "wb"), os.fdopen(back, "rb")) for there, back in own]
+        self.workers = [_WorkerProcess(function, os.fdopen(there, "wb"), os.fdopen(back, "rb")) for there, back in own]
         theirs = [end for pair in zip(ends[::4], ends[3::4], strict=True) for end in pair]
         try:
             self._process = Popen(  # noqa: S603 - names of this package
@@ -236,7 +236,7 @@ class _Program:
             for end in theirs:
                 os.close(end)
 
-    def load(self) -> "list[_Worker]":
+    def load(self) -> "list[_WorkerProcess]":
         """Return the workers, ready; none if the program has ended."""
         try:
             with cast("IO[bytes]", self._process.stdin) as stream:
@@ -261,7 +261,7 @@ class _Program:
             self._process.__exit__(None, None, None)
 
 
-class _Worker:
+class _WorkerProcess:
     """A process that answers a table with a table, by a pipe there and one back."""
 
     def __init__(self, function: TableFunction, there: IO[bytes], back: IO[bytes]) -> None:

@@ -75,7 +75,7 @@ def work(  # noqa: PLR0913 - what a worker does, and how it waits
         if _is_over(folder, header):
             return Worked(0, "finished")
         raise
-    worker = _Worker(run, header, function_of, idle, waiting)
+    worker = _WorkerThreads(run, header, function_of, idle, waiting)
     with _exiting_on_sigterm():
         try:
             worker.run(threads)
@@ -95,7 +95,7 @@ def require_version(folder: str | Path, header: Header) -> Header:
     return header
 
 
-class _Worker:
+class _WorkerThreads:
     def __init__(
         self,
         run: WorkFolder,

@@ -391,19 +391,19 @@ def _resumed(file: Path | None) -> tuple[set[bytes], set[bytes]]:
 _crawls: WeakKeyDictionary[Crawler, Crawl] = WeakKeyDictionary()
 
 
-class _Part:
-    """A part of the add-on, for one crawler."""
+class _Component:
+    """A component of Scrapy, for one crawler."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler, self._crawl = crawler, Crawl.of(crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        """Create the part as Scrapy does."""
+        """Create the component as Scrapy does."""
         return cls(crawler)
 
 
-class AddressFilter(_Part, BaseDupeFilter):
+class AddressFilter(_Component, BaseDupeFilter):
     """A filter of requests by address: for requests of this run, and for pages of earlier crawls.
 
     Across runs only pages count, not requests: a request that was not answered before the process was killed is made
@@ -441,7 +441,7 @@ def _is_page(request: Request) -> bool:
     return request.method == "GET" and not request.body
 
 
-class NearDuplicatePipeline(_Part):
+class NearDuplicatePipeline(_Component):
     """Drops or tags items by the verdicts on their pages, and records the pages."""
 
     def process_item(self, item: Any) -> Any:

@@ -83,10 +83,10 @@ def folder_that_failed(error: BaseException, function: Kernel) -> Path | None:
 
 def on_first_compilation(call: Callable[[], None]) -> None:
     """Call a function once, when this process begins to compile; code that is loaded from its folder does not count."""
-    event.register("numba:compile", _Once(call))
+    event.register("numba:compile", _FirstCompilation(call))
 
 
-class _Once(event.Listener):
+class _FirstCompilation(event.Listener):
     def __init__(self, call: Callable[[], None]) -> None:
         self._calls = [call]
 

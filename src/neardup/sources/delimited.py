@@ -184,7 +184,7 @@ class _Header(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _File:
+class _DelimitedFile:
     """One file: the names of its columns, the end of its header, and the places of its records."""
 
     names: list[str]
@@ -200,7 +200,7 @@ class _File:
         """The header."""
         return _Header(self.names, self.quoting)
 
-    def where(self, chosen: Flags) -> "_File":
+    def where(self, chosen: Flags) -> "_DelimitedFile":
         """Return the file with some of its records, all of them intact."""
         return replace(self, spans=self.spans.where(chosen), last=self.last[chosen], torn=frozenset())
 
@@ -286,7 +286,7 @@ def _is_quoted(form: str, request: Request, data: memoryview) -> bool:
     return any(len(name) > 1 and name.startswith(b'"') and name.endswith(b'"') for name in names)
 
 
-def _open(kind: Kind, request: Request, contents: Contents) -> tuple[_File, memoryview]:
+def _open(kind: Kind, request: Request, contents: Contents) -> tuple[_DelimitedFile, memoryview]:
     """Return a file, or a later part of one behind its header, and its bytes."""
     delimiter = _DELIMITERS[kind.format]
     data = contents.data
@@ -301,10 +301,10 @@ def _open(kind: Kind, request: Request, contents: Contents) -> tuple[_File, memo
     names = _header(contents, bytes(data[found.start[0] : found.stop[0]]), delimiter, quoting=quoting)
     spans = Spans(contents, found.start[1:], found.stop[1:], found.line[1:] + shift, lone_returns=True)
     torn = frozenset((found.torn - 1).tolist())
-    return _File(names, delimiter, quoting, int(found.stop[0]), spans, found.last[1:] + shift, torn), data
+    return _DelimitedFile(names, delimiter, quoting, int(found.stop[0]), spans, found.last[1:] + shift, torn), data
 
 
-def _quoted_lines(file: _File) -> QuotedLines | None:
+def _quoted_lines(file: _DelimitedFile) -> QuotedLines | None:
     rows = np.flatnonzero(file.last > file.spans.line)
     if not rows.size:
         return None
@@ -322,7 +322,7 @@ def _header(contents: Contents, record: bytes, delimiter: str, *, quoting: bool)
         raise DataError(contents.source, f"its header cannot be read: {error}") from error
 
 
-def _wanted(file: _File, request: Request) -> tuple[str, ...]:
+def _wanted(file: _DelimitedFile, request: Request) -> tuple[str, ...]:
     """Return the columns to parse: an id of the default name may be missing, and other fields may be those of pages."""
     needed = {request.text, *([request.id] if request.id != DEFAULT_ID else [])}
     wanted = dict.fromkeys((request.text, request.id, *request.columns))
@@ -331,7 +331,7 @@ def _wanted(file: _File, request: Request) -> tuple[str, ...]:
     return names
 
 
-def _check_names(file: _File, names: Sequence[str]) -> None:
+def _check_names(file: _DelimitedFile, names: Sequence[str]) -> None:
     number = Counter(file.names)
     for name in names:
         if name not in number and file.names[0].lstrip().startswith(("{", "[{")):
@@ -344,8 +344,8 @@ def _check_names(file: _File, names: Sequence[str]) -> None:
 
 
 def _parse(
-    file: _File, data: memoryview, names: Sequence[str]
-) -> tuple[_File, list[Rejected], dict[str, pa.ChunkedArray]]:
+    file: _DelimitedFile, data: memoryview, names: Sequence[str]
+) -> tuple[_DelimitedFile, list[Rejected], dict[str, pa.ChunkedArray]]:
     """Return the file without its invalid records, the invalid records, and the named columns of the others."""
     file, broken = _without_unreadable(file, data)
     spans = file.spans
@@ -363,7 +363,7 @@ def _parse(
     return file.where(_without(len(spans), wrong)), broken, dict(zip(names, table.columns, strict=True))
 
 
-def _table(file: _File, data: memoryview, names: Sequence[str]) -> tuple[pa.Table, dict[int, int]]:
+def _table(file: _DelimitedFile, data: memoryview, names: Sequence[str]) -> tuple[pa.Table, dict[int, int]]:
     """Return the named columns, in this order, and the number of fields of each record that has too few or too many."""
     spans = file.spans
     columns = {str(file.names.index(name)): pa.large_string() for name in names}
@@ -393,7 +393,7 @@ def _table(file: _File, data: memoryview, names: Sequence[str]) -> tuple[pa.Tabl
     return table, wrong
 
 
-def _without_unreadable(file: _File, data: memoryview) -> tuple[_File, list[Rejected]]:
+def _without_unreadable(file: _DelimitedFile, data: memoryview) -> tuple[_DelimitedFile, list[Rejected]]:
     """Remove records that the parser cannot read, and those that it would read incorrectly."""
     spans = file.spans
     reasons = dict.fromkeys(invalid_utf8(data, spans.start, spans.stop), ("it is not valid UTF-8", "encoding"))

@@ -113,7 +113,7 @@ class Damage:
         return max(self.end, at + 1) if is_long else at + 1
 
 
-class _Part(io.RawIOBase):
+class _FileRange(io.RawIOBase):
     """The bytes of a file from one to another, as a file."""
 
     def __init__(self, data: FileBytes, begin: int, end: int) -> None:
@@ -185,7 +185,7 @@ class _Zstd:
         self._expander = zstandard.ZstdDecompressor(dict_data=dictionary, max_window_size=_WINDOW)
 
     def beginning(self, data: FileBytes, at: int) -> bytes:
-        part = cast("IO[bytes]", _Part(data, at, data.size))  # it only reads
+        part = cast("IO[bytes]", _FileRange(data, at, data.size))  # it only reads
         return self._expander.stream_reader(part, read_size=_ZSTD_STEP).read(_BEGINNING)
 
     def pieces(self, data: FileBytes, at: int) -> Pieces:
@@ -219,7 +219,7 @@ class _Lz4:
 
 
 def _lz4_reader(data: FileBytes, begin: int, end: int) -> Any:
-    return pa.CompressedInputStream(pa.PythonFile(_Part(data, begin, end), "r"), "lz4")
+    return pa.CompressedInputStream(pa.PythonFile(_FileRange(data, begin, end), "r"), "lz4")
 
 
 def _lz4_frame(data: FileBytes, at: int) -> tuple[int, bool]:

@@ -69,7 +69,7 @@ _SCALARS: Final = (
 class ParquetTable(InputPiece):
     """The rows of a Parquet file."""
 
-    def __init__(self, path: str, request: Request, part: "_Part | None" = None, advance: Advance = silent) -> None:
+    def __init__(self, path: str, request: Request, part: "_FileRows | None" = None, advance: Advance = silent) -> None:
         """Read a file, or take only a *part* of it."""
         part = part or _whole(path, request.max_bytes, advance)
         table, first, self.columns = part.table, part.first, part.schema
@@ -206,12 +206,12 @@ class ParquetTable(InputPiece):
                 read += len(batch)
                 if number >= size:
                     table = pa.Table.from_batches(parts)
-                    yield cls(path, request, _Part(table, first, schema, metadata, ids))
+                    yield cls(path, request, _FileRows(table, first, schema, metadata, ids))
                     first, number, parts = first + len(table), 0, []
             _require_rows(read, rows)
             if parts or first == extent.first:  # there are columns even without rows
                 table = pa.Table.from_batches(parts) if parts else without_rows(schema)
-                yield cls(path, request, _Part(table, first, schema, metadata, ids))
+                yield cls(path, request, _FileRows(table, first, schema, metadata, ids))
 
     @classmethod
     def columns_in(cls, path: str, request: Request | None = None) -> pa.Schema:
@@ -246,7 +246,7 @@ class ParquetTable(InputPiece):
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class _FileRows:
     """Some rows of a file: the number of the first, from 1, the schema of the file, and its metadata.
 
     Without *ids* these are null, and the rows are known to be valid.
@@ -331,7 +331,7 @@ def _require_rows(found: int, stated: int) -> None:
         raise OSError(f"only {found} of its {stated} rows are there")
 
 
-def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Part:
+def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _FileRows:
     """Read a whole file, batch by batch, so that one that expands beyond the cap is noticed in time."""
     cap = DataError(display(path), f"it expands to more than {max_bytes:,} bytes", "too large")
     with _opened(path, max_bytes) as file:
@@ -349,7 +349,7 @@ def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _Part
                 raise cap
             advance(rows / max(1, metadata.num_rows))
         _require_rows(rows, metadata.num_rows)
-    return _Part(pa.Table.from_batches(batches, schema), 1, schema, metadata)
+    return _FileRows(pa.Table.from_batches(batches, schema), 1, schema, metadata)
 
 
 def _sizes(metadata: pq.FileMetaData) -> tuple[list[int], list[int]]:

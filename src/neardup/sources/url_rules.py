@@ -78,7 +78,7 @@ class HostRules(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             segments.pop()
 
 
-class _File(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+class _RulesFile(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     format: int
     id: str
     hosts: dict[str, HostRules]
@@ -131,7 +131,7 @@ class UrlRules:
     def from_bytes(cls, content: bytes, where: str) -> "UrlRules":
         """Read the content of a file of rules; ``DataError`` at *where* for any other content."""
         try:
-            found = msgspec.json.decode(content, type=_File)
+            found = msgspec.json.decode(content, type=_RulesFile)
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise DataError(where, f"is not a file of URL rules: {error}", OTHER_FILE) from error
         if found.format != FORMAT:

@@ -25,7 +25,7 @@ _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {  # by the word for a value
 _CONTINUED: Final = re.compile(r"\n +")
 
 
-class _Once(argparse.Action):
+class _StoreOnce(argparse.Action):
     """Store the value of an option, which may be given once; the last one would count without a word."""
 
     def __call__(self, _: object, namespace: argparse.Namespace, values: object, *__: object) -> None:
@@ -67,7 +67,7 @@ def add_usage(
             how |= {"default": []} if nargs == "*" else {}  # or errors would name it among the required ones
         elif value:
             how["default"] = default if "=" in value else argparse.SUPPRESS  # so that verbs know what was given
-            how["action"] = "append" if " ..." in written else _Once
+            how["action"] = "append" if " ..." in written else _StoreOnce
             how |= {"required": True} if written.endswith("!") else {}
         group.add_argument(name, **how)
     return group

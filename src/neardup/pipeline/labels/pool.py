@@ -156,7 +156,7 @@ def draw_pairs(  # noqa: PLR0913 - every one a keyword with a default
     if not len(read.texts):
         raise _no_pair()
     with followed(progress) as follow, LocalEngine(threads) as engine:
-        return _Search(read, chosen, sample, seed).pool(engine, follow)
+        return _PairSearch(read, chosen, sample, seed).pool(engine, follow)
 
 
 def _with_own_ids(documents: Documents) -> Documents:
@@ -169,7 +169,7 @@ def _with_own_ids(documents: Documents) -> Documents:
     return Documents(texts, documents.ids.take(pa.array(firsts)), pa.table({"text": texts}), documents.named)
 
 
-class _Search:
+class _PairSearch:
     """The search for pairs of a sample with all documents."""
 
     def __init__(self, documents: Documents, scheme: Scheme, sample: int, seed: int) -> None:

@@ -102,7 +102,7 @@ def contamination(  # noqa: PLR0913 - every one a keyword with a default
     never contaminated. Raises ``ParameterError`` and ``DataError``.
     """
     documents, asked = Documents.of(training, text, id), Documents.of(items, text, id)
-    found = _Search(asked.texts, words, threshold, analysis)
+    found = _ItemSearch(asked.texts, words, threshold, analysis)
     with followed(progress) as follow, LocalEngine(threads) as engine:
         found.scan(documents.texts, documents.ids, engine)
         follow("compare", len(documents.texts), len(documents.texts))
@@ -140,7 +140,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
             tables.append(pa.table({"text": one.texts, "id": one.ids}).cast(columns))
         of_items.require_documents(shards.inputs)
     asked = pa.concat_tables([columns.empty_table(), *tables])
-    found = _Search(asked["text"], words, threshold, analysis)
+    found = _ItemSearch(asked["text"], words, threshold, analysis)
     with (
         followed(progress) as follow,
         LocalEngine(threads) as engine,
@@ -160,7 +160,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
     )
 
 
-class _Search:
+class _ItemSearch:
     """The items, long and short, and what was found of them so far."""
 
     def __init__(self, texts: Any, words: int, threshold: float, analysis: Analysis | None) -> None:

@@ -56,8 +56,10 @@ class Collapsed:
     *unsigned* of them have no signature and match none.
     """
 
-    def __init__(self, given: Hits, judged: Judged, rules: Sequence[Rule], part: "_Part", index: Index | None) -> None:
-        self._given, self._judged, self._rules, self._part, self._index = given, judged, rules, part, index
+    def __init__(
+        self, given: Hits, judged: Judged, rules: Sequence[Rule], requested: "_RequestedPage", index: Index | None
+    ) -> None:
+        self._given, self._judged, self._rules, self._requested, self._index = given, judged, rules, requested, index
         self.outcome: Collapse = judged.outcome
         """The result as arrays by rank."""
         self.hits, self.examined = len(given.ids), judged.outcome.hits
@@ -89,15 +91,15 @@ class Collapsed:
     @property
     def pages(self) -> int:
         """The number of pages."""
-        size = self._part.size
-        listed = self.groups if self._part.include is None else len(self._included)
+        size = self._requested.size
+        listed = self.groups if self._requested.include is None else len(self._included)
         return (1 if listed else 0) if size is None else -(-listed // size)
 
     @property
     def numbers(self) -> dict[str, int]:
         """The numbers of all hits, of those that were examined, and of the pages."""
         names = ("hits", "examined", "groups", "hidden", "unsigned")
-        return {name: getattr(self, name) for name in names} | {"page": self._part.page, "pages": self.pages}
+        return {name: getattr(self, name) for name in names} | {"page": self._requested.page, "pages": self.pages}
 
     @cached_property
     def page(self) -> tuple[HitGroup, ...]:
@@ -111,16 +113,16 @@ class Collapsed:
 
         The functions have the parameters of ``HitGroup``, ``Hit`` and ``HiddenHit``.
         """
-        span, reasons = self._part.span, self._reasons()
+        span, reasons = self._requested.span, self._reasons()
         ids, given, matched = self._given.ids, self._given.given, reasons[0]
         shown: list[tuple[int, list[int], list[int]]]  # the id of a group, its members on this page, and all of them
-        if self._part.include is None:
+        if self._requested.include is None:
             numbers = range(self.groups)[span]
             listed = self.outcome.members(numbers)
             shown = [*zip(self._group_ids(numbers), listed, listed, strict=True)]
         else:
             everybody = self._included
-            shown = [(self._part.include, everybody[span], everybody)] if everybody[span] else []
+            shown = [(self._requested.include, everybody[span], everybody)] if everybody[span] else []
         for own, ranks, everybody in shown:
             staying, going = [], []
             for rank in ranks:
@@ -136,7 +138,7 @@ class Collapsed:
         """All members of the requested group; empty if there is no such group."""
         numbers = range(self.groups)
         named = zip(numbers, self._group_ids(numbers), strict=True)
-        found = self.outcome.members(number for number, own in named if own == self._part.include)
+        found = self.outcome.members(number for number, own in named if own == self._requested.include)
         return found[0] if found else []
 
     def _group_ids(self, numbers: range) -> list[int]:
@@ -227,7 +229,7 @@ def _of_measures(scheme: Scheme, measured: Measured) -> Callable[[int], _Reason]
     return reason
 
 
-class _Part(NamedTuple):
+class _RequestedPage(NamedTuple):
     """Which groups, or which members of a group, are on a page."""
 
     page: int
@@ -294,7 +296,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     if verify is not None:
         require_choice("verify", verify, ("exact", "estimate"), "must be exact, estimate or None")
     given = hits if isinstance(hits, PlacedHits) else Hits(hits, id, index)
-    part = _Part(
+    requested = _RequestedPage(
         page=require_whole("page", page, 1),
         size=None if size is None else require_whole("size", size, 1),
         include=None if include is None else require_whole("include", include, 0),
@@ -324,7 +326,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
             else:
                 key = (*index.state, *rules, verify, digest)
                 judged = cache.judged(key, lambda: _judged(rules, asked))
-    return Collapsed(given, judged, rules, part, index)
+    return Collapsed(given, judged, rules, requested, index)
 
 
 def _fields_of(rule: Rule, index: Index) -> tuple[str, ...]:
