@@ -311,6 +311,34 @@ def test_on_the_command_line(tmp_path, capsys):
     assert "--features 2 cannot be used with --scheme minhash, only with smallest" in capsys.readouterr().err
 
 
+class Codes(neardup.Checksum):
+    """A scheme of fields of somebody else's."""
+
+    name = "codes"
+    rule = "code"
+    equality = "equal letter by letter"
+
+
+def test_a_scheme_of_fields_on_the_command_line(tmp_path, capsys):
+    registry.register(Codes)
+    source, report = str(tmp_path / "texts.jsonl"), str(tmp_path / "why.html")
+    texts = [{"text": A, "name": "a"}, {"text": "other", "name": "a"}, {"text": A}]
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(text) + "\n" for text in texts))
+    run = ["dedup", source, "--dry-run", "--scheme", "codes"]
+    assert main(run) == 1
+    named = "--scheme codes compares title and body by default, and --fields names others, such as --fields body"
+    assert named in capsys.readouterr().err
+    assert main([*run, "--fields", "name", "--report", report]) == 0
+    shown = capsys.readouterr().out
+    assert "1  dropped: near duplicate, equal code (verified)" in shown
+    assert "1  without a field that the scheme requires, kept" in shown
+    assert "code: equal letter by letter" in (tmp_path / "why.html").read_text()
+    assert main([*run, "--common", "none.npz"]) == 2
+    assert "--common none.npz cannot be used with --scheme codes: it compares fields" in capsys.readouterr().err
+    assert main([*run[:-1], "smallest", "--common", "none.npz"]) == 2
+    assert "--common none.npz cannot be used with --scheme smallest: it has no such list" in capsys.readouterr().err
+
+
 def test_a_name_is_taken_once():
     class Another(Smallest):
         name = "minhash"

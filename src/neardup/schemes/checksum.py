@@ -80,6 +80,7 @@ class Checksum(Scheme):
     threshold = 1.0
     keys_decide = True
     match_estimate = None  # equality has no degrees
+    equality = "equal in every signed field"
     value_types = (Field,)
     options: ClassVar[tuple[Option, ...]] = (
         Option(

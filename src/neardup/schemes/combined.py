@@ -96,9 +96,9 @@ class Combined(Scheme):
         """Return the same schemes, where the first one has a list of shingles that do not count."""
         return self if common is None else replace(self, first=self.first.with_common(common))
 
-    def require_shingles(self, common: CommonShingles | float) -> None:
-        """Raise ``ParameterError`` unless the first scheme can have a list of common shingles."""
-        self.first.require_shingles(common)
+    def require_shingles(self, common: object, name: str = "ignore_common") -> None:
+        """Raise ``ParameterError`` unless the first scheme can have *common* shingles."""
+        self.first.require_shingles(common, name)
 
     @property
     def key_identity(self) -> str:

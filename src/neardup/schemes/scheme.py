@@ -78,6 +78,7 @@ class Scheme:
     signatures_decide: ClassVar[bool] = False  # documents match only if their signatures match, however verified
     measures: ClassVar[tuple[str, ...]] = ()  # what exact verification can compare, the default first
     also: ClassVar[str] = ""
+    equality: ClassVar[str] = ""  # for a rule that measures nothing: what is equal in documents that match
     features_in_words: ClassVar[str] = SHINGLES
     plan_numbers: ClassVar[tuple[str, ...]] = ()
     searched_numbers: ClassVar[tuple[str, ...]] = ()
@@ -198,13 +199,14 @@ class Scheme:
         self.require_shingles(common)
         return replace(self, common=common)
 
-    def require_shingles(self, common: CommonShingles | float) -> None:
-        """Raise ``ParameterError`` unless the scheme can have a list of *common* shingles, or of this share."""
+    def require_shingles(self, common: object, name: str = "ignore_common") -> None:
+        """Raise ``ParameterError`` unless the scheme can have *common* shingles: a list, its file, or their share."""
         if not hasattr(self, "common"):
-            raise ParameterConflict("ignore_common", common, "scheme", self.name, "it compares fields, not shingles")
+            why = "it compares fields, not shingles" if self.columns else "it has no such list"
+            raise ParameterConflict(name, common, "scheme", self.name, why)
         listed = getattr(self, "common", None)
         rule = "cannot be used with a scheme that already has a list of common shingles; leave one of them out"
-        require(listed is None, "ignore_common", common, rule)
+        require(listed is None, name, common, rule)
 
     @property
     def hashing(self: Any) -> Hashing:

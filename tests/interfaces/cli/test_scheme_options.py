@@ -207,7 +207,7 @@ def test_an_index_keeps_the_list(neardup, source):
     ("options", "message", "code"),
     [
         (["--ignore-common", "10"], "must be a number above 0 and below 1; for 10 % write 0.1", 2),
-        (["--scheme", "checksum", "--common", "none.npz"], "--common cannot be used with --scheme checksum, which", 2),
+        (["--scheme", "checksum", "--common", "none.npz"], "none.npz cannot be used with --scheme checksum: it", 2),
         (["--ignore-common", "0.1", "--common", "list.txt"], "must end in .npz", 2),
         (["--ignore-common", "0.1", "--common", "no/list.npz"], "its folder does not exist", 2),
         (["--common", "none.npz"], "the common shingles cannot be read: No such file", 2),

@@ -492,8 +492,14 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
     kept = {one.rpartition(":")[0] for one in given.get("field", ())}
     if error.field in kept.union(one.partition(":")[0] for one in given.get("fields", "").split(",")):
         return "correct --field" if error.field in kept else "correct --fields"
-    if given.get("scheme") == "checksum" and "fields" not in given and arguments.verb in _READING:
-        return "--scheme checksum compares title and body by default, and --fields names others, such as --fields body"
+    if "scheme" in given and "fields" not in given and arguments.verb in _READING:
+        from neardup.schemes.registry import named
+
+        columns = named(given["scheme"])().columns
+        if error.field in columns:
+            scheme = option_of("scheme", given["scheme"], arguments)
+            by_default = f"{scheme} compares {' and '.join(columns)} by default"
+            return f"{by_default}, and --fields names others, such as --fields {columns[-1]}"
     ways = str(given.get("keep", "")).split(",")
     needing = [way for way in ways if way.partition(":")[2] == error.field or way == error.field == "canonical"]
     return f"--keep {needing[0]} needs it; leave out {needing[0]}, or add the field" if needing else ""

@@ -189,11 +189,9 @@ def writes_list(arguments: argparse.Namespace) -> bool:
 def _with_list(scheme: "Scheme", arguments: argparse.Namespace) -> "Scheme":
     """Return a scheme with the named list of common shingles, unless this run writes it."""
     path = vars(arguments).get("common")
-    if path is not None and vars(arguments).get("scheme") == "checksum":
-        rule = "cannot be used with --scheme checksum, which compares fields, not shingles"
-        raise ParameterError("common", None, rule)
     if path is None or writes_list(arguments):
         return scheme
+    scheme.require_shingles(path, "common")
     from neardup.text.common_shingles import CommonShingles
 
     common = CommonShingles.load(path)

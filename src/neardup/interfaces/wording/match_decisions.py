@@ -49,7 +49,7 @@ def estimate_of(decision: "Estimate") -> str:
     if decision.value is None:
         return "no signature"
     if decision.measure == "equality":
-        return "equal checksums" if decision.matches else "different checksums"
+        return "equal" if decision.matches else "different"
     value = decimals(decision.value, 4) if decision.measure.startswith("estimated") else f"{decision.value:g}"
     more = [f"{name} {decimals(detail, 4)}" for name, detail in decision.detail.items() if isinstance(detail, float)]
     return ", ".join([f"{answer_of(decision)}: {_directed(decision.measure)} {value}", *more])

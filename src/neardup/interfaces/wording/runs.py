@@ -21,7 +21,6 @@ _RULES = {
     "same text": "same text: equal byte by byte",
     "same features": "same features: they differ in nothing that counts, such as case, spaces or punctuation",
     "shared key": "shared key: NOT VERIFIED",
-    "checksum": "checksum: equal in every signed field",
     "component": "component: connected through others only",
 }
 
@@ -38,8 +37,8 @@ def rule_of(summary: "Summary") -> str:
     if policy.verify == "none":
         return f"NOT VERIFIED: a shared key{also or ' was enough'}"
     verified = "verified" if policy.verify == "exact" else "not verified"
-    if kind.rule == "checksum":
-        return f"equal checksum ({verified})"
+    if kind.equality:
+        return f"equal {kind.rule} ({verified})"
     chained = "connected by " if policy.gather == "components" else ""
     if policy.verify == "estimate" and not kind.estimate_decides:
         return f"{chained}signatures that match by the rule of {summary.scheme} ({verified})"
@@ -144,10 +143,13 @@ def evidence_of(row: dict[str, Any]) -> str:
     >>> evidence_of({"rule": "resemblance", "resemblance": 0.75, "contained_in_kept": 0.999, "contains_kept": 0.75})
     'resemblance 0.75; over 99 % of it and 75 % of the kept document are shared'
     """
+    from neardup.schemes.registry import kinds
+
     rule, known = row["rule"], row["resemblance"]
     if rule in {"same text", "same features"}:
         return _RULES[rule]
-    parts = [_RULES[rule]] if rule in _RULES else []
+    equal = next((kind.equality for kind in kinds() if kind.equality and kind.rule == rule), "")
+    parts = [_RULES[rule]] if rule in _RULES else [f"{rule}: {equal}"] if equal else []
     if known is not None:
         name = "estimated resemblance" if rule == "estimate" else "resemblance"
         parts.append(f"{name} {decimals(known)}")
@@ -168,7 +170,7 @@ def totals_of(done: "FilesResult") -> list[Row]:
 
     summary, read = done.result.summary, done.documents
     without = read.without_text
-    if named(summary.scheme).rule == "checksum":
+    if named(summary.scheme).same_content is not None:  # it signs fields
         lacking = summary.empty + summary.too_short
         unsigned = [Row(lacking, "without a field that the scheme requires, kept"), *without_text(without)]
     else:

@@ -26,7 +26,6 @@ from neardup.pipeline.corpus.result import RunResult
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
-from neardup.schemes.checksum import Checksum
 from neardup.schemes.plausibility import share_a_key
 from neardup.schemes.recorded_scheme import differing
 from neardup.schemes.registry import kinds
@@ -226,7 +225,7 @@ def _require_rules(rules: pa.Array, scheme: Scheme) -> None:
     """Raise ``ParameterError`` for decisions by a rule that is not one of the scheme."""
     known = {scheme.rule, *_OF_ANY_SCHEME}
     others = [rule for rule in pc.unique(rules).drop_null().to_pylist() if rule not in known]
-    if Checksum.rule in others:
+    if any(kind.same_content and kind.rule in others for kind in kinds()):
         raise ParameterError("scheme", scheme.name, f"is not that of the run, whose scheme {_FIELDS}")
     if others:
         raise ParameterError("measure", scheme.rule, f"is not that of the run, which compared by {others[0]}")
