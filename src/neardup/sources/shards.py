@@ -229,8 +229,14 @@ class Shards:
 
     def extents(self, sources: Sequence[int]) -> list[Extent]:
         """Return the extents of some neighbouring inputs."""
-        every = (extent for number in self.numbers(sources) for extent in self.shards[number].extents)
-        return [extent for extent in every if sources[0] <= extent.source <= sources[-1]]
+        return [extent for number, own in self.shard_parts(sources) for extent in self.shards[number].extents[own]]
+
+    def shard_parts(self, sources: Sequence[int]) -> Iterator[tuple[int, slice]]:
+        """Yield the number of each shard with some neighbouring inputs, and the places of their extents in it."""
+        for number in self.numbers(sources):
+            extents = self.shards[number].extents
+            begin = bisect_left(extents, sources[0], key=_FIRST)
+            yield number, slice(begin, bisect_right(extents, sources[-1], begin, key=_FIRST))
 
     def numbers(self, sources: Sequence[int]) -> range:
         """Return the numbers of the shards that some neighbouring inputs are in."""

@@ -137,15 +137,14 @@ def _schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema
 
     Raises ``DataError`` for records that it cannot represent, and ``StorageDamaged`` for a damaged record of a shard.
     """
-    numbers, form = shards.numbers(output.sources), output_kind(output.path, "jsonl").format
+    parts, form = [*shards.shard_parts(output.sources)], output_kind(output.path, "jsonl").format
     found: list[tuple[str, pa.Schema, str | None]] = []
-    for number, record in zip(numbers, journal.records("fields-", numbers), strict=True):
+    for (number, own), record in zip(parts, journal.records("fields-", [number for number, _ in parts]), strict=True):
         try:
             every = zip(shards.shards[number].extents, record["schemas"], record["misfits"], strict=True)
-            for extent, schema, misfit in every:
-                if output.sources[0] <= extent.source <= output.sources[-1]:
-                    read = pa.ipc.read_schema(pa.py_buffer(b64decode(schema)))
-                    found.append((display(shards.inputs[extent.source]), read, misfit))
+            for extent, schema, misfit in [*every][own]:
+                read = pa.ipc.read_schema(pa.py_buffer(b64decode(schema)))
+                found.append((display(shards.inputs[extent.source]), read, misfit))
         except (ValueError, OSError, pa.ArrowException) as error:  # Arrow has OSError for some of its own
             raise StorageDamaged(str(journal.path("done", f"fields--{number}.json")), OTHER) from error
     why = TOGETHER if len(output.sources) > 1 else ONLY_LINES

@@ -141,12 +141,10 @@ class Signed:
 
     def extents(self, sources: Sequence[int]) -> Iterator[tuple[Extent, int, int]]:
         """Yield the extents of some neighbouring inputs, and the positions where their documents begin and end."""
-        for shard in self._job.shards.numbers(sources):
-            for extent, edges in zip(
-                self._job.shards.shards[shard].extents, pairwise(self._inside(shard)), strict=True
-            ):
-                if sources[0] <= extent.source <= sources[-1]:
-                    yield extent, *edges
+        for number, own in self._job.shards.shard_parts(sources):
+            edges = [*pairwise(self._inside(number))]
+            for extent, places in zip(self._job.shards.shards[number].extents[own], edges[own], strict=True):
+                yield extent, *places
 
     def sources(self, shard: int, rows: Positions) -> list[int]:
         """Return the inputs that some documents of a shard are from."""
