@@ -162,7 +162,7 @@ def test_the_rules_of_hosts_count(serve, texts, crawled):
     assert ask.get("/v1/index").json()["addresses"] == addresses.id
     said = verdicts(ask.post("/v1/seen", pages(("http://a.example/x/", texts.storm), ("http://a.example/x", "other"))))
     assert [one["verdict"] for one in said] == ["new", "known"]
-    assert early.service.visits().addresses.rules is None
+    assert early.service.visits().addresses.now.rules is None
     early.service.index.refresh()
     assert early.get("/v1/index").json()["addresses"] == addresses.id
     ask.service.close()

@@ -64,7 +64,7 @@ def index(service: Service, _: Nothing) -> IndexAnswer:
         fields=own.fields,
         signs=list(own.scheme.columns),
         texts=own.keeps_texts,
-        addresses=service.visits().addresses.id,
+        addresses=service.visits().addresses.now.id,
         extraction=own.extraction,
         next=own.next_admission,
         writes=service.writes,
@@ -73,7 +73,7 @@ def index(service: Service, _: Nothing) -> IndexAnswer:
 
 def rules(service: Service, _: Nothing) -> RulesAnswer:
     """Return the URL rules that the index keeps."""
-    found = service.visits().addresses.rules
+    found = service.visits().addresses.now.rules
     return RulesAnswer(None if found is None else msgspec.json.decode(found.to_bytes()))
 
 

@@ -15,7 +15,7 @@ from neardup.interfaces.http.writer import Writes, writes_of
 from neardup.model.errors import NeardupError, StorageBusy, StorageError, StorageFailed, StorageMoved, StorageRefused
 from neardup.pipeline.crawl.keyed_visits import KeyedVisits
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import addresses_for, extraction_for, has_other_rules, require_extraction
+from neardup.pipeline.index.page_terms import addresses_for, extraction_for, require_extraction
 from neardup.pipeline.query.collapse import collapse
 from neardup.pipeline.query.result_cache import JudgedSets
 from neardup.pipeline.query.search import Collapsing, Search, has_table
@@ -74,7 +74,7 @@ class Service:
         """Return what records the pages of crawls."""
         with self._visiting:
             known = self._visits
-            if known is None or known.index is not self.index or has_other_rules(self.index, known.addresses):
+            if known is None or known.index is not self.index:
                 self._visits = known = KeyedVisits(self.index, self._addresses)
             return known
 

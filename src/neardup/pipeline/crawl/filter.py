@@ -13,7 +13,7 @@ from neardup.model.errors import DataError, counted, kind_of, require, require_k
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.index.fields import SITE, field_table, has_sites, with_column
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import addresses_for, extraction_for, has_other_rules, require_extraction
+from neardup.pipeline.index.page_terms import IndexAddresses, extraction_for, require_extraction
 from neardup.pipeline.index.records import URL, address_fields
 from neardup.sources.addresses import Addresses
 from neardup.sources.pages import host_of
@@ -60,12 +60,11 @@ class CrawlFilter:
         changed_at_least: float | None = None,
         extraction: Extraction | None = None,
     ) -> None:
-        self._index, self._given = index, addresses
-        self._addresses = Addresses() if addresses is None else addresses
-        require_kind("addresses", self._addresses, Addresses)
+        if addresses is not None:
+            require_kind("addresses", addresses, Addresses)
         if index is not None:  # without an index: only the ids of pages
             require_kind("index", index, Index)
-            self._addresses = addresses_for(index, addresses)
+        self._index, self._addresses = index, IndexAddresses(index, addresses)
         self._least, self._extraction = changed_at_least, extraction
         if extraction is not None:
             require_kind("extraction", extraction, Extraction)
@@ -84,9 +83,7 @@ class CrawlFilter:
         >>> CrawlFilter(None).id_of("HTTP://News.Example:80/a?utm_source=x#top")
         'http://news.example/a'
         """
-        if self._index is not None and has_other_rules(self._index, self._addresses):
-            self._addresses = addresses_for(self._index, self._given)
-        return self._addresses.id_of(url)
+        return self._addresses.now.id_of(url)
 
     def ids_of(self, urls: Sequence[Any]) -> list[str]:
         """Return the ids of several pages; ``DataError`` for the first URL that is empty or not a string."""

@@ -17,7 +17,7 @@ from neardup.pipeline.crawl.filter import CrawlFilter
 from neardup.pipeline.crawl.recorded_visits import RecordedVisits, Visit
 from neardup.pipeline.index.fields import field_table
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.page_terms import addresses_for
+from neardup.pipeline.index.page_terms import IndexAddresses
 from neardup.pipeline.index.records import address_fields
 from neardup.sources.addresses import Addresses
 
@@ -38,13 +38,13 @@ class KeyedVisits:
     """
 
     def __init__(self, index: Index, addresses: Addresses | None = None) -> None:
-        self.index, self.addresses = index, addresses_for(index, addresses)
+        self.index, self.addresses = index, IndexAddresses(index, addresses)
         self._visits = RecordedVisits(index.store)
         self._busy = threading.Lock()
 
     def filter(self, changed_at_least: float | None = None) -> CrawlFilter:
         """Return the filter of these pages."""
-        return CrawlFilter(self.index, self.addresses, changed_at_least=changed_at_least)
+        return CrawlFilter(self.index, self.addresses.now, changed_at_least=changed_at_least)
 
     def judge_and_admit(  # noqa: PLR0913, PLR0917 - a batch and its key
         self,

@@ -16,7 +16,7 @@ from neardup.model.verdicts import as_record
 from neardup.pipeline.index.fields import has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import is_id
-from neardup.pipeline.index.page_terms import addresses_for, extraction_for, has_other_rules, require_extraction
+from neardup.pipeline.index.page_terms import IndexAddresses, extraction_for, require_extraction
 from neardup.pipeline.index.records import NamedRecords, RecordReader, address_fields
 from neardup.pipeline.progress import Progress
 from neardup.schemes.checksum import BODY
@@ -73,14 +73,14 @@ class FileAnswers:
     ) -> None:
         if changed_at_least is not None:
             require_share("changed_at_least", changed_at_least)
-        self._index, self._addresses, self._admit = index, addresses, admit
+        self._index, self._addresses, self._admit = index, IndexAddresses(index, addresses), admit
         self._catch_up, self._least, self._url, self._extraction = catch_up, changed_at_least, url, extraction
         signed = index.scheme.columns
         self._reader = RecordReader(
             kinds=index.fields,
             signed=signed,
             url=url,
-            addresses=addresses_for(index, addresses),
+            addresses=self._addresses.now,
             sites=has_sites(index.store),
         )
         columns = [*dict.fromkeys([url, *signed, *index.fields])]
@@ -163,8 +163,7 @@ class FileAnswers:
             require_extraction(self._index, self._request.extraction)
         if not self._admit:
             self._index.refresh()
-        if has_other_rules(self._index, self._reader.addresses):
-            self._reader = replace(self._reader, addresses=addresses_for(self._index, self._addresses))
+        self._reader = replace(self._reader, addresses=self._addresses.now)
         names = piece.ids.to_pylist()
         without = f"its {self._request.text!r} is missing or null"
         refused = dict.fromkeys(np.flatnonzero(piece.texts.is_null().to_numpy()).tolist(), without)

@@ -113,9 +113,20 @@ def addresses_for(index: "Index", addresses: Addresses | None) -> Addresses:
     return given
 
 
-def has_other_rules(index: "Index", addresses: Addresses) -> bool:
-    """Return whether an index has other rules than these *addresses*: a writer may have changed them since."""
-    return index.store.manifest.terms.url_rules != (None if addresses.rules is None else addresses.rules.id)
+class IndexAddresses:
+    """How URLs become ids of an index: see ``addresses_for``. Without an index, by the given addresses."""
+
+    def __init__(self, index: "Index | None", given: Addresses | None) -> None:
+        self._index, self._given = index, given
+        self._known = (given or Addresses()) if index is None else addresses_for(index, given)
+
+    @property
+    def now(self) -> Addresses:
+        """The addresses with the rules that the index has now: a writer may have changed them."""
+        rules = None if self._known.rules is None else self._known.rules.id
+        if self._index is not None and self._index.store.manifest.terms.url_rules != rules:
+            self._known = addresses_for(self._index, self._given)
+        return self._known
 
 
 def _rules(identity: str | None) -> str:
