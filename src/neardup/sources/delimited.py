@@ -67,8 +67,10 @@ class DelimitedText(InputPiece):
         self.text = request.text
         self.columns = self._file.columns
         request.check(rejected)
+        missing = pa.chunked_array([pa.nulls(len(self._file.spans), pa.large_string())])
+        texts = self._columns.get(request.text, missing)
         ids = complete_ids(self._columns.get(request.id), request.name_of(path), self._file.spans.line)
-        super().__init__([path], kind.format, self._columns[request.text], ids, rejected)
+        super().__init__([path], kind.format, texts, ids, rejected)
         if request.quoting == "auto":
             self.quoted_lines = _quoted_lines(self._file)
         advance(1.0)
@@ -324,7 +326,7 @@ def _header(contents: Contents, record: bytes, delimiter: str, *, quoting: bool)
 
 def _wanted(file: _DelimitedFile, request: Request) -> tuple[str, ...]:
     """Return the columns to parse: an id of the default name may be missing, and other fields may be those of pages."""
-    needed = {request.text, *([request.id] if request.id != DEFAULT_ID else [])}
+    needed = {*([request.text] if request.needs_text else []), *([request.id] if request.id != DEFAULT_ID else [])}
     wanted = dict.fromkeys((request.text, request.id, *request.columns))
     names = tuple(name for name in wanted if name in needed or name in file.names)
     _check_names(file, names)

@@ -462,6 +462,8 @@ def _column(path: str, table: pa.Table, name: str, schema: pa.Schema) -> pa.Chun
 def _texts(path: str, table: pa.Table, request: Request, schema: pa.Schema) -> pa.ChunkedArray:
     """Return the text column as strings, or as binary values if they are HTML; its validity is not checked."""
     name, binary = request.text, request.html is not None
+    if not request.needs_text and _path(schema, name) is None:
+        return pa.chunked_array([pa.nulls(len(table), pa.large_string())])
     column = _column(path, table, name, schema)
     kind = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     if pa.types.is_null(kind):

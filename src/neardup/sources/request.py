@@ -40,8 +40,8 @@ class Request:
     the address. *quoting* of CSV and TSV is explained in ``neardup.sources.delimited``. With *strict*, a record that
     cannot be read raises ``DataError``. *max_bytes* limits the expanded size of a compressed file, a Parquet file or
     standard input in memory. With *full_names*, the names of documents without an id have the full path of their file.
-    With *whole_texts*, pages of archives and folders are written with the lines of templates. *processes* extract
-    pages; ``None``: this one.
+    With *whole_texts*, pages of archives and folders are written with the lines of templates. Unless the run
+    *needs_text*, no record need have the text field. *processes* extract pages; ``None``: this one.
     """
 
     text: str = DEFAULT_TEXT
@@ -57,6 +57,7 @@ class Request:
     max_bytes: int = MAX_BYTES
     full_names: bool = False
     whole_texts: bool = False
+    needs_text: bool = True
     processes: Processes | None = None
 
     def __post_init__(self) -> None:
@@ -76,6 +77,7 @@ class Request:
         most = require_whole("max_bytes", self.max_bytes, 1, unit="bytes")
         text = self.text if self.html is None else self.html
         kept = {"text": text, "columns": tuple(self.columns), "glob": tuple(self.glob), "max_bytes": most}
+        kept["needs_text"] = self.needs_text or self.html is not None
         for name, value in kept.items():
             object.__setattr__(self, name, value)
 
@@ -99,7 +101,8 @@ class Request:
         """The fields that some record must have: of the text, the id, and, with templates, the address."""
         named = [self.id] if self.id != DEFAULT_ID else []
         address = [self.url_field] if self._has_templates else []
-        return [*dict.fromkeys([self.text, *named, *address])]
+        text = [self.text] if self.needs_text else []
+        return [*dict.fromkeys([*text, *named, *address])]
 
     @property
     def _has_templates(self) -> bool:

@@ -185,6 +185,15 @@ def test_wrong_uses_are_explained(neardup, pages, tmp_path):
         assert "--draw -1: the value must be" in neardup(*verb, "--draw", "-1", code=2).err
 
 
+def test_verbs_that_compare_texts_refuse_a_scheme_of_fields_before_they_read(neardup, tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"id": "1", "name": "a"}\n')
+    neardup("dedup", "in.jsonl", "--dry-run", "--scheme", "checksum", "--fields", "name", "--report", "why.parquet")
+    rule = "--scheme checksum compares fields"
+    assert rule in neardup("audit", "in.jsonl", "--of", "why.parquet", code=2).err
+    for verb in ("pairs", "label"):
+        assert rule in neardup(verb, "in.jsonl", "--scheme", "checksum", "--out", "out.jsonl", code=2).err
+
+
 def test_what_a_state_has_recorded_is_left_out(neardup, pages, tmp_path):
     (tmp_path / "key").write_text("00" * 16)
     neardup("dedup", pages, "--state", "crawls", "--out", "kept.jsonl", "--key-file", "key", "--keep", "longest")

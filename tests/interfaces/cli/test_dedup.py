@@ -1080,6 +1080,32 @@ def test_a_scheme_of_fields_counts_documents_without_a_required_field(run, tmp_p
     assert "no words" not in told
 
 
+@pytest.mark.parametrize("pieces", [False, True])
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_a_scheme_of_other_fields_needs_no_text(run, tmp_path, form, pieces):
+    table = pa.table({"name": ["a", "a", "b"], "price": ["1", "1", "1"]})
+    path, out, report = (tmp_path / f"{name}.{form}" for name in ("in", "out", "why"))
+    rows = table.to_pylist()
+    if form == "parquet":
+        pq.write_table(table, path)
+    elif form == "csv":
+        path.write_text(
+            "".join(f"{','.join(row)}\n" for row in (table.column_names, *(each.values() for each in rows)))
+        )
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    options = ["--scheme", "checksum", "--fields", "name,price"]
+    ways = ["--work", tmp_path / "work"] if pieces else []
+    shown = run(path, "--out", out, "--report", report.with_suffix(".html"), *options, *ways).out
+    assert "1  dropped: near duplicate, equal checksum (verified)" in shown
+    assert f"3  without text: field 'text' missing or null, first in {path}:" in shown
+    kept = pq.read_table(out).to_pylist() if form == "parquet" else out.read_text().splitlines()
+    assert len(kept) == 2 + (form == "csv")
+    for more in (["--text", "body"], ["--keep", "longest"], ["--fields", "name,body"]):
+        said = run(path, "--dry-run", *options[:2], *(() if "--fields" in more else options[2:]), *ways, *more, code=1)
+        assert "; --text names the field of the text" in said.err
+
+
 def test_common_shingles_of_a_checksum_are_refused_before_anything_is_read(run, tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b"not json\n")
     said = run(tmp_path / "a.jsonl", "--dry-run", "--scheme", "checksum", "--ignore-common", "0.1", code=2).err

@@ -47,7 +47,7 @@ def test_an_index_is_made_and_says_so(neardup, pages):
         "2  new",
         "1  exact duplicate, equal byte by byte to a document admitted before",
         "1  near duplicate of a document admitted before, estimated: the index has no texts (--texts)",
-        "1  empty, or without words to compare",
+        "1  empty, or without words or fields to compare",
     ]
     assert "5  documents in the index seen (created)" in shown.out
     assert shown.err == ""
@@ -257,7 +257,7 @@ def test_a_threshold_applies_to_one_run(neardup, tmp_path):
 def test_records_without_text_are_counted_once(neardup, tmp_path):
     written(tmp_path / "in.jsonl", [*RECORDS, {"id": "none", "text": None}, {"id": "missing"}])
     lines = neardup("index", "in.jsonl", "--to", "seen").out.splitlines()
-    assert "1  empty, or without words to compare" in lines
+    assert "1  empty, or without words or fields to compare" in lines
     assert "2  without text, kept: field 'text' missing or null, first in in.jsonl:6" in lines
     told = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json").out)
     assert (told["empty"], told["no_text"], told["unchanged"], told["without_text"]["records"]) == (0, 0, 7, 2)
@@ -270,10 +270,27 @@ def test_other_fields_decide_on_records_without_text(neardup, tmp_path):
     written(tmp_path / "in.jsonl", [*records, {"id": "3", "title": "two", "text": STORM}])
     options = ["in.jsonl", "--scheme", "checksum", "--fields", "title"]
     told = json.loads(neardup("index", *options, "--to", "seen", "--json").out)
-    assert [told[name] for name in ("new", "near", "empty", "no_text")] == [2, 1, 1, 1]
+    assert [told[name] for name in ("new", "near", "empty", "no_text")] == [2, 1, 1, 0]
     shown = neardup("dedup", *options, "--dry-run").out.splitlines()
     assert "1  without a field that the scheme requires, kept" in shown
     assert "3  without text: field 'text' missing or null, first in in.jsonl:1" in shown
+
+
+def test_a_scheme_of_other_fields_needs_no_text(neardup, tmp_path):
+    records = [{"id": f"{number}", "title": title} for number, title in enumerate(["one", "one", "two", None])]
+    written(tmp_path / "in.jsonl", records)
+    options = ["in.jsonl", "--scheme", "checksum", "--fields", "title"]
+    assert "1  empty, or without words or fields to compare" in neardup("index", *options, "--to", "seen").out
+    answers = [json.loads(line) for line in neardup("seen", "seen", "in.jsonl").out.splitlines()]
+    assert [(one["verdict"], one["changed"]) for one in answers] == [("known", False)] * 4
+    written(tmp_path / "more.jsonl", [{"id": "4", "title": "two"}, {"id": "5", "title": "three", "text": None}])
+    answers = [json.loads(line) for line in neardup("seen", "seen", "more.jsonl").out.splitlines()]
+    assert [one["verdict"] for one in answers] == ["near duplicate", "new"]
+    assert json.loads(neardup("index", "more.jsonl", "--to", "seen", "--json").out)["near"] == 1
+    way_out = "--text names the field of the text"
+    for more in (["--texts"], ["--search"], ["--text", "body"]):
+        assert way_out in neardup("index", *options, "--to", "other", *more, code=1).err
+    assert way_out in neardup("seen", "seen", "in.jsonl", "--text", "body", code=1).err
 
 
 def test_a_key_is_wanted_each_time(neardup, pages, tmp_path):

@@ -436,6 +436,17 @@ def test_a_missing_required_column_is_a_data_error():
         dedup(pa.table({"text": [LINE]}), scheme=Checksum())
 
 
+def test_a_scheme_of_other_fields_needs_no_text():
+    rows = [{"title": "a"}, {"title": "a"}, {"title": "b"}]
+    scheme = Checksum(fields=(Field(name="title"),))
+    for documents in (rows, pa.Table.from_pylist(rows), [*rows[:1], rows[1] | {"text": LINE}, *rows[2:]]):
+        assert dedup(documents, scheme=scheme).kept.tolist() == [0, 2]
+    optional = Checksum(fields=(Field(name="title", required=False),))
+    for more in ({"text": "body"}, {"keep": "shortest"}, {"scheme": Checksum()}, {"scheme": optional}):
+        with pytest.raises(DataError, match=r'text="..." names the column of the texts'):
+            dedup(pa.Table.from_pylist(rows), **{"scheme": scheme, **more})
+
+
 def test_many_equal_checksums_are_grouped_without_pairs():
     table = pa.table({"title": ["A"] * 5000, "text": [LINE] * 5000})
     result = dedup(table, scheme=Checksum())

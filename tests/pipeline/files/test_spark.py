@@ -11,7 +11,7 @@ import pytest
 from test_files import POLICIES, SCHEMES, interrupted, numbers, rows
 
 import neardup
-from neardup import MinHash, dedup_files
+from neardup import Checksum, Field, MinHash, dedup_files
 from neardup.errors import DataError, ParameterError
 from neardup.model.errors import EngineFailed, OutputRefused, StorageBusy, StorageRefused
 from neardup.pipeline.files import spark as module
@@ -128,6 +128,12 @@ def test_a_frame_may_have_the_field_that_decides_ties(spark, tmp_path, having):
     fields = "id string, canonical string, text string" + ", noindex boolean" * having
     done = neardup.spark.dedup(spark.createDataFrame(values, fields), keep="canonical", work=tmp_path / "w")
     assert [row.id for row in done.decisions.where("kept").collect()] == [urls[having]]
+
+
+def test_a_frame_needs_no_text_that_does_not_count(spark, tmp_path):
+    frame = spark.createDataFrame([("1", "a"), ("2", "a"), ("3", "b")], ["id", "title"])
+    found = neardup.spark.dedup(frame, work=tmp_path / "w", scheme=Checksum(fields=(Field(name="title"),)))
+    assert found.summary.kept == 2
 
 
 def test_a_frame_may_have_pages(spark, tmp_path):

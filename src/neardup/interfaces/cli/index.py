@@ -135,7 +135,7 @@ def _rows_of(added: "Added") -> list[Row]:
         Row(added.new, "new", always=True),
         total(added.exact, "exact duplicate", ", equal byte by byte to a document admitted before"),
         total(added.near, "near duplicate", f" of a document admitted before{estimated}"),
-        Row(added.empty - added.no_text, "empty, or without words to compare"),
+        Row(added.empty - added.no_text, "empty, or without words or fields to compare"),
         *(Row(added.no_text, one.words) for one in without_text(added.without_text, ", kept")),
         Row(added.replaced, "known, with other content: replaced"),
         Row(added.unchanged, "known and unchanged"),

@@ -137,11 +137,12 @@ def _check_out(arguments: argparse.Namespace) -> None:
 def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
     """Return a pool of pairs of the inputs."""
     given = vars(arguments)
-    scheme = scheme_options.scheme_of(arguments)
+    from neardup.pipeline.corpus.run import scheme_of_texts
+    from neardup.pipeline.labels.pool import LABELS_OF_TEXTS, draw_pairs
+
+    scheme = scheme_of_texts(scheme_options.scheme_of(arguments), LABELS_OF_TEXTS)  # before anything is read
     say_if_cold()
     import pyarrow as pa
-
-    from neardup.pipeline.labels.pool import draw_pairs
 
     with terminal.progress_bars() as bars:
         collection = options.read_inputs(arguments, bars)

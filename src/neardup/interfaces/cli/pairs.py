@@ -45,7 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
         options.refuse(given, ("memory", "restart"), options.NEEDS_WORK)
     scheme_options.apply_preset(arguments)
     threshold = given.pop("threshold", None)  # pairs are exact: no signature has to find it
-    scheme = scheme_options.scheme_of(arguments)
+    from neardup.pipeline.corpus.run import scheme_of_texts
+    from neardup.pipeline.partners.pairs import PAIRS_OF_TEXTS
+
+    scheme = scheme_of_texts(scheme_options.scheme_of(arguments), PAIRS_OF_TEXTS)  # before anything is read
     threshold = scheme.threshold if threshold is None else threshold
     say_if_cold()
     ways = options.chosen(arguments, "measure clusters threads") | {"threshold": threshold, "scheme": scheme}

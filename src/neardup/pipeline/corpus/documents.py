@@ -14,9 +14,11 @@ from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions, TextBatch, Words, not_utf8
 from neardup.model.engine import IN_TURN, Engine, in_parts
 from neardup.model.errors import DataError, kind_of, require_name
+from neardup.model.policy import Policy
 from neardup.schemes.checksum import BODY
 from neardup.sources.ids import written_ids
 from neardup.sources.plain_columns import written_times
+from neardup.sources.request import DEFAULT_TEXT
 from neardup.text.columns import chunk_batch, gathered, text_column, text_lengths
 from neardup.text.containers import OF_FILES, column_missing, records_as_table, require_in_memory, table_or_column
 from neardup.text.sites import NO_SITES
@@ -45,25 +47,34 @@ class Documents:
     other_addresses: pa.ChunkedArray | None = None
 
     @classmethod
-    def of(
-        cls, source: Any, text: str, id_: str | None, needed: Sequence[str] = (), optional: Sequence[str] = ()
+    def of(  # noqa: PLR0913 - a container, and its columns
+        cls,
+        source: Any,
+        text: str,
+        id_: str | None,
+        needed: Sequence[str] = (),
+        optional: Sequence[str] = (),
+        *,
+        with_text: bool = True,
     ) -> Self:
         """Read the columns of a container, or a plain column of texts.
 
         Only the texts, the ids, the *needed* columns and the *optional* columns of a table are read. The id column may
-        be missing if it has its default name. Raises ``DataError`` with the existing columns if a needed one is
-        missing, and ``ParameterError`` for a name that is not a string.
+        be missing if it has its default name, and the texts unless the documents need them (*with_text*). Raises
+        ``DataError`` with the existing columns if a needed one is missing, and ``ParameterError`` for a name that is
+        not a string.
         """
         require_name("text", text)
         if id_ is not None:
             require_name("id", id_)
-        needed = [text, *needed]
-        optional = [*([id_] if id_ else []), *optional, *([SITE] if isinstance(source, pa.Table) else [])]
+        needed = [*([text] if with_text else []), *needed]
+        optional = [text, *([id_] if id_ else []), *optional, *([SITE] if isinstance(source, pa.Table) else [])]
         if id_ is not None and id_ != DEFAULT_ID:
             needed.append(id_)
         opened = _opened(source, needed, optional, text)
         if isinstance(opened, pa.Table):
-            texts = text_column(opened.column(text), text)
+            there = text in opened.column_names
+            texts = text_column(opened.column(text) if there else pa.nulls(len(opened), pa.large_string()), text)
         else:
             texts = text_column(opened, text)
             opened = pa.table({text: texts})
@@ -137,6 +148,16 @@ class Documents:
         if BODY in columns and BODY not in table.column_names:
             table = table.append_column(BODY, self.texts)
         return table
+
+
+def needs_text(scheme: Any, text: str, policy: Policy | None = None) -> bool:
+    """Return whether some document must have the field *text*.
+
+    It may be missing if it has its default name, the scheme signs other fields and requires one of them, and the policy
+    does not rank by the lengths of texts.
+    """
+    ranks = policy is not None and not {"longest", "shortest"}.isdisjoint(kind for kind, _ in policy.keys)
+    return ranks or text != DEFAULT_TEXT or not scheme.required_columns or not {BODY, text}.isdisjoint(scheme.columns)
 
 
 def placed(every: Iterable[Some]) -> Iterator[tuple[int, Some]]:

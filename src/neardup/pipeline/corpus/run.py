@@ -32,7 +32,7 @@ from neardup.model.presets import PRESETS
 from neardup.pipeline.corpus.address_ranks import address_ranks, hint_counts
 from neardup.pipeline.corpus.clusters import what_is_shared
 from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, exact_matcher, feature_sets, needs_rows
-from neardup.pipeline.corpus.documents import Documents
+from neardup.pipeline.corpus.documents import Documents, needs_text
 from neardup.pipeline.corpus.memory import warn_if_short
 from neardup.pipeline.corpus.result import Result, Summary, decisions_table
 from neardup.pipeline.digests import equals
@@ -73,7 +73,7 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
     *table_or_texts* is a sequence of strings, an Arrow column, a list of dictionaries, a pandas or polars data frame, a
     Hugging Face dataset, or anything else with the Arrow stream protocol that has a *text* column. Only the required
     columns of a table are read. A column named ``id`` contains the ids if it exists; another *id* must exist. Without
-    ids, positions are the ids.
+    ids, positions are the ids. The column ``text`` may be missing if *scheme* signs other fields.
 
     Documents are processed from the best rank to the worst (*keep*). A document is dropped if it matches a kept
     document; the best-ranked such document is its *representative*. *scheme* is ``MinHash()`` by default; *threshold*
@@ -104,7 +104,8 @@ def dedup(  # noqa: PLR0913 - every one a keyword with a default
         needed = [*policy.required_fields]
         if chosen.columns:
             needed += [name for name in chosen.required_columns if name != BODY]  # which the text replaces
-        documents = Documents.of(table_or_texts, text, id, needed, [*chosen.columns, *policy.fields])
+        optional, with_text = [*chosen.columns, *policy.fields], needs_text(chosen, text, policy)
+        documents = Documents.of(table_or_texts, text, id, needed, optional, with_text=with_text)
         found = deduplicated(documents, chosen, common, policy, engine, follow)
         return replace(found, source=table_or_texts) if hasattr(table_or_texts, "__len__") else found
 

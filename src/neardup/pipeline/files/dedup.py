@@ -29,6 +29,7 @@ from neardup.model.errors import (
 from neardup.model.folders import BESIDE, WORK
 from neardup.model.memory import LEAST_OF_RUN, OF_RUN
 from neardup.model.policy import Gather, Policy, Representative, Verify
+from neardup.pipeline.corpus.documents import needs_text
 from neardup.pipeline.corpus.memory import needed_memory
 from neardup.pipeline.corpus.result import Result, totals
 from neardup.pipeline.corpus.run import chosen_scheme
@@ -213,6 +214,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
+    reading["needs_text"] = needs_text(chosen, text, policy)
     settings = RunSettings(
         request=Request(**reading),
         scheme=chosen,

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from itertools import repeat
 from pathlib import Path
 from shutil import rmtree
 from typing import Any, Final, Literal
@@ -30,6 +31,7 @@ from neardup.model.folders import INDEX
 from neardup.model.memory import LEAST_OF_INDEX, OF_INDEX
 from neardup.model.policy import Representative, require_representative
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
+from neardup.pipeline.corpus.documents import needs_text
 from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.crawl.filter import Moment
 from neardup.pipeline.files.named_documents import NamedDocuments
@@ -67,15 +69,15 @@ class Added:
 
     ``replaced`` and ``unchanged`` documents had a known id, with other or with the same content. ``repeated`` ones have
     the id of a later document of the same run, which is admitted instead. All others are new to the index and are
-    counted by their verdict; of the ``empty`` ones, ``no_text`` have no text field or null in it. ``replaced_lines`` of
-    the replaced and ``exact_lines`` of the ``exact`` documents have no id but the name of their line or row.
-    ``rejected`` records and ``ignored`` files are not documents; ``quoted_lines``, ``skipped`` and ``body_faults`` are
-    those of ``neardup.sources.collection.Collection``. ``without_text`` locates the first record without a text, also
-    of known ones. ``created`` is whether the run made the index. If ``estimated``, near duplicates are decided by
-    estimates, because the index has no texts. ``total`` is the number of documents in the index after the run. The
-    templates that pages were read with are of ``hosts_with_templates`` hosts (``None`` without any); the run learned
-    ``hosts_learned``. If ``lacks_templates``, pages with addresses were read without them, because the index was
-    created without any.
+    counted by their verdict; of the ``empty`` ones, ``no_text`` have no text field or null in it, unless the index
+    needs no texts. ``replaced_lines`` of the replaced and ``exact_lines`` of the ``exact`` documents have no id but the
+    name of their line or row. ``rejected`` records and ``ignored`` files are not documents; ``quoted_lines``,
+    ``skipped`` and ``body_faults`` are those of ``neardup.sources.collection.Collection``. ``without_text`` locates the
+    first record without a text, also of known ones. ``created`` is whether the run made the index. If ``estimated``,
+    near duplicates are decided by estimates, because the index has no texts. ``total`` is the number of documents in
+    the index after the run. The templates that pages were read with are of ``hosts_with_templates`` hosts (``None``
+    without any); the run learned ``hosts_learned``. If ``lacks_templates``, pages with addresses were read without
+    them, because the index was created without any.
     """
 
     documents: int
@@ -183,6 +185,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
             _require_room(folder)
         signed = scheme.columns if scheme else ()
         request = replace(request, url=url, columns=(*signed, *kinds, *([url] if url else [])))
+        if scheme is not None and not (index.keeps_texts if index is not None else texts or search):
+            request = replace(request, needs_text=needs_text(scheme, text))
         extraction, learned = _with_templates(learn_templates, index, found, request, progress)
         size = min(SHARD, memory // 4)
         shards = stack.enter_context(extracted_shards(found, replace(request, extraction=extraction), size=size))
@@ -340,7 +344,8 @@ def _admitted(
         for some in np.split(rows, steps) if len(rows) else []:
             ids, texts, fields = one.at(index.fields, some)
             verdicts = index.visit(ids, texts, fields, at=at)
-            outcomes = [*map(_counted, verdicts, texts.is_valid().to_pylist())]
+            lacks_text = texts.is_null().to_pylist() if documents.shards.request.needs_text else repeat(False)
+            outcomes = [*map(_counted, verdicts, lacks_text)]
             counts.update(outcomes)
             for row, own, outcome in zip(some.tolist(), ids, outcomes, strict=True):
                 if outcome in {_REPLACED, ExactDuplicate.name}:
@@ -352,10 +357,10 @@ def _admitted(
     return counts, lines, faults
 
 
-def _counted(verdict: Verdict, has_text: bool) -> str:  # noqa: FBT001 - of one document
+def _counted(verdict: Verdict, lacks_text: bool) -> str:  # noqa: FBT001 - of one document
     if isinstance(verdict, Known):
         return _REPLACED if verdict.changed else _UNCHANGED
-    return _NO_TEXT if isinstance(verdict, Empty) and not has_text else verdict.name
+    return _NO_TEXT if isinstance(verdict, Empty) and lacks_text else verdict.name
 
 
 def _required(fields: Iterable[str], *, url: str | None, search: bool) -> set[str]:

@@ -20,6 +20,7 @@ from neardup.engines.journal import is_interrupted
 from neardup.engines.spark import SparkExecutors, naming_errors, query_of
 from neardup.model.errors import OutputRefused, ParameterError, StorageRefused, reason, require, require_sequence
 from neardup.model.policy import Policy
+from neardup.pipeline.corpus.documents import needs_text
 from neardup.pipeline.corpus.result import Summary
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.files import dedup as files
@@ -127,7 +128,8 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     require(session is not None, "frame", frame, "must be a Spark DataFrame, such as session.createDataFrame returns")
     executors = SparkExecutors(session)
     pages = {name: options[name] for name in ("html", "url") if options.get(name) is not None}
-    named = {"id": id} | pages | ({} if "html" in pages else {"text": text})
+    with_text = "html" not in pages and (text in frame.columns or needs_text(chosen, text, policy))
+    named = {"id": id} | pages | ({"text": text} if with_text else {})
     fields = [("scheme", name) for name in chosen.columns if name != BODY or name in frame.columns]
     ranking = [("keep", name) for name in policy.fields if name in policy.required_fields or name in frame.columns]
     needed = [*named.items(), *fields, *ranking]

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from neardup.model.errors import require_other_fields, require_share
 from neardup.model.verdicts import as_record
+from neardup.pipeline.corpus.documents import needs_text
 from neardup.pipeline.index.fields import has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import is_id
@@ -30,7 +31,7 @@ from neardup.sources.jsonl import JsonLines
 from neardup.sources.pages import replace_markup
 from neardup.sources.record_faults import RecordFaults, Rejected, missing_field
 from neardup.sources.records import decoder, literal_of
-from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_URL, Request
+from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_TEXT, DEFAULT_URL, Request
 from neardup.sources.shards import extracted_shards
 from neardup.sources.standard_input import MOST_BYTES
 from neardup.text.extraction import Extraction
@@ -84,6 +85,7 @@ class FileAnswers:
             sites=has_sites(index.store),
         )
         columns = [*dict.fromkeys([url, *signed, *index.fields])]
+        reading["needs_text"] = index.keeps_texts or needs_text(index.scheme, reading.get("text", DEFAULT_TEXT))
         self._request = Request(**reading, url=url, columns=columns, full_names=True, extraction=extraction or AUTO)
         require_other_fields(self._request.text, url=url, id=self._request.id)
         self.faults = RecordFaults()
@@ -149,7 +151,8 @@ class FileAnswers:
 
     def _require_fields(self, piece: InputPiece) -> None:
         """Raise ``FieldMissing`` if a piece lacks the text, or a field that was requested by name."""
-        for name, default in ((self._request.text, None), (self._url, DEFAULT_URL), (self._request.id, DEFAULT_ID)):
+        text, may_lack = self._request.text, None if self._request.needs_text else DEFAULT_TEXT
+        for name, default in ((text, may_lack), (self._url, DEFAULT_URL), (self._request.id, DEFAULT_ID)):
             if name != default and (fields := piece.lacking(name)) is not None:
                 raise missing_field(piece.source, name, fields)
 
@@ -166,7 +169,8 @@ class FileAnswers:
         self._reader = replace(self._reader, addresses=self._addresses.now)
         names = piece.ids.to_pylist()
         without = f"its {self._request.text!r} is missing or null"
-        refused = dict.fromkeys(np.flatnonzero(piece.texts.is_null().to_numpy()).tolist(), without)
+        lacking = np.flatnonzero(piece.texts.is_null().to_numpy()).tolist() if self._request.needs_text else []
+        refused = dict.fromkeys(lacking, without)
         found = self._reader.read(piece, ids=names, refused=refused)
         self.addressed += 0 if found.urls is None else sum(map(bool, found.urls))
         errors: list[tuple[Rejected, str | None]] = [(one, None) for one in piece.rejected]

@@ -22,6 +22,7 @@ from neardup.pipeline.progress import Progress, followed
 from neardup.schemes.scheme import Scheme
 from neardup.text.columns import batches, gathered, readable_text, text_lengths, whole_batch
 
+LABELS_OF_TEXTS: Final = "labels compare texts; choose another scheme"
 SAMPLE: Final = 20_000
 
 _PILOT: Final = 500  # documents by which the costs are estimated
@@ -151,7 +152,7 @@ def draw_pairs(  # noqa: PLR0913 - every one a keyword with a default
     """
     sample = require_whole("sample", sample, 1)
     seed = require_whole("seed", seed, 0, 2**63)
-    chosen = scheme_of_texts(scheme, "labels compare texts; choose another scheme")
+    chosen = scheme_of_texts(scheme, LABELS_OF_TEXTS)
     read = _with_own_ids(Documents.of(documents, text, id))
     if not len(read.texts):
         raise _no_pair()

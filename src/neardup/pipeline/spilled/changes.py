@@ -80,7 +80,7 @@ def terms_of(
     Terms that are *changeable*, and *more* that are not, are added.
     """
     reading = shards.request.to_dict()
-    del reading["whole_texts"]  # which the outputs decide
+    del reading["whole_texts"], reading["needs_text"]  # which the outputs and the policy decide
     return {
         "inputs": [list(one) for one in zip(shards.inputs, shards.identities, strict=True)],
         "compared": 0,
