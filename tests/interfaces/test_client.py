@@ -138,9 +138,9 @@ def test_hits_are_collapsed_and_found(folder):
         index.admit(["a", "b", "c"], [STORM, f"{STORM} too", BAKER])
         Search.open(index, make=True).close()
     with serving(folder) as url, Client(url) as client:
-        found = client.collapse(["c", "a", "b"], size=10)
+        found = client.collapse(["c", "a", "b"], size=10, representative="closest")
         assert [group["kept"][0]["id"] for group in found["results"]] == ["c", "a"]
-        assert client.search("storm harbour", size=1)["total"] == 2
+        assert client.search("storm harbour", size=1, representative="closest")["total"] == 2
 
 
 def test_large_batches_are_sent_in_parts(client, monkeypatch):

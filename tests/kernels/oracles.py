@@ -395,10 +395,11 @@ def sentences(text, abbreviations, before_numbers, endings):
     return [whole[begin:end] for begin, end in itertools.pairwise(cuts)]
 
 
-def collapsed(number, keeps, matches):
+def collapsed(number, keeps, matches, closeness=None, leaders=None):
     """Which hits go, best first: for each the one it matches, the rule's number, and the first of all it belongs with.
 
-    ``matches(rule, better, hit)`` says whether two match. Whatever is not is -1.
+    ``matches(rule, better, hit)`` says whether two match. Whatever is not is -1. With ``closeness(rule, better, hit)``,
+    that is the closest of all it matches, up to ``leaders[hit]``, the first equal hit, if that matches one of them.
     """
     of, by, kept, links = [-1] * number, [-1] * number, [], []
     groups = [{} for _ in keeps]  # of each rule: the group, a list, that each hit that stays is in
@@ -406,7 +407,11 @@ def collapsed(number, keeps, matches):
         mates = [next((better for better in kept if matches(rule, better, hit)), -1) for rule in range(len(keeps))]
         full = [r for r, mate in enumerate(mates) if mate >= 0 and len(groups[r][mate]) >= keeps[r]]
         if full:
-            by[hit], of[hit] = full[0], mates[full[0]]
+            rule, first = by[hit], of[hit] = full[0], mates[full[0]]
+            if closeness is not None:
+                last = leaders[hit] if leaders[hit] >= first else hit
+                found = [better for better in kept if better <= last and matches(rule, better, hit)]
+                of[hit] = max(found, key=lambda better: (closeness(rule, better, hit), -better))
             links.append((of[hit], hit))
             continue
         for rule, mate in enumerate(mates):

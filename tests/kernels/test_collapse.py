@@ -40,7 +40,7 @@ def run(kernel, rows, terms, case):
     return of, by, heads
 
 
-def expected(case, near):
+def expected(case, near, *closest):
     """What the definition says where *near* tells of rows whether they match."""
     _, number, keeps, codes, present = case
 
@@ -49,7 +49,7 @@ def expected(case, near):
             return bool(present[better] and present[hit] and near(better, hit))
         return codes[rule][better] == codes[rule][hit] >= 0
 
-    return collapsed(number, keeps, matches)
+    return collapsed(number, keeps, matches, *closest)
 
 
 def copies(rng, number, columns, draw_values):
@@ -153,39 +153,48 @@ def test_sentences_of_one_bit_are_not_overlooked(of_smaller):
     assert of == [-1, 0, -1]
 
 
+@pytest.mark.parametrize("closest", [False, True])
 @given(asked(), st.booleans(), st.sampled_from([0.3, 0.5, 1.0]), st.sampled_from([0, 9, 1 << 40]), st.integers(1, 40))
-def test_sets(case, of_smaller, threshold, most, together):
+def test_sets(closest, case, of_smaller, threshold, most, together):  # noqa: PLR0917 - drawn
     """Pairs of the list are measured while values are left and where both sets are known; else the estimate counts.
 
     The parts are decided in turn, and only need the pairs whose better hit stays or is of the same part.
     """
-    rng, number, keeps, *_ = case
-    most = most if len(keeps) == 1 or most != 9 else 0  # the definition asks rules that the kernel no longer asks
+    rng, number, keeps, codes, _ = case
+    few = len(keeps) == 1 and not closest
+    most = most if few or most != 9 else 0  # the definition asks rules that the kernel no longer asks
     sets = [set(rng.integers(0, 9, rng.integers(1, 7)).tolist()) for _ in range(number)]
     known = rng.random(number) < 0.8
     listed = {
-        (hit, better): bool(rng.random() < 0.5) for hit in range(number) for better in range(hit) if rng.random() < 0.6
+        (hit, better): float(rng.choice([0, 0, 0.3, 0.5, 1]))
+        for hit in range(number)
+        for better in range(hit)
+        if rng.random() < 0.6
     }
+    leaders = np.array([rng.choice([hit, rng.integers(hit + 1)]) for hit in range(number)], np.int64)
     least = {pair: max(threshold, float(rng.choice([0, 0.6]))) for pair in sorted(listed)}
-    left, spent, shares, needed = most, {}, {}, {}
+    left, spent, shares = most, {}, {}
 
     def near(better, hit):
         nonlocal left
         if (hit, better) not in listed:
             return False
         if not (known[hit] and known[better]) or left <= 0:
-            spent[hit] = False
-            return listed[hit, better]
+            spent[hit, better], shares[hit, better] = False, listed[hit, better]
+            return listed[hit, better] > 0
         few, many = sorted([len(sets[hit]), len(sets[better])])
         if not (of_smaller or few / many >= least[hit, better]):
             return False
         left -= few + many
         shared = len(sets[hit] & sets[better])
         whole = few if of_smaller else few + many - shared
-        spent[hit], shares[hit], needed[hit] = True, shared / whole, least[hit, better]
-        return bool(shared and shared / whole >= needed[hit])
+        spent[hit, better], shares[hit, better] = True, shared / whole
+        return bool(shared and shared / whole >= least[hit, better])
 
-    of, by, heads = expected(case, near)
+    def closeness(rule, better, hit):
+        return shares[hit, better] if codes[rule] is None else 1
+
+    of, by, heads = expected(case, near, *((closeness, leaders) if closest else ()))
     values = np.array([value for own in sets for value in own], np.uint64)
     sizes = np.array([len(own) for own in sets], np.int64)
     starts = np.cumsum(sizes) - sizes
@@ -200,19 +209,19 @@ def test_sets(case, of_smaller, threshold, most, together):
             pairs = [(hit, other) for hit, other in pairs if other >= begin or of[other] < 0]
             bounds = np.searchsorted(np.array([hit for hit, _ in pairs], np.int64), np.arange(begin, end + 1))
             compared = bounds, *(np.array([by_pair[pair] for pair in pairs], float) for by_pair in (listed, least))
+            compared = *compared, leaders[begin:end]
             better = np.array([other for _, other in pairs], np.int64)
             found = collapse.by_sets((begin, end, groups), compared, *own, better, *rest)
             assert end == number or found == (0, 0)
         return found
 
-    assert run(in_parts, np.empty(0, np.int64), [most], case) == (of, by, heads)
+    assert run(in_parts, np.empty(0, np.int64), [most] * (1 + closest), case) == (of, by, heads)
     near_rule = next((rule for rule, own in enumerate(case[3]) if own is None), None)
     for hit in range(number):
         if by[hit] == near_rule and of[hit] >= 0:
-            assert verified[hit] == spent[hit]
-            if verified[hit]:
-                assert measured[hit] == shares[hit]
-                assert required[hit] == needed[hit]
+            assert verified[hit] == spent[hit, of[hit]]
+            assert measured[hit] == shares[hit, of[hit]]
+            assert required[hit] == least[hit, of[hit]]
 
 
 @given(asked())

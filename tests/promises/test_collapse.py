@@ -70,6 +70,7 @@ class Pool:
     signatures: Any
     matches: dict[str, list[list[bool]]]  # by what decides: "estimate" or "exact"
     values: dict[str, list[list[float]]]
+    contents: dict[str, list[object]]  # of which equal ones are equal documents
 
     def records(self, chosen):
         return [{"id": f"d{d}", "text": self.texts[d], "url": self.urls[d], "kind": self.kinds[d]} for d in chosen]
@@ -99,9 +100,20 @@ def pool(name):
     matches = scheme.matches(signatures[right], signatures[left]).reshape(POOL, POOL).tolist()
     estimates = scheme.estimate(signatures[right], signatures[left]).reshape(POOL, POOL).tolist()
     values = {"estimate": estimates, "exact": exact_values(scheme, texts)}
-    return Pool(
-        scheme, texts, urls, kinds, signatures, {"estimate": matches, "exact": exact_matches(scheme, texts)}, values
-    )
+    decided = {"estimate": matches, "exact": exact_matches(scheme, texts)}
+    contents = {"estimate": [row.tobytes() for row in signatures.rows], "exact": features_of(scheme, texts)}
+    return Pool(scheme, texts, urls, kinds, signatures, decided, values, contents)
+
+
+def features_of(scheme, texts):
+    """The features of each text, of both schemes of a combined one; of a checksum the text."""
+    if scheme.columns:
+        return texts
+    found = []
+    for shingling in filter(None, (scheme.shingling, scheme.second_shingling)):
+        features = shingling.features(texts)
+        found.append([(*features.values[begin:end].tolist(),) for begin, end in pairwise(features.offsets.tolist())])
+    return [*zip(*found, strict=True)]
 
 
 def exact_values(scheme, texts):
@@ -159,7 +171,7 @@ def rules_of(documents, rules, keeps):
     return [made[rule](keep) for rule, keep in zip(rules, keeps, strict=True)]
 
 
-def definition(documents, chosen, rules, keeps, verify):
+def definition(documents, chosen, rules, keeps, *, verify, representative):
     def matches(rule, better, hit):
         one, other = chosen[better], chosen[hit]
         if rules[rule] == "near":
@@ -167,7 +179,12 @@ def definition(documents, chosen, rules, keeps, verify):
         values = documents.column(rules[rule])
         return values[one] is not None and values[one] == values[other]
 
-    return by_definition(len(chosen), keeps, matches)
+    def closeness(rule, better, hit):
+        return documents.values[verify][chosen[better]][chosen[hit]] if rules[rule] == "near" else 1
+
+    contents = [documents.contents[verify][document] for document in chosen]
+    closest = (closeness, [*map(contents.index, contents)]) if representative == "closest" else ()
+    return by_definition(len(chosen), keeps, matches, *closest)
 
 
 def told(groups):
@@ -189,13 +206,20 @@ def told(groups):
 @pytest.mark.parametrize("name", SCHEMES)
 @pytest.mark.parametrize("verify", ["estimate", "exact"])
 @settings(max_examples=10)
-@given(case=asked(), top=st.none() | st.integers(1, 25), size=st.integers(1, 6))
-def test_equals_its_definition(name, verify, case, top, size):
+@given(
+    case=asked(),
+    top=st.none() | st.integers(1, 25),
+    size=st.integers(1, 6),
+    representative=st.sampled_from(["best-ranked", "closest"]),
+)
+def test_equals_its_definition(name, verify, case, top, size, representative):  # noqa: PLR0915, PLR0917 - in one case
     documents, (chosen, rules, keeps) = pool(name), case
     hits, by = documents.records(chosen), rules_of(documents, rules, keeps)
     number = len(chosen) if top is None else min(top, len(chosen))
-    of, broken, heads = definition(documents, chosen[:number], rules, keeps, verify)
-    ways = {"verify": verify, "top": top}
+    of, broken, heads = definition(
+        documents, chosen[:number], rules, keeps, verify=verify, representative=representative
+    )
+    ways = {"verify": verify, "top": top, "representative": representative}
     if verify == "estimate":
         ways["signatures"] = documents.signatures[np.array(chosen, np.int64)]
 
@@ -251,6 +275,10 @@ def test_equals_its_definition(name, verify, case, top, size):
         assert all(max(one) < min(other) for one, other in pairwise(ranks))
         assert {part.pages for part in parts} == {-(-(len(group.kept) + len(group.hidden)) // size)}
 
+    # Another representative hides the same hits, by the same rules.
+    best = collapse(hits, by, **ways | {"representative": "best-ranked"}).outcome
+    assert (best.kept, best.by.tolist(), best.groups) == (outcome.kept, broken, outcome.groups)
+
     # Turned off, all stay.
     off = collapse(hits, by, **ways, enabled=False)
     assert off.kept == [f"d{document}" for document in chosen[:number]]
@@ -289,13 +317,14 @@ def admitted(request, tmp_path_factory):
 
 
 @settings(max_examples=6)
-@given(case=asked(), top=st.none() | st.integers(1, 25))
-def test_it_does_not_matter_who_knows_the_hits(admitted, case, top):
+@given(case=asked(), top=st.none() | st.integers(1, 25), representative=st.sampled_from(["best-ranked", "closest"]))
+def test_it_does_not_matter_who_knows_the_hits(admitted, case, top, representative):
     (documents, texts, index), (chosen, rules, keeps) = admitted, case
+    both = {"top": top, "representative": representative}
     by, records, ids = rules_of(documents, rules, keeps), documents.records(chosen), [f"d{d}" for d in chosen]
     signed = documents.signatures[np.array(chosen, np.int64)]
     without = [{name: value for name, value in hit.items() if name != "text"} for hit in records]
-    estimated = told(collapse(records, by, signatures=signed, top=top, verify="estimate").page)
+    estimated = told(collapse(records, by, signatures=signed, **both, verify="estimate").page)
     for hits, ways in (
         (records, {"verify": "estimate"}),
         (without, {"signatures": signed}),
@@ -304,8 +333,8 @@ def test_it_does_not_matter_who_knows_the_hits(admitted, case, top):
         (ids, {"index": index}),
         (ids, {"index": texts, "verify": "estimate"}),
     ):
-        assert told(collapse(hits, by, top=top, **ways).page) == estimated
-    exact = told(collapse(records, by, top=top).page)
+        assert told(collapse(hits, by, **both, **ways).page) == estimated
+    exact = told(collapse(records, by, **both).page)
     for hits, ways in (
         (records, {"verify": "exact"}),
         (records, {"signatures": signed}),
@@ -314,16 +343,16 @@ def test_it_does_not_matter_who_knows_the_hits(admitted, case, top):
         (ids, {"index": texts}),
     ):
         if not (documents.scheme.columns and len(ways) and "verify" not in ways):  # whose fields no index keeps
-            assert told(collapse(hits, by, top=top, **ways).page) == exact
+            assert told(collapse(hits, by, **both, **ways).page) == exact
     for kept, expected in ((index, estimated), (texts, estimated if documents.scheme.columns else exact)):
         cache = JudgedSets()
         for _ in range(2):
-            found = collapse(ids, by, index=kept, top=top, cache=cache)
+            found = collapse(ids, by, index=kept, **both, cache=cache)
             assert told(found.page) == expected
-            assert found.unsigned == collapse(ids, by, index=kept, top=top).unsigned
+            assert found.unsigned == collapse(ids, by, index=kept, **both).unsigned
         assert (cache.hits, cache.misses) == (1, 1)
     if rules == ["near"]:
-        assert told(collapse(ids, by, signatures=signed, top=top).page) == estimated
+        assert told(collapse(ids, by, signatures=signed, **both).page) == estimated
 
 
 @pytest.mark.parametrize(

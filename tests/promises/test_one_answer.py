@@ -55,11 +55,12 @@ def admitted(folder, table, scheme, random, *, texts, representative):
     return [-1 if own == place else own for place, own in enumerate(kept)]
 
 
-def collapsed(table, scheme, expected):
+def collapsed(table, scheme, expected, representative):
     """What ranked hits are hidden for; as *expected* where they have no signature: no rule for texts compares these."""
     texts = [text or "" for text in table["text"].to_pylist()]
     hits = [{"id": place, "text": text} for place, text in enumerate(texts)]
-    found = collapse(hits, NearDuplicates(scheme=scheme), verify="exact").outcome.of.tolist()
+    by = NearDuplicates(scheme=scheme)
+    found = collapse(hits, by, verify="exact", representative=representative).outcome.of.tolist()
     return [
         own if there else known for own, there, known in zip(found, scheme.sign(texts).present, expected, strict=True)
     ]
@@ -79,8 +80,8 @@ def differing(folder, seeds, *, sites=False):
             "dedup": dedup(table, scheme=scheme, verify=verify, representative=representative).representatives.tolist(),
             "index": admitted(folder / str(seed), table, scheme, random, texts=texts, representative=representative),
         }
-        if verify == "exact" and representative == "best-ranked" and not scheme.columns and not sites:
-            answers["collapse"] = collapsed(table, scheme, expected)
+        if verify == "exact" and not scheme.columns and not sites:
+            answers["collapse"] = collapsed(table, scheme, expected, representative)
         dropped += sum(own >= 0 for own in expected)
         wrong += [(seed, scheme, name, found, expected) for name, found in answers.items() if found != expected]
     return wrong, dropped

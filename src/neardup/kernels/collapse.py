@@ -38,12 +38,18 @@ _WORD = np.uint64(6)
 _ONE = np.uint64(1)
 
 
-def _fold_by(first_match):
-    """Make the function that decides some hits, by a function that compares them under the rule ``near``.
+def _first(rows, more, terms, others, number, hit, better):  # noqa: ARG001 - as another named_match
+    """Name a removed hit for its best-ranked match."""
+    return better
+
+
+def _fold_by(first_match, named_match=_first):
+    """Make the function that decides some hits, by functions that compare them under the rule ``near``.
 
     ``first_match(rows, more, terms, others, number, hit)`` returns the first match of a hit among the *others*, or -1.
+    ``named_match(..., hit, better)`` returns the match that a removed hit is named for; *better* is the first.
     """
-    first_match = njit(first_match, forceinline=True)
+    first_match, named_match = njit(first_match, forceinline=True), njit(named_match, forceinline=True)
 
     @njit(forceinline=True)
     def fold(rows, more, terms, present, near, codes, keeps, table, part):
@@ -68,6 +74,8 @@ def _fold_by(first_match):
                     better = first_match(rows, more, terms, signed, comparable, hit)
                 matched[rule] = better
                 if better >= 0 and sizes[rule, begun[rule, better]] >= keeps[rule]:
+                    if rule == near:
+                        better = named_match(rows, more, terms, signed, comparable, hit, better)
                     of[hit], by[hit] = better, rule
                     break
             if of[hit] < 0:
@@ -297,41 +305,61 @@ def by_sentences(rows, terms, present, near, codes, keeps, table):
     return _fold_by_sentences(rows, _filters(rows), terms, present, near, codes, keeps, table, _all(present, keeps))
 
 
-def _first_by_sets(rows, more, terms, others, number, hit):
-    """Compare with the plausible better hits; both lists ascend."""
-    first, bounds, estimated, least, known, values, starts, sizes, table, measure, shares, needed, verified = more
+@njit(forceinline=True)
+def _match_by_sets(rows, more, terms, others, number, hit, better):
+    """Compare with the plausible better hits after *better*; both lists ascend.
+
+    Return the first match or, if *better* is that, the closest match: not after the hit's leader, if that matches, too.
+    """
+    first, bounds, estimated, least, leaders, known, values, starts, sizes, table, measure, shares, needed, verified = (
+        more
+    )
     size = sizes[hit]
     keys, owners = part_for(table, size)
     entered = False
     place = 0
+    seeks_first = better < 0
+    most = 0.0 if seeks_first else shares[hit]
+    last = leaders[hit - first] if leaders[hit - first] >= better >= 0 else hit
+    left = np.int64(not seeks_first)
     for entry in range(bounds[hit - first], bounds[hit - first + 1]):
         other = rows[entry]
+        if other > last:
+            break
         while place < number and others[place] < other:
             place += 1
         if place == number:
             break
-        if others[place] != other:
+        if others[place] != other or other <= better:
             continue
         both = known[hit] and known[other]
-        if measure == GIVEN or not both or terms[0] <= 0:
-            if estimated[entry] > 0.0:
-                shares[hit], needed[hit] = estimated[entry], least[entry]
-                verified[hit] = both and measure == GIVEN
+        measured = both and measure == GIVEN
+        value = estimated[entry]
+        if both and not measured and terms[left] > 0:
+            if not may_match(size, sizes[other], least[entry], measure):
+                continue
+            terms[left] -= size + sizes[other]
+            if not entered:
+                enter(values[starts[hit] : starts[hit] + size], keys, owners, hit)
+                entered = True
+            shared = shared_enough(hit, other, values, starts, sizes, keys, owners, hit, least[entry], measure)
+            value, measured = shared / denominator(size, sizes[other], shared, measure), True
+        if value > most:
+            shares[hit], needed[hit], verified[hit] = value, least[entry], measured
+            if seeks_first:
                 return other
-            continue
-        if not may_match(size, sizes[other], least[entry], measure):
-            continue
-        terms[0] -= size + sizes[other]
-        if not entered:
-            enter(values[starts[hit] : starts[hit] + size], keys, owners, hit)
-            entered = True
-        shared = shared_enough(hit, other, values, starts, sizes, keys, owners, hit, least[entry], measure)
-        if shared > 0:
-            shares[hit] = shared / denominator(size, sizes[other], shared, measure)
-            needed[hit] = least[entry]
-            verified[hit] = True
-            return other
-    return -1
+            better, most = other, value
+    return better
+
+
+def _first_by_sets(rows, more, terms, others, number, hit):
+    return _match_by_sets(rows, more, terms, others, number, hit, np.int64(-1))
+
+
+def _named_by_sets(rows, more, terms, others, number, hit, better):
+    if terms.size == 1:
+        return better
+    return _match_by_sets(rows, more, terms, others, number, hit, better)
 
 
 @kernel
@@ -341,7 +369,7 @@ def by_sets(part, pairs, sets, known, measure, found, rows, terms, present, near
     *part* is ``(begin, end, groups)``: the hits from *begin* to *end* are decided, in parts from the best to the last.
     *groups* (int64[3, rules, n]) are what earlier parts leave to later ones; the last part returns the numbers.
 
-    *pairs* are ``(bounds, estimated, least)``: the plausible better hits of hit ``begin + h`` are
+    *pairs* are ``(bounds, estimated, least, leaders)``: the plausible better hits of hit ``begin + h`` are
     ``rows[bounds[h]:bounds[h + 1]]``, ascending; hits that do not stay may be missing. The distinct *sets* of hits have
     meaning where *known*. The measure of the pair of ``rows[i]`` must be at least ``least[i]``. ``terms[0]`` is how
     many values may be compared in all; it is used up. A pair with an unknown set, or beyond that number, matches if it
@@ -349,6 +377,10 @@ def by_sets(part, pairs, sets, known, measure, found, rows, terms, present, near
     measure of each matching pair of known sets, and 0 for other pairs. *found* are ``(shares, needed, verified)``: for
     *verified* hits, ``shares[h]`` becomes the measure of a hit and the hit that it matches, and ``needed[h]`` the least
     measure of this pair.
+
+    With ``terms[1]``, how many more values may be compared, a removed hit is named for its closest match, by its
+    measure or else by what is *estimated*. Equal hits are named alike: ``leaders[h]`` is the first hit that equals hit
+    ``begin + h``; if it also matches one that stays, the closest match is not after it.
     """
     begin, end, _ = part
     widest = 0
@@ -359,6 +391,7 @@ def by_sets(part, pairs, sets, known, measure, found, rows, terms, present, near
     return _fold_by_sets(rows, more, terms, present, near, codes, keeps, table, part)
 
 
-_fold_by_minima, _fold_by_trials, _fold_by_fingerprints, _fold_by_sentences, _fold_by_sets = map(
-    _fold_by, (_first_by_minima, _first_by_trials, _first_by_fingerprints, _first_by_sentences, _first_by_sets)
+_fold_by_minima, _fold_by_trials, _fold_by_fingerprints, _fold_by_sentences = map(
+    _fold_by, (_first_by_minima, _first_by_trials, _first_by_fingerprints, _first_by_sentences)
 )
+_fold_by_sets = _fold_by(_first_by_sets, _named_by_sets)

@@ -10,6 +10,7 @@ from neardup.model.arrays import AnyPositions, Flags, Positions
 
 PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # the two documents of each pair, to whether they pass
 
+LEAST: Final = float(np.finfo(np.float64).tiny)  # the closeness of a match: 0 is no match
 _TOGETHER: Final = 256  # hits of a part
 _TESTED: Final = 1 << 18  # pairs that are tested at a time
 
@@ -69,16 +70,28 @@ def decided_in_parts(  # noqa: PLR0913, PLR0917 - the arguments of a kernel
     return found
 
 
-def matched_in_parts(match_pairs: PairTest, number: int) -> Callable[..., tuple[int, int]]:
-    """Return the kernel of a rule for *number* ranked hits that compares their signatures by *match_pairs*."""
+def matched_in_parts(
+    match_pairs: PairTest,
+    number: int,
+    closeness: Callable[[AnyPositions, AnyPositions], Any] | None = None,
+    leaders: Positions | None = None,
+) -> Callable[..., tuple[int, int]]:
+    """Return the kernel of a rule for *number* ranked hits that compares their signatures by *match_pairs*.
+
+    If a second term of the rule asks for the closest matches, these have the highest *closeness*. *leaders* are as in
+    ``neardup.kernels.collapse.by_sets``; by default no hits are equal.
+    """
     from neardup.kernels.collapse import GIVEN
 
+    firsts = np.arange(number) if leaders is None else leaders
     no_sets = np.empty(0, np.uint64), np.zeros(number, np.int64), np.zeros(number, np.int64)
     unknown, nothing = np.zeros(number, np.bool_), (np.empty(number), np.empty(number), np.empty(number, np.bool_))
 
     def compared(begin: int, end: int, staying: Positions) -> tuple[Any, ...]:
         later, better = pairs_of(np.arange(begin, end), staying, [match_pairs])
-        pairs = np.searchsorted(later, np.arange(begin, end + 1)), np.ones(len(better)), np.zeros(len(better))
+        close = np.ones(len(better)) if closeness is None else np.maximum(closeness(later, better), LEAST)
+        bounds = np.searchsorted(later, np.arange(begin, end + 1))
+        pairs = bounds, close, np.zeros(len(better)), firsts[begin:end]
         return pairs, no_sets, unknown, GIVEN, nothing, better
 
     def kernel(_: Any, *rest: Any) -> tuple[int, int]:  # the pairs take the place of rows

@@ -145,6 +145,16 @@ def test_what_decides_can_be_chosen(neardup, seen):
     assert "more from the same sites hidden" in by_site
 
 
+def test_repeats_are_listed_below_the_first_match_or_the_closest(neardup, tmp_path):
+    texts = ["two three four five six", "two three five six", "one two three four"]
+    lines = [json.dumps({"id": own, "text": text}) for own, text in zip("dca", texts, strict=True)]
+    (tmp_path / "words.jsonl").write_text("\n".join(lines))
+    neardup("index", "words.jsonl", "--to", "seen", "--search", "--shingle", "1", "--threshold", "0.5")
+    for ways, expected in (((), "matches a"), (("--representative", "closest"), "matches c")):
+        shown = neardup("search", "seen", "two", "--sort", "newest", "--all", *ways).out
+        assert [line.partition("; ")[2] for line in shown.splitlines() if "matches" in line] == [expected]
+
+
 def test_nothing_of_a_document_plays_tricks(neardup, seen):
     shown = neardup("search", "seen", "storm", "evil", "--all").out
     assert "\x1b" not in shown
@@ -196,6 +206,7 @@ def test_json_has_everything(neardup, seen):
         (["--top", "0"], "--top 0: the value must be"),
         (["--seconds", "0"], "--seconds 0: the value must be more than 0"),
         (["--collapse", "most"], "invalid choice"),
+        (["--representative", "first"], "invalid choice"),
         (["-harbour"], "an argument that begins with - is taken for an option; write -- before it"),
     ],
 )

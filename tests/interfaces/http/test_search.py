@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from neardup import Index
+from neardup import Index, MinHash
 from neardup.index import fulltext
 from neardup.interfaces.http.limits import Limits
 from neardup.model.answers import Answer
@@ -37,6 +37,35 @@ def test_searching_hides_repeats(serve, searched):
     off = ask.get("/v1/search", params={"q": "storm harbour", "collapse": "off", "size": 1, "page": 2}).json()
     assert (off["groups"], off["hidden"], off["pages"], len(off["results"])) == (2, 0, 2, 1)
     assert ask.get("/v1/search", params={"q": "nothing of the kind"}).json()["total"] == 0
+
+
+def test_repeats_are_listed_below_the_first_match_or_the_closest(serve, tmp_path):
+    texts = {
+        "a": "one two three four",
+        "b": "one two three five",  # 3 of 5 words in common with a
+        "c": "two three five six",
+        "d": "two three four five six",  # 3 of 6 with a, 4 of 5 with c
+    }
+    ids = [*texts]
+    with Index.create(tmp_path / "index", MinHash(shingle=1, threshold=0.5), texts=True) as index:
+        index.admit(ids[::-1], [*texts.values()][::-1])
+        Search.rebuild(index)
+    ask = serve(tmp_path / "index")
+    for ways, listed in (
+        ({}, {"a": ["b", "d"], "c": []}),
+        ({"representative": "best-ranked"}, {"a": ["b", "d"], "c": []}),
+        ({"representative": "closest"}, {"a": ["b"], "c": ["d"]}),
+    ):
+        told = ask.get("/v1/search", params={"q": "two", "sort": "newest", **ways}).json()["results"]
+        assert {one["shown"][0]["id"]: [repeat["id"] for repeat in one["repeats"]] for one in told} == listed
+        told = ask.post("/v1/collapse", {"hits": ids, **ways}).json()["results"]
+        assert {one["kept"][0]["id"]: [repeat["id"] for repeat in one["hidden"]] for one in told} == listed
+        assert {repeat["of"] for one in told for repeat in one["hidden"]} == {of for of, own in listed.items() if own}
+        page = ask.get("/", params={"q": "two", "sort": "newest", **ways}).text
+        assert page.count("Duplicates (1)") == 2 * (len(listed["c"]))
+        assert ("representative=closest&amp;sort=newest" in page) == (listed["c"] == ["d"])
+    assert ask.post("/v1/collapse", {"hits": ids, "representative": "first"}).status_code == 422
+    assert ask.get("/v1/search", params={"q": "two", "representative": "first"}).status_code == 422
 
 
 def test_what_is_admitted_is_found_and_what_is_removed_is_not(serve, searched, texts):

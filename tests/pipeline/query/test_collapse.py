@@ -19,6 +19,7 @@ from neardup import (
     SimHash,
     Trials,
     collapse,
+    dedup,
     explain,
 )
 from neardup.collapsing import Collapsed, JudgedSets
@@ -130,6 +131,53 @@ def test_strange_ids_are_not_there(index, name):
     assert found.kept == ["a", name]
     assert found.unsigned == 1
     assert found.page[1].id == group_id(name)
+
+
+WORDS = ["one two three four", "one two three five", "two three five six", "two three four five six"]
+BY_WORDS = NearDuplicates(scheme=MinHash(shingle=1, threshold=0.5))
+
+
+@pytest.mark.parametrize("verify", ["exact", "estimate"])
+def test_a_hidden_hit_is_named_for_the_best_ranked_match_or_for_the_closest(tmp_path, verify):
+    """The last text shares 3 of 6 words with the first, and 4 of 5 with the third; both are shown."""
+    ids, records = [*"abcd"], [{"id": own, "text": text} for own, text in zip("abcd", WORDS, strict=True)]
+    scheme = MinHash(shingle=1, threshold=0.4) if verify == "estimate" else BY_WORDS.scheme
+    by, cache, named = NearDuplicates(scheme=scheme), JudgedSets(), {}
+    with Index.create(tmp_path / "index", scheme, texts=True) as index:
+        index.admit(ids, WORDS)
+        for representative in ("best-ranked", "closest", "best-ranked"):
+            ways = {"verify": verify, "representative": representative}
+            found = collapse(records, by, **ways)
+            assert found.kept == ["a", "c"]
+            assert collapse(ids, index=index, cache=cache, **ways).page == collapse(ids, index=index, **ways).page
+            named[representative] = [[hit.id for hit in group.hidden] for group in found.page]
+            (last,) = [hit for group in found.page for hit in group.hidden if hit.id == "d"]
+            assert found.explain("d").hidden == last
+            if verify == "exact":
+                assert (last.value, last.threshold) == ((0.8 if last.of == "c" else 0.5), 0.5)
+            members = collapse(records, by, include=found.page[1].id, **ways)
+            assert [hit.id for group in members.page for hit in group.hidden] == named[representative][1]
+    assert named == {"best-ranked": [["b", "d"], []], "closest": [["b"], ["d"]]}
+    assert (cache.hits, cache.misses) == (1, 2)
+
+
+def test_values_that_are_equal_are_equally_close():
+    records = [{"id": own, "site": 1, "text": text} for own, text in zip("acd", [*WORDS[::2], WORDS[3]], strict=True)]
+    found = collapse(records, [SameValue("site", keep=2), BY_WORDS], representative="closest")
+    assert [(hit.id, hit.of) for group in found.page for hit in group.hidden] == [("d", "a")]
+
+
+def test_equal_hits_are_named_alike():
+    """The third text is hidden for the first; its copy would be closer to the fourth, which is shown, too."""
+    texts = ["a b c d e f", "p q r s", "a b c d x y", "a c d x y z w", "a b c d x y"]
+    records = [{"id": rank, "text": text} for rank, text in enumerate(texts)]
+    by = NearDuplicates(scheme=MinHash(shingle=1, threshold=0.4))
+    for representative in ("best-ranked", "closest"):
+        found = collapse(records, by, representative=representative)
+        assert found.kept == [0, 1, 3]
+        assert [(hit.id, hit.of) for group in found.page for hit in group.hidden] == [(2, 0), (4, 0)]
+        dropped = dedup(texts, scheme=by.scheme, representative=representative).representatives
+        assert dropped.tolist() == found.outcome.of.tolist()
 
 
 def test_a_cache_knows_sets_by_ids_order_rules_and_state(index):
@@ -283,6 +331,8 @@ def test_without_texts_there_is_no_evidence(tmp_path):
         {"cache": {}},
         {"verify": "none"},
         {"verify": True},
+        {"representative": "nearest"},
+        {"representative": None},
         {"id": 7},
     ],
     ids=str,

@@ -102,6 +102,31 @@ def test_what_lies_beyond_the_bounds_is_estimated_or_refused(index, monkeypatch,
     assert decided(collapse(["a", "b"], index=index, verify="estimate")) == [("b", False)]
 
 
+def test_beyond_the_bounds_the_closest_is_estimated_or_refused(monkeypatch):
+    """Ten hits match all five that are shown, of which the last is the closest."""
+    rng, words, by = (
+        np.random.default_rng(1),
+        [f"w{number}" for number in range(100)],
+        MinHash(shingle=1, threshold=0.5),
+    )
+    records = []
+    for rank, common in enumerate([68, 68, 68, 68, 82, *[99] * 10]):
+        own = [f"own{rank}x{number}" for number in range(100 - common)]
+        records.append({"id": rank, "text": " ".join([*rng.choice(words, common, replace=False), *own])})
+
+    def last(**ways):
+        found = collapse(records, NearDuplicates(scheme=by), **ways)
+        assert found.kept == [0, 1, 2, 3, 4]
+        return next((hit.of, hit.verified) for group in found.page for hit in group.hidden if hit.id == 14)
+
+    assert last(verify="exact", representative="closest") == (4, True)
+    monkeypatch.setattr(near_hits, "_FEATURES", 5_000)  # each comparison takes 200 of them
+    assert last(verify="exact") == (0, True)
+    assert last(representative="closest") == (4, False)
+    with pytest.raises(ParameterError, match="examine fewer hits"):
+        last(verify="exact", representative="closest")
+
+
 def test_the_value_of_what_is_estimated_is_the_estimate(tmp_path, monkeypatch):
     edited, scheme = ONE.replace(ONE.split()[0], "another", 1), MinHash(threshold=0.3)
     monkeypatch.setattr(near_hits, "_LONGEST", 4)
@@ -194,7 +219,8 @@ def edited(number):
 @pytest.mark.parametrize(
     "rules", [{"keep": 1}, {"keep": 3}, {"keep": 1, "field": "site"}, {"keep": 3, "field": "site"}]
 )
-def test_parts_decide_like_the_whole(tmp_path, monkeypatch, scheme, rules):
+@pytest.mark.parametrize("representative", ["best-ranked", "closest"])
+def test_parts_decide_like_the_whole(tmp_path, monkeypatch, scheme, rules, representative):
     texts = edited(60)
     records = [{"id": str(rank), "text": text, "site": rank % 29} for rank, text in enumerate(texts)]
     by = [NearDuplicates(scheme=scheme, keep=rules["keep"]), *([SameValue(rules["field"])] if "field" in rules else [])]
@@ -204,9 +230,10 @@ def test_parts_decide_like_the_whole(tmp_path, monkeypatch, scheme, rules):
         ways = [{}, {"index": index}] if scheme.recipe == index.scheme.recipe else [{}]
         for together in (256, 7):
             monkeypatch.setattr(ranked_parts, "_TOGETHER", together)
-            found.append([decided(collapse(records, by, **way)) for way in ways])
+            every = [collapse(records, by, **way, representative=representative) for way in ways]
+            found.append([(decided(one), matched(one)) for one in every])
     assert found[0] == found[1]
-    assert found[0][0]
+    assert found[0][0][0]
 
 
 @pytest.mark.parametrize("keep", [1, 100])
@@ -295,12 +322,14 @@ def test_without_signatures_nothing_is_compared():
     "scheme", [FracMinHash(threshold=0.7), Combined(MinHash(), SimHash())], ids=lambda own: own.name
 )
 @pytest.mark.parametrize("keep", [1, 3])
-def test_parts_of_hits_are_estimated_like_the_whole(monkeypatch, scheme, keep):
+@pytest.mark.parametrize("representative", ["best-ranked", "closest"])
+def test_parts_of_hits_are_estimated_like_the_whole(monkeypatch, scheme, keep, representative):
     texts = edited(60)
     records = [{"id": str(rank), "text": text, "site": rank % 29} for rank, text in enumerate(texts)]
     by, found = [NearDuplicates(scheme=scheme, keep=keep), SameValue("site")], []
     for together in (256, 7):
         monkeypatch.setattr(ranked_parts, "_TOGETHER", together)
-        found.append(decided(collapse(records, by, verify="estimate")))
+        one = collapse(records, by, verify="estimate", representative=representative)
+        found.append((decided(one), matched(one)))
     assert found[0] == found[1]
-    assert found[0]
+    assert found[0][0]

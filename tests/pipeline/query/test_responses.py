@@ -95,6 +95,15 @@ def test_a_hit_is_listed_under_the_one_that_it_matches():
     assert answer["neardup"]["groups"] == 1
 
 
+def test_a_hit_may_be_listed_under_the_closest_one():
+    texts = ["one two three four", "two three five six", "two three four five six"]
+    given = response(*(hit(name, 1, text) for name, text in zip("abc", texts, strict=True)))
+    by = NearDuplicates(scheme=MinHash(shingle=1, threshold=0.5))
+    for representative, listed in {"best-ranked": [["c"], []], "closest": [[], ["c"]]}.items():
+        answer = collapse_response(given, by, representative=representative)
+        assert (ids(answer), duplicates(answer)) == (["a", "b"], listed)
+
+
 def test_kept_hits_of_a_page_stay_in_the_order_of_the_engine():
     hits = [hit(str(rank), 9 - rank, None, site=site) for rank, site in enumerate("abab")]
     assert ids(collapse_response(response(*hits), SameValue("site", keep=2))) == ["0", "1", "2", "3"]

@@ -761,6 +761,23 @@ def test_the_same_hits_in_another_order_are_another_set(tmp_path):
                 assert [own.id for group in groups for own in group.repeats] == [worse]
 
 
+def test_the_representative_changes_only_what_repeats_are_listed_below(sample):
+    """Some of the bundled documents have a closer match than the best-ranked."""
+    moved = 0
+    for query in ("the", "said", "a"):
+        first, closest = (
+            sample.answer(query, size=100, threshold=0.3, representative=way).results
+            for way in ("best-ranked", "closest")
+        )
+        assert [group.shown for group in first] == [group.shown for group in closest]
+        named = [{own.id: own for group in some for own in group.repeats} for some in (first, closest)]
+        assert named[0].keys() == named[1].keys()
+        assert all(named[0][own].value <= named[1][own].value for own in named[0])
+        assert all(own.of in {hit.id for hit in group.shown} for group in closest for own in group.repeats)
+        moved += sum(named[0][own].of != named[1][own].of for own in named[0])
+    assert moved
+
+
 def test_what_was_judged_is_remembered(sample):
     sample.answer("the market")
     before = sample.judged.hits
@@ -774,6 +791,8 @@ def test_what_was_judged_is_remembered(sample):
         {"collapse": "nearly"},
         {"collapse": "site", "threshold": 0.5},
         {"collapse": "exact", "verify": "exact"},
+        {"representative": "first"},
+        {"collapse": "site", "representative": "first"},
         {"threshold": 2},
         {"keep": 0},
         {"page": 0},

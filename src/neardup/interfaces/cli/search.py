@@ -34,6 +34,8 @@ query QUERY ...: words that a document must all contain; "words in double quotes
 --threshold T: least measure of a near duplicate (default: that of the index's scheme)
 --verify exact|estimate: what decides about near duplicates: their texts, all of them, or the estimate of their
   signatures (default: the texts, unless there are too many)
+--representative best-ranked|closest=best-ranked: which result hides a near duplicate that matches several: the first of
+  them, or the closest
 --keep N=1: the number of results shown per group
 --include GROUP: show the members of a group only
 --top N=100: how many hits are examined: the best or, with --sort newest, the newest
@@ -46,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.pipeline.query.search import Search
 
-    names = "page size collapse threshold keep include top seconds verify sort site"
+    names = "page size collapse threshold keep include top seconds verify representative sort site"
     with opened(arguments, "r") as index, Search.open(index) as search:
         answer, behind = search.answer(query, **chosen(arguments, names)), search.behind
     if arguments.json:

@@ -10,6 +10,7 @@ from neardup.interfaces.http.problems import INVALID, Refusal
 from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import signatures_of
+from neardup.model.policy import Representative
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.collapse import collapse as collapsed_hits
 from neardup.pipeline.query.near_hits import HitVerify
@@ -77,7 +78,8 @@ class CollapseBody(Input):
     *by* lists rules, which are applied in turn. Only the first *top* hits are examined. A page has *size* groups, or
     all. *include* lists the members of one group instead. With *enabled* off, all hits are kept. *recipe* is the recipe
     of the signatures. *verify*: "exact" compares texts, of the hits or of the index, and fails where one is missing;
-    "estimate" compares signatures; null compares texts where there are any, and signatures elsewhere.
+    "estimate" compares signatures; null compares texts where there are any, and signatures elsewhere. *representative*:
+    a hidden near duplicate is in the group of the best-ranked kept hit that it matches, or of the closest.
     """
 
     hits: batch(Id | RankedHit, least=0)  # type: ignore[valid-type]
@@ -89,6 +91,7 @@ class CollapseBody(Input):
     include: GroupId | None = None
     recipe: str | None = None
     verify: HitVerify | None = None
+    representative: Representative = "best-ranked"
 
 
 class KeptHit(msgspec.Struct):
@@ -162,6 +165,7 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
         size=given.size,
         include=None if given.include is None else int(given.include),
         verify=given.verify,
+        representative=given.representative,
         **known,
     )
     results = [

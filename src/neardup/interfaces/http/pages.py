@@ -61,6 +61,7 @@ def search_page(service: Service, given: PageQuery) -> bytes:
         size=SIZE,
         collapse=given.rule if given.collapses else "off",
         threshold=None if own else thresholds.get(given.strictness),
+        representative=given.representative,
         include=given.include,
         sort=given.sort,
         site=given.site,

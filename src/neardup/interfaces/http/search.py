@@ -8,6 +8,7 @@ from neardup.interfaces.http.problems import NO_SEARCH, Refusal
 from neardup.interfaces.http.requests import GroupId, Input, Number, Page, Query, Site, Size, Threshold
 from neardup.interfaces.http.service import Service
 from neardup.model.answers import Answer
+from neardup.model.policy import Representative
 from neardup.pipeline.query.near_hits import HitVerify
 from neardup.pipeline.query.search import TOP, Collapsing, Search, Sort, has_table
 
@@ -24,7 +25,8 @@ class SearchQuery(Input):
     nothing. The *keep* best of each group are shown. *include* lists the members of one group. The first *top* hits are
     examined. *verify*: "exact" compares the texts of near duplicates, "estimate" their signatures; by default texts
     are compared unless there are too many. *sort* "newest" lists those first that were admitted last. *site*: only
-    documents of this host, without "www.".
+    documents of this host, without "www.". *representative*: a near duplicate is listed below the best-ranked result
+    that it matches, or below the closest.
     """
 
     q: Query
@@ -38,6 +40,7 @@ class SearchQuery(Input):
     sort: Sort = "score"
     site: Site | None = None
     verify: HitVerify | None = None
+    representative: Representative = "best-ranked"
 
 
 def search_table(service: Service) -> Search:

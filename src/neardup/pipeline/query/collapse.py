@@ -21,6 +21,7 @@ from neardup.model.errors import (
     require_whole,
 )
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
+from neardup.model.policy import Representative, require_representative
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.hits import Hits, PlacedHits
@@ -257,6 +258,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     include: int | None = None,
     cache: JudgedSets | None = None,
     verify: HitVerify | None = None,
+    representative: Representative = "best-ranked",
 ) -> Collapsed:
     """Hide each ranked hit that matches a better-ranked hit that is kept.
 
@@ -282,6 +284,10 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     ``"estimate"``: the signatures only. If there are *signatures*, or *index* has the id, the text of a record only
     counts if it is the text that was signed.
 
+    *representative* chooses the kept hit that a near duplicate is recorded with, and in whose group it is, of all that
+    it matches: the ``"best-ranked"``, or the ``"closest"``, the one with the highest ``value``, measured or estimated
+    (the best-ranked of equally close ones). It has no effect on which hits are kept.
+
     No hits return no groups. Raises ``ParameterError``, ``DataError`` for an invalid hit or value, and
     ``RecipeMismatch`` for signatures of another recipe.
     """
@@ -295,6 +301,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     require(isinstance(id, str), "id", id, "must be the name of a field")
     if verify is not None:
         require_choice("verify", verify, ("exact", "estimate"), "must be exact, estimate or None")
+    require_representative(representative)
     given = hits if isinstance(hits, PlacedHits) else Hits(hits, id, index)
     requested = _RequestedPage(
         page=require_whole("page", page, 1),
@@ -311,7 +318,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     number = number if top is None else min(number, require_whole("top", top, 1))
     require_flag("enabled", enabled)
 
-    asked = AskedHits(given, number, signatures, index, verify)
+    asked = AskedHits(given, number, signatures, index, verify, representative == "closest")
     if not enabled:
         judged = Judged(alone(number), None, [None] * len(rules))
     elif index is None:
@@ -324,7 +331,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
             if cache is None or digest is None:
                 judged = _judged(rules, asked)
             else:
-                key = (*index.state, *rules, verify, digest)
+                key = (*index.state, *rules, verify, representative, digest)
                 judged = cache.judged(key, lambda: _judged(rules, asked))
     return Collapsed(given, judged, rules, requested, index)
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 from msgspec import Struct
 
 from neardup.decisions.evidence import SET_MEASURES, Shares, WeightedSets, exact_measure
+from neardup.decisions.exact import leaders_by_content
 from neardup.index.disk.reader import Places
 from neardup.kernels.collapse import GIVEN
 from neardup.model.arrays import Features, Flags, Positions, Signatures, require_same_recipe
@@ -23,7 +24,7 @@ from neardup.pipeline.query.rules import NearDuplicates
 from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
 from neardup.schemes.plausibility import PlausiblePairs
-from neardup.schemes.ranked_parts import PairTest, decided_in_parts
+from neardup.schemes.ranked_parts import LEAST, PairTest, decided_in_parts, matched_in_parts
 from neardup.schemes.scheme import Scheme
 from neardup.schemes.signing import signed_features
 from neardup.schemes.thresholds import require_texts, thresholds_of
@@ -67,18 +68,22 @@ class NearHits(Struct):
 
     def require_verified(self) -> None:
         """Raise ``ParameterError`` if there was too much to compare."""
-        if self.found is not None and self.ranked.terms[0] <= 0:
+        if self.found is not None and self.ranked.terms.min() <= 0:
             raise ParameterError("verify", "exact", _TOO_MUCH)
 
 
 class AskedHits(Struct):
-    """The first *number* hits, all that may know of them, and what is to decide; see ``collapse``."""
+    """The first *number* hits, all that may know of them, and what is to decide; see ``collapse``.
+
+    Each hidden hit is named for the *closest* match, or for the best-ranked.
+    """
 
     given: Hits
     number: int
     signatures: Signatures | None
     index: Index | None
     verify: HitVerify | None
+    closest: bool
 
 
 def near_hits(rule: NearDuplicates, asked: AskedHits) -> NearHits:
@@ -90,28 +95,28 @@ def near_hits(rule: NearDuplicates, asked: AskedHits) -> NearHits:
     index, verify = asked.index, asked.verify
     scheme = _scheme(rule, index if signatures is None else None)
     if signatures is None and index is None:
-        return _signed_here(scheme, rule, given, number, verify)
+        return _signed_here(scheme, rule, asked)
     texts: _Texts | None = None
     if signatures is not None:
         require_same_recipe(scheme.recipe, signatures.recipe)
         signed = signatures if len(signatures.rows) == number else signatures[:number]
         if verify is None and not given.records:  # nothing to compare but these
-            return _by_estimate(scheme, signed)
+            return _by_estimate(scheme, signed, asked)
     elif index is not None:
         places = given.places(index, number)
         signed, features = _with_new(index.signatures_at(places), places < 0, scheme, rule, given)
         if index.keeps_texts:
             texts = _KeptTexts(index, scheme, places, features)
     if verify == "estimate":
-        return _by_estimate(scheme, signed)
+        return _by_estimate(scheme, signed, asked)
     if not scheme.columns:
         texts = texts or _signed_texts(scheme, rule, given, signed)
         if texts is not None:
-            return _ComparedParts(scheme, signed, texts, verify=verify).hits()
+            return _ComparedParts(scheme, signed, texts, asked).hits()
     if verify == "exact" and np.count_nonzero(signed.present) > 1:  # otherwise there is nothing to compare
         lacking = _OTHER_TEXTS if given.has_field(rule.text) else _NO_TEXTS
         raise ParameterError("verify", verify, _NO_FIELDS.format(scheme.name) if scheme.columns else lacking)
-    return _by_estimate(scheme, signed)
+    return _by_estimate(scheme, signed, asked)
 
 
 def _scheme(rule: NearDuplicates, index: Index | None) -> Scheme:
@@ -154,8 +159,9 @@ def _with_new(
     return Signatures(rows, np.where(new, own.present, signed.present), signed.recipe), features
 
 
-def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int, verify: HitVerify | None) -> NearHits:
+def _signed_here(scheme: Scheme, rule: NearDuplicates, asked: AskedHits) -> NearHits:
     """Sign hits by the texts or fields of their records, which also decide."""
+    given, number, verify = asked.given, asked.number, asked.verify
     if scheme.columns:
         named = _signed_fields(scheme, rule, given)
         fields = pa.table({name: text_column(given.values(field, number), name) for name, field in named.items()})
@@ -163,19 +169,25 @@ def _signed_here(scheme: Scheme, rule: NearDuplicates, given: Hits, number: int,
         if verify != "estimate":
             nothing = Features(np.empty(0, np.uint64), np.zeros(len(signed) + 1, np.int64))
             equal = partial(scheme.same_content, fields)
-            compared = _ComparedParts(scheme, signed, _GivenTexts(scheme, nothing), equal)
+            compared = _ComparedParts(scheme, signed, _GivenTexts(scheme, nothing), asked, equal)
             return compared.hits(np.ones(len(signed), np.bool_))
-        return _by_estimate(scheme, signed)
+        return _by_estimate(scheme, signed, asked)
     column = text_column(given.values(rule.text, number), rule.text)
     if verify == "estimate":
-        return _by_estimate(scheme, scheme.sign(column))
+        return _by_estimate(scheme, scheme.sign(column), asked)
     features, signed = signed_features(scheme, column)
-    return _ComparedParts(scheme, signed, _GivenTexts(scheme, features), verify=verify).hits()
+    return _ComparedParts(scheme, signed, _GivenTexts(scheme, features), asked).hits()
 
 
-def _by_estimate(scheme: Scheme, signed: Signatures) -> NearHits:
+def _by_estimate(scheme: Scheme, signed: Signatures, asked: AskedHits) -> NearHits:
     require_texts(scheme, "the texts of hits")
-    return NearHits(scheme, signed, scheme.ranked_rule(signed))
+    ranked = scheme.ranked_rule(signed)
+    if asked.closest:
+        leaders = np.arange(len(signed))
+        leaders_by_content([row.tobytes() for row in signed.rows], leaders.tolist(), leaders)
+        answers = partial(scheme.match_pairs, signed), len(signed), partial(scheme.estimate_pairs, signed)
+        ranked = RankedRule(matched_in_parts(*answers, leaders), _NO_ROWS, np.ones(2, np.int64))
+    return NearHits(scheme, signed, ranked)
 
 
 def _signed_texts(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Signatures) -> "_Texts | None":
@@ -205,19 +217,21 @@ class _ComparedParts:
         scheme: Scheme,
         signed: Signatures,
         texts: _Texts,
+        asked: AskedHits,
         same: PairTest | None = None,
-        verify: HitVerify | None = None,
     ) -> None:
-        self._scheme, self._signed, self._texts, self._same, self._verify = scheme, signed, texts, same, verify
+        self._scheme, self._signed, self._texts, self._same = scheme, signed, texts, same
+        self._verify, self._closest = asked.verify, asked.closest
         self._thresholds = thresholds_of(scheme)
         self._measure = SET_MEASURES.get(exact_measure(scheme.rule), GIVEN)
         self._found = *np.ones((2, len(signed))), np.zeros(len(signed), np.bool_)
         self._asked, self._contents = 0, dict[object, int]()  # the different ones of the first hits that stay
+        self._leaders, self._firsts = np.arange(len(signed)), dict[bytes, int]()  # of equal hits
 
     def hits(self, verified: Flags | None = None) -> NearHits:
         """Return the input of the rule; *verified* replaces what the kernel finds out."""
         *measures, own = self._found
-        ranked = RankedRule(self, _NO_ROWS, np.array([_FEATURES]))
+        ranked = RankedRule(self, _NO_ROWS, np.full(1 + self._closest, _FEATURES))
         return NearHits(self._scheme, self._signed, ranked, (*measures, own if verified is None else verified))
 
     def __call__(  # noqa: PLR0913, PLR0917 - the arguments of a kernel
@@ -239,7 +253,8 @@ class _ComparedParts:
             if self._same is not None:
                 same = self._same(later, better)
                 later, better = later[same], better[same]
-            pairs = np.searchsorted(later, np.arange(begin, end + 1)), *self._compared(later, better)
+            bounds, compared = np.searchsorted(later, np.arange(begin, end + 1)), self._compared(later, better)
+            pairs = bounds, *compared, self._leaders[begin:end]
             return pairs, self._texts.sets.arrays, self._texts.known, self._measure, self._found, better
 
         return decided_in_parts(compared, terms, present, near, codes, keeps, table)
@@ -249,26 +264,32 @@ class _ComparedParts:
 
         Each call has the hits of the one before, and more.
         """
-        sets, rows = self._texts.sets, self._signed.rows
-        if isinstance(sets, WeightedSets):
+        if isinstance(self._texts.sets, WeightedSets):
             return hits
         for hit in hits[self._asked :].tolist():
-            content: object = hit
-            if self._texts.known[hit]:
-                own = sets.values[sets.starts[hit] : sets.starts[hit] + sets.sizes[hit]]
-                digest = blake2b(own.tobytes(), digest_size=16)
-                digest.update(rows[hit].tobytes())
-                content = digest.digest()
-            self._contents.setdefault(content, hit)
+            self._contents.setdefault(self._digest(hit) if self._texts.known[hit] else hit, hit)
         self._asked = len(hits)
         return np.fromiter(self._contents.values(), np.int64)
+
+    def _digest(self, hit: int) -> bytes:
+        sets = self._texts.sets
+        own = sets.values[sets.starts[hit] : sets.starts[hit] + sets.sizes[hit]]
+        return blake2b(own.tobytes() + self._signed.rows[hit].tobytes(), digest_size=16).digest()
+
+    def _read(self, ranks: Positions) -> None:
+        """Read the texts of hits that are needed, and make the sets distinct; before that, find equal hits."""
+        self._texts.read(ranks)
+        sets, known = self._texts.sets, ranks[self._texts.known[ranks]]
+        for hit in sets.repeating(known).tolist() if self._closest else ():
+            self._leaders[hit] = self._firsts.setdefault(self._digest(hit), hit)
+        sets.make_distinct(known)
 
     def _compared(self, later: Positions, better: Positions) -> tuple[Shares, Shares]:
         """Return the measures or estimates of pairs, and what these need."""
         scheme, signed, known, sets = self._scheme, self._signed, self._texts.known, self._texts.sets
         ranks = np.unique(np.concatenate([later, better]))
-        self._texts.read(ranks)
-        if self._verify == "exact" and not known[ranks].all():
+        self._read(ranks)
+        if self._verify == "exact" and self._same is None and not known[ranks].all():
             rank = int(ranks[np.argmin(known[ranks])])
             raise ParameterError("verify", self._verify, _NO_TEXT.format(rank))
         least: Shares = self._thresholds.of(later, better, sets.smaller(later, better))
@@ -278,6 +299,8 @@ class _ComparedParts:
             estimated[unknown] = (
                 scheme.estimate_pairs(signed, later[unknown], better[unknown]) >= scheme.short_threshold
             )
+        if self._closest:
+            estimated *= np.maximum(scheme.estimate_pairs(signed, later, better), LEAST)
         if isinstance(sets, WeightedSets):
             measured = np.flatnonzero(known[later] & known[better])
             cosines = sets.cosines(later[measured], better[measured])
@@ -293,8 +316,7 @@ class _GivenTexts:
         self.known = self.sets.sizes > 0
 
     def read(self, ranks: Positions) -> None:
-        """Make the sets of these hits distinct."""
-        self.sets.make_distinct(ranks)
+        """Do nothing: all texts are at hand."""
 
 
 class _KeptTexts:
@@ -315,11 +337,10 @@ class _KeptTexts:
             positions = np.arange(1, self._made)
         self.sets = feature_sets(scheme, self._buffer.features(), positions)
         self.known = self.sets.sizes > 0
-        self.sets.make_distinct(np.flatnonzero(self.known))
         self._asked = self.known.copy()
 
     def read(self, ranks: Positions) -> None:
-        """Make the sets of these hits distinct, and read texts that are needed for that."""
+        """Read the texts of these hits that are needed."""
         missing = ranks[~self._asked[ranks]]
         self._asked[missing] = True
         read = 0
@@ -339,4 +360,3 @@ class _KeptTexts:
         self.sets.add(self._buffer.features(), made, self._made + np.arange(read))
         self._made += read
         self.known[made] &= self.sets.sizes[made] > 0
-        self.sets.make_distinct(made[self.known[made]])

@@ -6,6 +6,7 @@ from typing import Any, Final
 from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, kind_of, require, require_flag, require_kind
 from neardup.model.hits import HiddenHit, Hit
+from neardup.model.policy import Representative
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.query.collapse import Collapsed, collapse, rules_of
 from neardup.pipeline.query.near_hits import HitVerify
@@ -29,6 +30,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     include: int | None = None,
     cache: JudgedSets | None = None,
     verify: HitVerify | None = None,
+    representative: Representative = "best-ranked",
     name: str = "duplicates",
 ) -> dict[str, Any]:
     """Collapse the hits of a search response; return a response of the same form, and leave the given one unchanged.
@@ -84,6 +86,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
         include=include,
         cache=cache,
         verify=verify,
+        representative=representative,
     )
     shown = _shown(collapsed, given, name if include is None else None)
     return {**response, "hits": {**outer, "hits": shown}, OURS: collapsed.numbers}

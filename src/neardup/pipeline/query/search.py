@@ -33,6 +33,7 @@ from neardup.model.errors import (
     require_whole,
 )
 from neardup.model.hits import GROUP_PATTERN, HiddenHit
+from neardup.model.policy import Representative
 from neardup.model.query import Term, terms_of, written
 from neardup.pipeline.index.fields import field_values, moment_of
 from neardup.pipeline.index.index import Index
@@ -341,6 +342,7 @@ class Search(AbstractContextManager["Search"]):
         site: str | None = None,
         seconds: float = SECONDS,
         verify: HitVerify | None = None,
+        representative: Representative = "best-ranked",
     ) -> Answer:
         """Find documents, collapse the first *top* hits, and return a page of *size* groups with the parts to show.
 
@@ -348,7 +350,8 @@ class Search(AbstractContextManager["Search"]):
         scheme (``at_threshold``); ``"exact"`` duplicates, with the same text; hits of the same ``"site"``; or nothing,
         ``"off"``. Of each group, the *keep* best are shown. *include*, the id of a group, lists its members instead,
         *size* per page. *sort* and *site* are as in ``find``; of duplicates the newest one is then shown. Near
-        duplicates are verified on the texts unless *verify* is ``"estimate"``: see ``collapse``.
+        duplicates are verified on the texts unless *verify* is ``"estimate"``; each is listed below the best-ranked hit
+        that it matches, or with *representative* ``"closest"`` below the closest: see ``collapse``.
 
         Raises ``ParameterError`` and ``QueryTimeout``.
         """
@@ -366,7 +369,8 @@ class Search(AbstractContextManager["Search"]):
                 rule: Rule = SameValue(collapse, keep=keep)
             else:
                 rule = NearDuplicates(scheme=None if threshold is None else scheme, keep=keep)
-            collapsed = self._collapsed(ranked, collapse, rule, verify, page=page, size=size, include=group)
+            shows = {"page": page, "size": size, "include": group, "representative": representative}
+            collapsed = self._collapsed(ranked, collapse, rule, verify, shows)
             shown = [kept.rank for group in collapsed.page for kept in group.kept]
             hidden = [hidden.rank for group in collapsed.page for hidden in group.hidden]
             of = collapsed.outcome.of.tolist()
@@ -443,7 +447,7 @@ class Search(AbstractContextManager["Search"]):
         return self._store.strings("text", places, REACH + 1)
 
     def _collapsed(
-        self, ranked: "_Ranked", collapse: Collapsing, rule: Rule, verify: HitVerify | None, **page: Any
+        self, ranked: "_Ranked", collapse: Collapsing, rule: Rule, verify: HitVerify | None, page: dict[str, Any]
     ) -> Collapsed:
         page["enabled"] = collapse != "off" and len(ranked.places) > 0
         if isinstance(rule, SameValue):

@@ -13,6 +13,7 @@ from neardup.interfaces.http.views.entries import entry
 from neardup.interfaces.wording.answers import advice_of, because, hidden_of, total_of
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, Snippet
 from neardup.model.errors import counted
+from neardup.model.policy import Representative
 from neardup.pipeline.query.search import Sort, site_of
 
 Way = Literal["near", "exact", "site"]
@@ -25,7 +26,7 @@ _VALUE: Final = 200  # characters
 _WAYS: Final[dict[Way, str]] = {"near": "near-duplicate", "exact": "exact", "site": "same site"}
 _SORTS: Final[dict[Sort, str]] = {"score": "best first", "newest": "newest first"}
 _STATES: Final = {"hidden": "hidden", "shown": "shown"}
-_HOW: Final = ("rule", "strictness", "repeats", "sort", "site")
+_HOW: Final = ("rule", "strictness", "representative", "repeats", "sort", "site")
 _IN_ORDER: Final = ("q", *_HOW, "include", "page", "from_page")  # of a URL
 
 
@@ -36,6 +37,7 @@ class PageQuery(Input):
     page: Page = 1
     rule: Way = "near"
     strictness: Step = "default"
+    representative: Representative = "best-ranked"
     repeats: Literal["hidden", "shown"] = "hidden"
     sort: Sort = "score"
     site: Site | None = None
