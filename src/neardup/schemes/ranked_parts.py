@@ -10,7 +10,7 @@ from neardup.model.arrays import AnyPositions, Flags, Positions
 
 PairTest = Callable[[AnyPositions, AnyPositions], Flags]  # the two documents of each pair, to whether they pass
 
-LEAST: Final = float(np.finfo(np.float64).tiny)  # the closeness of a match: 0 is no match
+LEAST: Final = float(np.finfo(np.float64).tiny)  # of the closeness of a match; 0 means that a pair does not match
 _TOGETHER: Final = 256  # hits of a part
 _TESTED: Final = 1 << 18  # pairs that are tested at a time
 

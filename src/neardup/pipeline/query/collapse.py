@@ -286,7 +286,8 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
 
     *representative* chooses the kept hit that a near duplicate is recorded with, and in whose group it is, of all that
     it matches: the ``"best-ranked"``, or the ``"closest"``, the one with the highest ``value``, measured or estimated
-    (the best-ranked of equally close ones). It has no effect on which hits are kept.
+    (the best-ranked of equally close ones). Without other rules, equal hits are recorded with the same hit. It has no
+    effect on which hits are kept.
 
     No hits return no groups. Raises ``ParameterError``, ``DataError`` for an invalid hit or value, and
     ``RecipeMismatch`` for signatures of another recipe.
