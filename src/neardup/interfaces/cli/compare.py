@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from neardup.sources.document import NamedText
 
 _MOST = 64 << 20  # bytes of a text; comparing two needs about thirty times as much memory
-_CONTEXT = 80
+_CONTEXT, _ON_A_PAGE = 80, 2_000  # shown characters at each end of a shared passage
 _PIECES = 120  # pieces of a text on the terminal; a page has all
 
 USAGE = f"""
@@ -33,7 +33,7 @@ b TEXT_B: the text to compare it with, given in the same way
 --json: print everything as JSON, spans as character offsets
 --html PATH: write the comparison as a page, too; - is standard output
 --force: replace a page that exists
---context N: characters shown at each end of a shared passage (default: {_CONTEXT}, on a page 2,000)
+--context N: characters shown at each end of a shared passage (default: {_CONTEXT}, on a page {_ON_A_PAGE:,})
 {VIEW}
 {SCHEME}
 """
@@ -63,10 +63,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold(is_compiled)
     found = compare(one.text, other.text, schemes)
     if html is not None:
-        from neardup.interfaces.pages.comparison import comparison_page
-
-        bounds = {} if context is None else {"context": context}
-        page = comparison_page((one.name, other.name), (one.text, other.text), found, **bounds)
+        page = page_of(found, one, other, _ON_A_PAGE if context is None else context)
         write_file(html, page, PAGES, force=arguments.force)
     if arguments.json:
         print_json({"a": _about(one), "b": _about(other), **found.as_dict()})
@@ -95,6 +92,14 @@ def _texts(arguments: argparse.Namespace) -> "tuple[NamedText, NamedText]":
 
 def _about(source: "NamedText") -> dict[str, str | int]:
     return {"name": printable(source.name), "characters": len(source.text), "replaced": source.replaced}
+
+
+def page_of(found: "Comparison", one: "NamedText", other: "NamedText", context: int) -> bytes:
+    """Render a comparison as a page that needs nothing else; names and texts are escaped."""
+    from neardup.interfaces.pages.templates import render
+
+    shown = excerpts_of(found, one.text, other.text, context)
+    return render("compared", found=found, sides=list(zip((one.name, other.name), shown, strict=True)))
 
 
 def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Comparison", context: int) -> None:
