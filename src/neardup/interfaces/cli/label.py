@@ -2,6 +2,7 @@
 
 import argparse
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from neardup.pipeline.labels.labelling import Labelling, PairSource
-    from neardup.sources.collection import Collection
+    from neardup.sources.record_faults import Rejected
 
 _COMPARE = "compare"
 _FILES = (".jsonl", ".ndjson")
@@ -28,6 +29,7 @@ _SAMPLE = 20_000
 _SHOWN: dict[str, Any] = {"context": 80, "characters": 1_500}  # of each text
 _WHOLE: dict[str, Any] = {"context": 1_000_000, "characters": 1_000_000}  # after the key m
 _MOST = 200_000  # characters of a text that are shown and compared
+_OPEN = "The pairs to label, to open in a browser until Ctrl-C ends it:"
 _HELP = "s same, d different, u unsure, b back, m more of the texts, q quit"
 
 USAGE = f"""
@@ -77,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.serve:
         loaded()  # or an error that names the library that is missing
     _check_out(arguments)
-    source, collection = _liked(arguments) if "like" in given else _drawn(arguments)
+    source, rejected = _liked(arguments) if "like" in given else _drawn(arguments)
     from neardup.pipeline.labels.labelling import Labelling
 
     wanted = given.get("labels", None if "like" in given else _LABELS)
@@ -89,12 +91,11 @@ def run(arguments: argparse.Namespace) -> int:
             from neardup.interfaces.http.labelling import serve
 
             with without_waiting():
-                serve(labelling, given.get("port", 0), _announce)
+                serve(labelling, given.get("port", 0), partial(print, _OPEN, sep="\n", flush=True))
         else:
             _ask(labelling)
         answers = labelling.answers
     terminal.show_lines([f"{arguments.out}: {counts_of(answers)}"])
-    rejected = [] if collection is None else collection.rejected
     terminal.show_rejected(rejected)
     return 1 if rejected else 0
 
@@ -134,8 +135,8 @@ def _check_out(arguments: argparse.Namespace) -> None:
         read_labels(arguments.out)
 
 
-def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
-    """Return a pool of pairs of the inputs."""
+def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, list[Rejected]]":
+    """Return a pool of pairs of the inputs, and the rejected records."""
     given = vars(arguments)
     from neardup.pipeline.corpus.run import scheme_of_texts
     from neardup.pipeline.labels.pool import LABELS_OF_TEXTS, draw_pairs
@@ -158,11 +159,11 @@ def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, Collection]":
     left = len(collection) - pool.documents
     more = [f"{counted(left, 'document')} left out, with the id of an earlier document"] if left else []
     terminal.show_lines([f"{sampled}: {counted(len(pool), 'pair')} to draw from", *more])
-    return pool, collection
+    return pool, collection.rejected
 
 
-def _liked(arguments: argparse.Namespace) -> "tuple[PairSource, Collection | None]":
-    """Return the pairs of another person's labels."""
+def _liked(arguments: argparse.Namespace) -> "tuple[PairSource, list[Rejected]]":
+    """Return the pairs of another person's labels, and the rejected records of inputs that have further texts."""
     from neardup.evaluation.passages import is_compiled
     from neardup.pipeline.labels.labelling import LabelledPairs
     from neardup.sources.labels import read_labels
@@ -173,12 +174,10 @@ def _liked(arguments: argparse.Namespace) -> "tuple[PairSource, Collection | Non
         raise InputRefused(arguments.like, "it has no labels yet")
     lacking = {name for one in labels for name, text in ((one.a, one.text_a), (one.b, one.text_b)) if text is None}
     if not arguments.inputs or not lacking:
-        return LabelledPairs(labels), None
+        return LabelledPairs(labels), []
     with terminal.progress_bars() as bars:
-        collection = options.read_inputs(arguments, bars)
-    names = collection.ids.to_pylist()
-    texts = {names[row]: collection.texts[row].as_py() or "" for row in range(len(names)) if names[row] in lacking}
-    return LabelledPairs(labels, texts), collection
+        texts, rejected = options.texts_of(arguments, lacking, bars)
+    return LabelledPairs(labels, texts), rejected
 
 
 def _ask(labelling: "Labelling") -> None:
@@ -218,7 +217,3 @@ def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: Callable
             terminal.show_lines([_HELP])
         elif key:
             terminal.show_lines([f"Unknown key. {_HELP}"])
-
-
-def _announce(address: str) -> None:
-    print(f"The pairs to label, to open in a browser until Ctrl-C ends it:\n{address}", flush=True)

@@ -3,7 +3,7 @@
 import argparse
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from neardup.pipeline.progress import Progress
     from neardup.sources.addresses import Addresses
     from neardup.sources.collection import Collection
+    from neardup.sources.record_faults import Rejected
     from neardup.text.extraction import Extraction
 
 _SIZES: Final = {"memory", "part_size", "max_bytes"}  # options whose value is a number of bytes
@@ -273,6 +274,15 @@ def read_inputs(arguments: argparse.Namespace, progress: "Progress | None") -> "
     found = read(arguments.inputs, **reading_as_dedup(arguments, arguments.inputs, progress), progress=progress)
     note_quoted_lines(found.quoted_lines)
     return found
+
+
+def texts_of(
+    arguments: argparse.Namespace, wanted: Container[str], progress: "Progress | None"
+) -> "tuple[dict[str, str], list[Rejected]]":
+    """Read the inputs; return the texts of the *wanted* documents by their ids, and the rejected records."""
+    found = read_inputs(arguments, progress)
+    pairs = zip(found.ids.to_pylist(), found.texts, strict=True)
+    return {name: text.as_py() or "" for name, text in pairs if name in wanted}, found.rejected
 
 
 def write_findings(arguments: argparse.Namespace, found: Any, page: Callable[[Any], bytes]) -> None:

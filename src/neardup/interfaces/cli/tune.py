@@ -2,7 +2,6 @@
 
 import argparse
 from functools import partial
-from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import print_json, progress_bars, show_lines, show_rejected
@@ -10,9 +9,6 @@ from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.audits import table_lines
 from neardup.interfaces.wording.tunings import rule_rows, tuning_lines
 from neardup.model.errors import InputRefused
-
-if TYPE_CHECKING:
-    from neardup.pipeline.progress import Progress
 
 _SETTINGS = (".toml",)
 
@@ -60,7 +56,8 @@ def run(arguments: argparse.Namespace) -> int:
 
     labels = read_labels(arguments.labels)
     with progress_bars() as bars:
-        texts, rejected = _texts(arguments, {name for one in labels for name in one.pair}, bars)
+        wanted = {name for one in labels for name in one.pair}
+        texts, rejected = options.texts_of(arguments, wanted, bars) if arguments.inputs else (None, [])
         found = tune(labels, texts, goal=arguments.goal, seed=seed, threads=given.get("threads"), progress=bars)
     settings = settings_text(found.chosen.settings)
     if "report" in given:
@@ -78,14 +75,3 @@ def run(arguments: argparse.Namespace) -> int:
         show_lines([*tuning_lines(found), *note, *table_lines(rule_rows(found)), *shown])
         show_rejected(rejected)
     return 1 if rejected or not found.reaches else 0
-
-
-def _texts(
-    arguments: argparse.Namespace, wanted: set[str], progress: "Progress | None"
-) -> tuple[dict[str, str] | None, list[Any]]:
-    """Return the texts of the *wanted* documents, ``None`` without inputs, and the rejected records."""
-    if not arguments.inputs:
-        return None, []
-    collection = options.read_inputs(arguments, progress)
-    pairs = zip(collection.ids.to_pylist(), collection.texts, strict=True)
-    return {name: text.as_py() or "" for name, text in pairs if name in wanted}, collection.rejected
