@@ -82,18 +82,16 @@ def _of_files(arguments: argparse.Namespace, index: "Index", answering: "FileAns
     with progress_bars() as progress:
         counts = _written(answering.answer(arguments.inputs, progress=progress), index)
     rejected = answering.faults.rejected
-    if sys.stderr is not None:
-        documents = counts.total() - len(rejected)
-        rows = [
-            total(documents, "document"),
-            *(Row(count, name) for name, count in counts.most_common() if name != _INVALID),
-            *reading_rows(answering.faults, rejected),
-        ]
-        with redirect_stdout(sys.stderr):
-            show_counts(rows)
-            show_rejected(rejected, listed="the answers list all")
-        note_quoted_lines(answering.faults.quoted_lines)
-        _note_unused_rules(arguments, answering)
+    rows = [
+        total(counts.total() - len(rejected), "document"),
+        *(Row(count, name) for name, count in counts.most_common() if name != _INVALID),
+        *reading_rows(answering.faults, rejected),
+    ]
+    with redirect_stdout(sys.stderr):
+        show_counts(rows)
+        show_rejected(rejected, listed="the answers list all")
+    note_quoted_lines(answering.faults.quoted_lines)
+    _note_unused_rules(arguments, answering)
     return 1 if rejected else 0
 
 
@@ -122,10 +120,9 @@ def _of_lines(arguments: argparse.Namespace, index: "Index", answering: "FileAns
     if sys.stderr is not None and (sys.stderr.isatty() or counts[_INVALID]):
         numbers = "; ".join(f"{count:,} {name}" for name, count in counts.most_common())
         complain(f"{counted(counts.total(), 'line')}{numbers and f': {numbers}'}")
-    if sys.stderr is not None and counts and counts[_INVALID] == counts.total():
+    if counts and counts[_INVALID] == counts.total():
         complain("no line is valid; --text, --html, --url and --id name the fields of the lines")
-    if sys.stderr is not None:
-        _note_unused_rules(arguments, answering)
+    _note_unused_rules(arguments, answering)
     if number < arguments.skip:
         complain(f"--skip {arguments.skip}: the input has only {counted(number, 'line')}, so none was checked")
     return 1 if counts[_INVALID] or number < arguments.skip else 0
