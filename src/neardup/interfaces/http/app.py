@@ -21,8 +21,9 @@ from neardup.interfaces.http.middleware import DISCONNECTED, Guard, TokenBackend
 from neardup.interfaces.http.openapi import openapi
 from neardup.interfaces.http.operations import Operation, encode
 from neardup.interfaces.http.problems import NO_DOCUMENT, NO_SEARCH, PREFIXES, QUERY_TIME, UNAVAILABLE, UNWRITABLE
+from neardup.interfaces.http.requests import JSON
 from neardup.interfaces.http.service import Service
-from neardup.interfaces.http.templates import PAGE_POLICY, mount, render
+from neardup.interfaces.http.templates import PAGE_POLICY, fixed, mount, render
 from neardup.interfaces.http.tokens import Tokens
 from neardup.model.errors import NeardupError
 
@@ -117,14 +118,9 @@ async def _handle(request: Request, error: Exception) -> Response:
 
 def _description(prefix: str, *, secured: bool) -> list[Route]:
     described = openapi(OPERATIONS, secured=secured) | ({"servers": [{"url": prefix}]} if prefix else {})
-    schema = encode(described)
     page = render("docs", paths=described["paths"], schemas=described["components"]["schemas"], kinds=problems.KINDS)
     policy = {"content-security-policy": PAGE_POLICY}
-
-    async def openapi_json(_: Request) -> Response:
-        return Response(schema, media_type="application/json")
-
-    async def docs(_: Request) -> Response:
-        return Response(page, headers=policy, media_type="text/html")
-
-    return [Route("/openapi.json", openapi_json), Route("/docs", docs)]
+    return [
+        Route("/openapi.json", fixed(encode(described), JSON, {}), name="openapi_json"),
+        Route("/docs", fixed(page, "text/html", policy), name="docs"),
+    ]

@@ -22,9 +22,8 @@ from neardup.interfaces.http.deployment import QUIET, SignalledServer
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.listening import listen
 from neardup.interfaces.http.middleware import secure
-from neardup.interfaces.http.templates import PAGE_POLICY, render, static_file
-from neardup.interfaces.http.views.comparison import CONTEXT, PIECES
-from neardup.interfaces.http.views.documents import MOST
+from neardup.interfaces.http.templates import PAGE_POLICY, fixed, render, static
+from neardup.interfaces.http.views.documents import CONTEXT, MOST, PIECES
 from neardup.interfaces.wording.excerpts import compared
 from neardup.interfaces.wording.labelling import KEYS, QUESTION, counts_of, end_of, place_of
 from neardup.model.errors import OutputError
@@ -89,7 +88,7 @@ def create_label_app(labelling: Labelling, token: str, started: Callable[[], Non
 
     app = Starlette(
         routes=[
-            *(Route(f"/static/{name}", static_file(name, media, _SECURITY)) for name, media in _FILES.items()),
+            *(Route(f"/static/{name}", fixed(static(name), media, _SECURITY)) for name, media in _FILES.items()),
             Route("/{token}/", show, methods=["GET"]),
             Route("/{token}/", answer, methods=["POST"]),
         ],

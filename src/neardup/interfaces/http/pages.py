@@ -17,9 +17,8 @@ from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, Refusal
 from neardup.interfaces.http.requests import Id, Input, Page, converted, query_of
 from neardup.interfaces.http.search import search_table
 from neardup.interfaces.http.service import Service
-from neardup.interfaces.http.templates import PAGE_POLICY, TEMPLATES, render, static_file
-from neardup.interfaces.http.views.comparison import Shown, comparison_view
-from neardup.interfaces.http.views.documents import MEMBERS, MOST, document_view
+from neardup.interfaces.http.templates import PAGE_POLICY, TEMPLATES, fixed, render, static
+from neardup.interfaces.http.views.documents import MEMBERS, MOST, Shown, comparison_view, document_view
 from neardup.interfaces.http.views.results import SIZE, PageQuery, members_view, results_view
 from neardup.model.errors import QueryTimeout
 from neardup.model.seen import Document
@@ -123,7 +122,7 @@ def routes(service: Service) -> list[Route]:
     return [
         *(Route(path, _page(service, kind, made), name="page") for path, kind, made in pages),
         Route(OPENSEARCH, _opensearch, name="static"),
-        *(Route(f"/static/{name}", static_file(name, media, _KEPT), name="static") for name, media in FILES.items()),
+        *(Route(f"/static/{name}", fixed(static(name), media, _KEPT), name="static") for name, media in FILES.items()),
     ]
 
 

@@ -25,13 +25,13 @@ def static(name: str) -> bytes:
     return pages.source("common.css") + content if name.endswith(".css") else content
 
 
-def static_file(name: str, media: str, headers: Mapping[str, str]) -> Callable[[Request], Awaitable[Response]]:
-    """Return the endpoint of a static file."""
+def fixed(content: bytes, media: str, headers: Mapping[str, str]) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of a content that does not change."""
 
-    async def file(_: Request) -> Response:
-        return Response(static(name), headers=headers, media_type=media)
+    async def endpoint(_: Request) -> Response:
+        return Response(content, headers=headers, media_type=media)
 
-    return file
+    return endpoint
 
 
 def _url(name: str) -> str:

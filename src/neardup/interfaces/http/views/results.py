@@ -1,15 +1,15 @@
-"""The pages of a search: results, and all hits that one of them hides."""
+"""The pages of a search: results, and all hits that one of them hides; and documents as all lists show them."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from types import SimpleNamespace
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from neardup.interfaces.escaping import printable, shortened
-from neardup.interfaces.http.links import COMPARE, START, LinkChoice, link, linked, paging
+from neardup.interfaces.escaping import middle_shortened, parts, printable, shortened
+from neardup.interfaces.http.links import COMPARE, DOCUMENT, START, LinkChoice, elsewhere, link, linked, paging
 from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
-from neardup.interfaces.http.views.entries import entry
 from neardup.interfaces.wording.answers import advice_of, because, hidden_of, total_of
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Repeat, Snippet
 from neardup.model.errors import counted
@@ -22,6 +22,9 @@ Step = Literal["loose", "default", "strict", "strictest"]
 SIZE: Final = 10  # results of a page
 LISTED: Final = 5  # duplicates under a result; a page of their own has all
 _VALUE: Final = 200  # characters
+_TITLE: Final = 300
+_ADDRESS: Final = 70
+_MONTHS: Final = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")  # in any locale
 
 _WAYS: Final[dict[Way, str]] = {"near": "near-duplicate", "exact": "exact", "site": "same site"}
 _SORTS: Final[dict[Sort, str]] = {"score": "best first", "newest": "newest first"}
@@ -76,6 +79,34 @@ class RepeatView(NamedTuple):
     why: str
     of: str
     compare: str | None
+
+
+def entry(  # noqa: PLR0913 - all that is shown
+    *,
+    id: str,  # noqa: A002 - the word users know
+    title: str | None,
+    url: str | None,
+    moment: datetime,
+    snippet: Snippet | None = None,
+    back: str = "",
+) -> SimpleNamespace:
+    """Return an entry; a *snippet* marks the words of the query. Without a title, the URL is shown.
+
+    *href* links to the source of the document on the web, *document* to its page, which links *back* to a search.
+    """
+    address = url or id
+    title = title if title and not title.isspace() else None  # the text of a link must be visible
+    name = shortened(title or address, _TITLE)
+    return SimpleNamespace(
+        name=name,
+        title=(parts(snippet.title.text, snippet.title.spans) if snippet and title else ()) or ((name, False),),
+        href=elsewhere(address),
+        address=middle_shortened(address, _ADDRESS),
+        document=linked(DOCUMENT, back, id=id),
+        stamp=moment.isoformat(timespec="seconds"),
+        day=f"{moment.day} {_MONTHS[moment.month - 1]} {moment.year}",
+        snippet=parts(snippet.body.text, snippet.body.spans) if snippet else (),
+    )
 
 
 def results_view(
