@@ -17,8 +17,7 @@ from neardup.interfaces.http.pages import FILES
 from neardup.interfaces.http.problems import Problem, Refusal
 from neardup.interfaces.http.templates import render
 from neardup.interfaces.http.tokens import Tokens, new_token
-from neardup.interfaces.http.views.documents import comparison_view, document_view
-from neardup.interfaces.http.views.results import PageQuery, members_view, results_view
+from neardup.interfaces.http.views import PageQuery, comparison_view, document_view, members_view, results_view
 from neardup.model.errors import QueryTimeout, StorageFailed
 from neardup.model.seen import Document
 from neardup.pipeline.query.search import Search

@@ -23,7 +23,7 @@ from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.listening import listen
 from neardup.interfaces.http.middleware import secure
 from neardup.interfaces.http.templates import PAGE_POLICY, fixed, render, static
-from neardup.interfaces.http.views.documents import CONTEXT, MOST, PIECES
+from neardup.interfaces.http.views import CONTEXT, MOST, PIECES
 from neardup.interfaces.wording.excerpts import compared
 from neardup.interfaces.wording.labelling import KEYS, QUESTION, counts_of, end_of, place_of
 from neardup.model.errors import OutputError

@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from neardup.evaluation.comparison import explain
+from neardup.interfaces.http import views
 from neardup.interfaces.http.comparison import NO_TEXTS
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, OPENSEARCH, START, link
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, Refusal
@@ -18,8 +19,6 @@ from neardup.interfaces.http.requests import Id, Input, Page, converted, query_o
 from neardup.interfaces.http.search import search_table
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.templates import PAGE_POLICY, TEMPLATES, fixed, render, static
-from neardup.interfaces.http.views.documents import MEMBERS, MOST, Shown, comparison_view, document_view
-from neardup.interfaces.http.views.results import SIZE, PageQuery, members_view, results_view
 from neardup.model.errors import QueryTimeout
 from neardup.model.seen import Document
 from neardup.pipeline.query.rules import steps_of
@@ -34,7 +33,7 @@ class PairQuery(Input):
 
     a: Id
     b: Id
-    shown: Shown = "auto"
+    shown: views.Shown = "auto"
     back: str = ""
 
 
@@ -46,7 +45,7 @@ class DocumentPageQuery(Input):
     back: str = ""
 
 
-def search_page(service: Service, given: PageQuery) -> bytes:
+def search_page(service: Service, given: views.PageQuery) -> bytes:
     """Render the results of a search; without a query, the start page."""
     if not given.q.strip():
         index = service.index
@@ -57,7 +56,7 @@ def search_page(service: Service, given: PageQuery) -> bytes:
     answer = search.answer(
         given.q,
         page=given.page,
-        size=SIZE,
+        size=views.SIZE,
         collapse=given.rule if given.collapses else "off",
         threshold=None if own else thresholds.get(given.strictness),
         representative=given.representative,
@@ -67,18 +66,18 @@ def search_page(service: Service, given: PageQuery) -> bytes:
         seconds=service.limits.query_seconds,
     )
     if given.include is not None:
-        return render("members", view=members_view(given, answer))
+        return render("members", view=views.members_view(given, answer))
     shorter: list[tuple[str, str, int]] = []
     if not answer.total:
         with suppress(QueryTimeout):
             shorter = search.shorter(given.q, service.limits.query_seconds, site=given.site)
-    return render("results", view=results_view(given, answer, thresholds, shorter))
+    return render("results", view=views.results_view(given, answer, thresholds, shorter))
 
 
-def _searched(back: str) -> PageQuery | None:
+def _searched(back: str) -> views.PageQuery | None:
     """Return the search with these parameters, if it is one."""
     try:
-        asked: PageQuery = converted(PageQuery, dict(parse_qsl(back, max_num_fields=_PARAMETERS)))
+        asked: views.PageQuery = converted(views.PageQuery, dict(parse_qsl(back, max_num_fields=_PARAMETERS)))
     except (Refusal, ValueError):
         return None
     return asked if asked.q.strip() else None
@@ -89,16 +88,16 @@ def compare_page(service: Service, given: PairQuery) -> bytes:
     if not service.index.keeps_texts:
         raise Refusal(INVALID, NO_TEXTS)
     a, b = _documents(service, given.a, given.b)
-    signatures = service.index.signatures([a.id, b.id])  # of everything that is signed, also beyond MOST characters
-    found = explain(a.text or "", b.text or "", service.index.scheme, signatures=signatures, most=MOST)
-    return render("comparison", view=comparison_view(a, b, found, given.shown, _searched(given.back)))
+    signatures = service.index.signatures([a.id, b.id])  # of all that is signed, also beyond ``MOST``
+    found = explain(a.text or "", b.text or "", service.index.scheme, signatures=signatures, most=views.MOST)
+    return render("comparison", view=views.comparison_view(a, b, found, given.shown, _searched(given.back)))
 
 
 def document_page(service: Service, given: DocumentPageQuery) -> bytes:
     """Render a document."""
     (document,) = _documents(service, given.id)
     index = service.index
-    group = index.group_page(given.id, 1 + (given.page - 1) * MEMBERS, MEMBERS)
+    group = index.group_page(given.id, 1 + (given.page - 1) * views.MEMBERS, views.MEMBERS)
     if group is None or document.representative != given.id:
         number, ids = 0, list[str]()
     else:
@@ -106,7 +105,7 @@ def document_page(service: Service, given: DocumentPageQuery) -> bytes:
     pairs = zip(index.get(ids), index.estimates_of(given.id, ids), strict=True)
     members = [(one, estimate) for one, estimate in pairs if one is not None]
     asked = _searched(given.back)
-    view = document_view(document, number, members, given.page, measure=index.scheme.measure, asked=asked)
+    view = views.document_view(document, number, members, given.page, measure=index.scheme.measure, asked=asked)
     return render("document", view=view)
 
 
@@ -115,7 +114,7 @@ def routes(service: Service) -> list[Route]:
     for name in TEMPLATES.list_templates():
         TEMPLATES.get_template(name)  # compiled once, before the first request
     pages = (
-        (START, PageQuery, search_page),
+        (START, views.PageQuery, search_page),
         (COMPARE, PairQuery, compare_page),
         (DOCUMENT, DocumentPageQuery, document_page),
     )
@@ -129,7 +128,7 @@ def routes(service: Service) -> list[Route]:
 def _page(service: Service, kind: type[Input], made: Callable[[Service, Any], bytes]) -> Callable[[Request], Any]:
     async def page(request: Request) -> Response:
         given = query_of(request, kind)
-        query = given.q if isinstance(given, PageQuery) else ""
+        query = given.q if isinstance(given, views.PageQuery) else ""
         content = await service.work.answer_query(query, partial(made, service, given))
         return Response(content, headers={"content-security-policy": PAGE_POLICY}, media_type="text/html")
 

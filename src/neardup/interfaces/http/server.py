@@ -5,7 +5,6 @@ import logging
 import multiprocessing
 import os
 import resource
-import shutil
 import signal
 import socket
 import sys
@@ -18,7 +17,7 @@ from functools import partial
 from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir
 from types import FrameType
 from typing import Final
 
@@ -46,7 +45,7 @@ from neardup.interfaces.http.metrics import FOLDER
 from neardup.interfaces.http.middleware import Guard
 from neardup.interfaces.http.service import Service
 from neardup.model.errors import NeardupError, StorageFailed, reason
-from neardup.sources.output import locked, remove_leftovers, temporary
+from neardup.sources.output import new_folder
 
 _FILES: Final = 1 << 16  # open connections and files, as far as the system allows
 _WRITER: Final = "writer"  # the socket of the process that writes, in the folder of the metrics
@@ -150,16 +149,14 @@ def metrics_folder() -> Iterator[Path]:
 
     It is in memory if possible: on a full disk, writing to a mapped file would kill the process.
     """
-    made = Path(mkdtemp(prefix="neardup-metrics-", dir=_MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else None))
-    remove_leftovers(made.parent)
-    with locked(made):
-        folder = made.rename(temporary(made))
+    where = _MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else gettempdir()
+    with new_folder(Path(where, "metrics")) as folder:
+        folder.chmod(0o700)  # for this user only
         os.environ[FOLDER] = str(folder)
         try:
             yield folder
         finally:
             os.environ.pop(FOLDER, None)
-            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Supervisor(Multiprocess):
