@@ -1,6 +1,7 @@
 """Find all pairs of near duplicates of one collection, or between two collections; no pair is missed."""
 
 import argparse
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options, scheme_options
@@ -61,14 +62,8 @@ def run(arguments: argparse.Namespace) -> int:
         *without_text(found.without_text),
         *quoted_rows(found.quoted_lines),
     ]
-    record = {
-        "documents": found.documents,
-        "pairs": found.pairs,
-        "measure": arguments.measure,
-        "without_text": found.without_text,
-        "quoted_lines": found.quoted_lines,
-    }
-    return summarise(arguments, {**record, "threshold": threshold}, rows, rejected=found.rejected)
+    record = {**asdict(found), "measure": arguments.measure, "threshold": threshold}
+    return summarise(arguments, record, rows, rejected=found.rejected)
 
 
 def _in_pieces(arguments: argparse.Namespace, names: list[str], ways: dict[str, Any]) -> "PairedFiles":

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable
-from ipaddress import ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final
 
 from neardup.model.errors import ParameterError, require
@@ -18,10 +18,8 @@ def is_loopback(host: str) -> bool:
     >>> [is_loopback(host) for host in ("127.0.0.1", "localhost", "::1", "0.0.0.0", "example.org")]
     [True, True, True, False, False]
     """
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host.lower() == "localhost"
+    address = _address(host)
+    return host.lower() == "localhost" if address is None else address.is_loopback
 
 
 def require_proxy(address: str) -> None:
@@ -63,7 +61,7 @@ class Hosts:
     def knows(self, host: bytes) -> bool:
         """Return whether the service answers to a ``Host`` header."""
         name = _name(host.decode("latin-1"))
-        return name is not None and (name in self._names or (self._numbers and _is_number(name)))
+        return name is not None and (name in self._names or (self._numbers and _address(name.strip("[]")) is not None))
 
 
 def _name(authority: str) -> str | None:
@@ -71,9 +69,8 @@ def _name(authority: str) -> str | None:
     return found[1].rstrip(".") if found else None
 
 
-def _is_number(name: str) -> bool:
+def _address(host: str) -> IPv4Address | IPv6Address | None:
     try:
-        ip_address(name.strip("[]"))
+        return ip_address(host)
     except ValueError:
-        return False
-    return True
+        return None
