@@ -461,7 +461,7 @@ class NearDuplicatePipeline(_Component):
             adapter[own.tag] = {**as_record(verdict), "representative": verdict.representative}
         elif not passes:
             crawl.count("dropped")
-            raise DropItem(_reason(verdict), log_level="INFO")
+            raise DropItem(f"{verdict.name}: {verdict.representative} is kept", log_level="INFO")
         return item
 
 
@@ -545,7 +545,3 @@ def _require_same(client: Client, extraction: Extraction | None, settings: Setti
 
 def _digest(name: bytes) -> bytes:
     return blake2b(name, digest_size=_DIGEST_BYTES).digest()
-
-
-def _reason(verdict: Verdict) -> str:
-    return f"{verdict.name}: {verdict.representative} is kept"

@@ -140,19 +140,15 @@ def _show(made: "Plan", *, as_json: bool) -> None:
         print(f"Use the first:  {_command(made.recommendations[0])}")
         print("To list the parameters of the others, add --json.")
     elif not made.is_classic:
-        print(f"\n{_drawing(made)}")
+        curves: list[Any] = [curve.probabilities for curve in made.curves]
+        width = min(_WIDEST, shutil.get_terminal_size().columns)
+        lines = draw(made.curves[0].values, curves, width=width, height=_ROWS)
+        print("", *lines, "", legend([curve.name for curve in made.curves]), sep="\n")
 
 
 def _command(found: "Recommendation") -> str:
     options = (f"--{name.replace('_', '-')} {value}" for name, value in found.parameters.items())
     return f"neardup dedup FILE --out KEPT --scheme {found.scheme} {' '.join(options)}"
-
-
-def _drawing(made: "Plan") -> str:
-    curves: list[Any] = [curve.probabilities for curve in made.curves]
-    width = min(_WIDEST, shutil.get_terminal_size().columns)
-    lines = draw(made.curves[0].values, curves, width=width, height=_ROWS)
-    return "\n".join([*lines, "", legend([curve.name for curve in made.curves])])
 
 
 def draw(values: Sequence[float], curves: Sequence[Sequence[float]], *, width: int, height: int) -> list[str]:

@@ -87,10 +87,8 @@ def report_refused(report: Callable[[str], None]) -> None:
             loop.default_exception_handler(context)
         elif time.monotonic() >= reported + _REPORTING_SECONDS:
             reported = time.monotonic()
-            report(f"new connections wait: {reason(error)}; {_way_out(error)}")
+            of_files = error.errno in {errno.EMFILE, errno.ENFILE}
+            way_out = "raise the limit of open files (ulimit -n)" if of_files else "free memory"
+            report(f"new connections wait: {reason(error)}; {way_out}")
 
     asyncio.get_running_loop().set_exception_handler(handle)
-
-
-def _way_out(error: OSError) -> str:
-    return "raise the limit of open files (ulimit -n)" if error.errno in {errno.EMFILE, errno.ENFILE} else "free memory"

@@ -81,7 +81,8 @@ class Operation:
 
         async def answered(request: Request) -> Response:
             if service.writer is not None and self.scope == "write":
-                return await self._forward(service, request, service.writer)
+                async with received(request, service) if self.has_body else nullcontext(b"") as body:
+                    return await service.work.forward(partial(answer_of, service.writer, request, bytes(body)))
             return Response(await endpoint(service, request), media_type=self.media)
 
         if self.scope == "write":
@@ -105,10 +106,6 @@ class Operation:
         if self.searches:
             return await service.work.answer_query(given.q, lambda: self._result(service, given))
         return await service.work.answer(lambda: self._result(service, given), long=self.long or self.scope == "write")
-
-    async def _forward(self, service: Service, request: Request, writer: str) -> Response:
-        async with received(request, service) if self.has_body else nullcontext(b"") as body:
-            return await service.work.forward(partial(answer_of, writer, request, bytes(body)))
 
     def _result(self, service: Service, given: Any, *more: Any) -> bytes:
         result = self.run(service, given, *more)

@@ -53,6 +53,8 @@ class Nothing(Input):
 
 # Bodies.
 
+_decoder: Final = cache(msgspec.json.Decoder)
+
 
 @asynccontextmanager
 async def received(request: Request, service: Service) -> AsyncIterator[bytearray]:
@@ -96,11 +98,6 @@ def decoded(kind: Any, body: bytes | bytearray) -> Any:
     except (msgspec.DecodeError, RecursionError, UnicodeError) as error:
         detail = f"The body {fault_of(body, error)}." if body else "The request has no body."
         raise Refusal(problems.MALFORMED, detail) from None
-
-
-@cache
-def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind)
 
 
 # Queries.

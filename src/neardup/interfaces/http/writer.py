@@ -49,26 +49,21 @@ def writes_of(writer: str, seconds: float) -> Writes:
 
 def answer_of(writer: str, request: Request, body: bytes) -> Response:
     """Return the answer of the process that listens at the socket *writer*, which checks the request again."""
+    scope = request.scope
+    path = scope["raw_path"] + b"?" * bool(scope["query_string"]) + scope["query_string"]
     try:
-        return _answer(request, body, writer)
+        with closing(WriterConnection(writer)) as connection:
+            connection.putrequest(request.method, path.decode("latin-1"), skip_host=True, skip_accept_encoding=True)
+            for name, value in scope["headers"]:
+                if name not in _OF_A_CONNECTION:
+                    connection.putheader(name, value)
+            connection.putheader("Content-Length", str(len(body)))
+            connection.endheaders(body)
+            response = connection.getresponse()
+            answer = Response(response.read(), response.status)
     except (OSError, HTTPException) as error:
         raise Refusal(UNWRITABLE) from error
-
-
-def _answer(request: Request, body: bytes, writer: str) -> Response:
-    scope = request.scope
-    with closing(WriterConnection(writer)) as connection:
-        path = scope["raw_path"] + b"?" * bool(scope["query_string"]) + scope["query_string"]
-        connection.putrequest(request.method, path.decode("latin-1"), skip_host=True, skip_accept_encoding=True)
-        for name, value in scope["headers"]:
-            if name not in _OF_A_CONNECTION:
-                connection.putheader(name, value)
-        connection.putheader("Content-Length", str(len(body)))
-        connection.endheaders(body)
-        response = connection.getresponse()
-        content = response.read()
-    answer = Response(content, response.status)
-    for name, value in response.getheaders():
-        if name.lower().encode() not in _OF_A_CONNECTION | {b"x-request-id"}:
-            answer.headers[name] = value
+    for header, text in response.getheaders():
+        if header.lower().encode() not in _OF_A_CONNECTION | {b"x-request-id"}:
+            answer.headers[header] = text
     return answer
