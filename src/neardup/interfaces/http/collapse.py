@@ -33,11 +33,6 @@ class Near(Input, tag_field="rule", tag="near"):
     keep: Number = 1
     threshold: Threshold | None = None
 
-    def rule(self, scheme: Any, *, by_texts: bool) -> Rule:
-        """Return the rule of the library; see ``at_threshold``."""
-        chosen = None if self.threshold is None else at_threshold(scheme, self.threshold, by_texts=by_texts)
-        return NearDuplicates(scheme=chosen, keep=self.keep)
-
 
 class Same(Input, tag_field="rule", tag="same"):
     """Hits with the same value of a field; the *keep* best of a group are kept.
@@ -50,13 +45,6 @@ class Same(Input, tag_field="rule", tag="same"):
     of: Literal["value", "host", "domain", "path"] = "value"
     levels: Annotated[int, msgspec.Meta(ge=1, le=64)] | None = None
     keep: Number = 1
-
-    def rule(self, _: Any, *, by_texts: bool) -> Rule:
-        """Return the rule of the library."""
-        del by_texts
-        if self.levels is not None and self.of != "path":
-            raise Refusal(INVALID, 'levels needs "of": "path".')
-        return SameValue(self.field, _OF[self.of](self.levels or 1), keep=self.keep)
 
 
 class RankedHit(Input):
@@ -147,7 +135,7 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
     hits: Any = given.hits
     kept = service.index.keeps_texts and given.recipe is None
     by_texts = given.verify != "estimate" and (kept or any(getattr(hit, "text", None) is not None for hit in hits))
-    rules = [one.rule(service.index.scheme, by_texts=by_texts) for one in given.by] if given.by else None
+    rules = [_rule(one, service.index.scheme, by_texts=by_texts) for one in given.by] if given.by else None
     known: dict[str, Any] = {"index": service.index, "cache": service.cache}
     kinds = types_of(hits)
     if kinds == {RankedHit}:
@@ -174,6 +162,16 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
         )
     ]
     return CollapseAnswer(**found.numbers, results=results)
+
+
+def _rule(given: Near | Same, scheme: Any, *, by_texts: bool) -> Rule:
+    """Return a rule of the library; see ``at_threshold``."""
+    if isinstance(given, Near):
+        chosen = None if given.threshold is None else at_threshold(scheme, given.threshold, by_texts=by_texts)
+        return NearDuplicates(scheme=chosen, keep=given.keep)
+    if given.levels is not None and given.of != "path":
+        raise Refusal(INVALID, 'levels needs "of": "path".')
+    return SameValue(given.field, _OF[given.of](given.levels or 1), keep=given.keep)
 
 
 def _repeat(  # noqa: PLR0913, PLR0917 - the parts of a ``HiddenHit``
