@@ -99,18 +99,7 @@ def test_a_threshold_that_the_law_gives_is_a_number(neardup, pages, scheme):
     assert found["threshold"] == 0.9094
 
 
-def test_a_state_has_recorded_the_options(neardup, pages):
-    wanted = ("--recall", "0.5", "--keep", "last")
-    neardup("dedup", pages, "--state", "crawls", "--out", "kept.jsonl", "--report", "why.parquet", *wanted)
-    options = ["--sample", "100", "--json"]
-    expected = neardup("audit", pages, "--of", "why.parquet", *wanted, *options).out
-    assert neardup("audit", pages, "--of", "crawls", *options).out == expected
-    assert neardup("audit", pages, "--of", "crawls", "--recall", "0.5", *options).out == expected
-    shown = neardup("audit", pages, "--of", "crawls", "--recall", "0.7", code=2).err
-    assert "created with other settings" in shown
-
-
-@pytest.mark.parametrize("way", [(), ("--state", "state"), ("--work", "work", "--keep-work")])
+@pytest.mark.parametrize("way", [(), ("--work", "work", "--keep-work")])
 def test_documents_without_a_text_are_reported(neardup, tmp_path, way):
     (tmp_path / "some.jsonl").write_text('{"text": "one two three four"}\n{"body": "a"}\n{"text": null}\n')
     neardup("dedup", "some.jsonl", "--out", "kept.jsonl", *way)
@@ -122,9 +111,9 @@ def test_documents_without_a_text_are_reported(neardup, tmp_path, way):
 def test_rejected_records_are_reported(neardup, pages, tmp_path):
     with pages.open("a") as file:
         file.write("{\n[]\n")
-    neardup("dedup", pages, "--state", "crawls", "--out", "kept.jsonl", "--report", "why.jsonl", code=1)
+    neardup("dedup", pages, "--out", "kept.jsonl", "--report", "why.jsonl", code=1)
     neardup("dedup", pages, "--dry-run", "--work", "work", "--keep-work", code=1)
-    for of in ([], ["--of", "crawls"], ["--of", "why.jsonl"], ["--of", "work"]):
+    for of in ([], ["--of", "why.jsonl"], ["--of", "work"]):
         shown = neardup("audit", pages, *of, "--sample", "50", code=1).out
         assert "2 records rejected, in no figure; neardup dedup lists them" in shown
         assert json.loads(neardup("audit", pages, *of, "--sample", "50", "--json", code=1).out)["rejected"] == 2
@@ -157,17 +146,17 @@ def test_a_kept_work_folder_is_named_and_its_inputs_must_be_unchanged(neardup, p
 
 
 @pytest.mark.parametrize("options", [["--text", "body"], ["--strict"], ["--max-bytes", "1G"], ["--quoting", "none"]])
-def test_options_for_reading_that_a_state_has_recorded(neardup, pages, options):
-    neardup("dedup", "pages.jsonl", "--out", "kept.jsonl", "--state", "state")
-    shown = neardup("audit", "pages.jsonl", "--of", "state", *options, code=2).err
+def test_options_for_reading_that_a_work_folder_has_recorded(neardup, pages, options):
+    neardup("dedup", "pages.jsonl", "--dry-run", "--work", "work", "--keep-work")
+    shown = neardup("audit", "pages.jsonl", "--of", "work", *options, code=2).err
     assert f"{options[0]}" in shown
-    assert "cannot be used with --of state, which has recorded how the inputs were read" in shown
+    assert "cannot be used with --of work, which has recorded how the inputs were read" in shown
 
 
 def test_the_format_of_inputs_whose_names_do_not_tell_it(neardup, pages):
     pages.rename("pages.txt")
-    neardup("dedup", "pages.txt", "--format", "jsonl", "--out", "kept.jsonl", "--state", "state")
-    neardup("audit", "pages.txt", "--format", "jsonl", "--of", "state")
+    neardup("dedup", "pages.txt", "--format", "jsonl", "--dry-run", "--work", "work", "--keep-work")
+    neardup("audit", "pages.txt", "--format", "jsonl", "--of", "work")
 
 
 def test_only_a_work_folder_is_kept(neardup, pages):
@@ -192,19 +181,6 @@ def test_verbs_that_compare_texts_refuse_a_scheme_of_fields_before_they_read(nea
     assert rule in neardup("audit", "in.jsonl", "--of", "why.parquet", code=2).err
     for verb in ("pairs", "label"):
         assert rule in neardup(verb, "in.jsonl", "--scheme", "checksum", "--out", "out.jsonl", code=2).err
-
-
-def test_what_a_state_has_recorded_is_left_out(neardup, pages, tmp_path):
-    (tmp_path / "key").write_text("00" * 16)
-    neardup("dedup", pages, "--state", "crawls", "--out", "kept.jsonl", "--key-file", "key", "--keep", "longest")
-    shown = neardup("audit", pages, "--of", "crawls", code=2).err
-    assert shown.endswith("and can only be used with that key; name the file of its key with --key-file\n")
-    keyed = ("audit", pages, "--of", "crawls", "--key-file", "key")
-    assert "recall 100 %" in neardup(*keyed).out
-    assert "--keep first is not that of the runs" in neardup(*keyed, "--keep", "first", code=2).err
-    assert (
-        "use the same settings, or leave them out: they are recorded" in neardup(*keyed, "--shingle", "2", code=2).err
-    )
 
 
 def test_a_report_of_other_options_is_refused(neardup, pages):

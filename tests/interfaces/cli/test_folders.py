@@ -76,7 +76,11 @@ def kinds(made, tmp_path):
         ),
         ("pairs pages.jsonl --out new.jsonl --work pages.jsonl", "pages.jsonl: it is a file; name a new folder"),
         ("dedup pages.jsonl --out new.jsonl --work pages.jsonl", "pages.jsonl: it is a file; name a new folder"),
-        ("audit pages.jsonl --of empty", "empty is not a state, a kept work folder, or the folder of a report"),
+        ("audit pages.jsonl --of empty", "empty is not a kept work folder or the folder of a report"),
+        (
+            "audit pages.jsonl --of crawls",
+            "crawls is not a kept work folder or the folder of a report; name the report",
+        ),
         (
             "audit pages.jsonl --of seen",
             "--of seen is an index, which does not record a run; name the report of the run, or leave out --of",

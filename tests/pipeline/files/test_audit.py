@@ -60,21 +60,6 @@ def test_values_that_cannot_rank_are_named_by_their_places(tmp_path):
         audit_files([tmp_path / f"{name}.jsonl" for name in "abc"], report, keep="max:n")
 
 
-def test_how_a_state_was_read_is_recorded(tmp_path):
-    path = tmp_path / "a.csv"
-    path.write_text('text\n"one two\nthree four five"\n')
-    dedup_files([path], state=tmp_path / "s")
-    assert not audit_files([path], tmp_path / "s").quoted_lines
-    assert audit_files([path]).quoted_lines
-
-
-def test_ids_of_tables_in_a_state_rank(tmp_path):
-    path, ids = tmp_path / "a.parquet", ["https://b.example/long", "https://a.example/"]
-    pq.write_table(pa.table({"id": ids, "text": TEXTS[:1] * 2}), path)
-    assert dedup_files([path], keep="shortest-id", state=tmp_path / "s").result.kept.tolist() == [1]
-    assert audit_files([path], tmp_path / "s").recall.value == 1
-
-
 def test_a_field_that_no_record_has_is_refused(files, tmp_path):
     report = tmp_path / "why.parquet"
     dedup_files(files, report=report, scheme=LEAKY)
@@ -199,7 +184,7 @@ def test_a_run_that_dropped_nothing_is_audited(tmp_path):
 
 def test_a_folder_is_no_report(files, tmp_path):
     (tmp_path / "empty").mkdir()
-    with pytest.raises(DataError, match="is not a state, a kept work folder, or the folder of a report"):
+    with pytest.raises(DataError, match="is not a kept work folder or the folder of a report"):
         audit_files(files, tmp_path / "empty")
     with pytest.raises(DataError, match="there is no field 'position'"):
         audit_files(files, tmp_path)

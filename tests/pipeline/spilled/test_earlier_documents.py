@@ -274,7 +274,7 @@ def template(number, version=1, lines=(1, 2)):
 
 def run(templates, path="pages.jsonl"):
     extraction = Extraction() if templates is None else Extraction(templates=templates)
-    return RunInputs(Shards((path,), Request(extraction=extraction, html="html")), np.array([0]), "first")
+    return RunInputs(Shards((path,), Request(extraction=extraction, html="html")), np.array([0]))
 
 
 @pytest.fixture
@@ -299,13 +299,12 @@ def test_runs_are_read_as_they_were_recorded(runs):
     ]
     for one, other in zip(found, runs, strict=True):
         assert one.shards.inputs == other.shards.inputs
-        assert one.keep == other.keep
         assert one.edges.tolist() == other.edges.tolist()
 
 
 def test_each_template_is_recorded_once(runs):
     given = [*RecordedRuns().recorded(runs)]
-    recorded = [RunInputs(Shards.from_dict(one["shards"]), np.array([0]), "first").templates for one in given]
+    recorded = [RunInputs(Shards.from_dict(one["shards"]), np.array([0])).templates for one in given]
     assert [None if one is None else len(one) for one in recorded] == [None, 0, 40, None, 20, 0, 1, 1]
 
 

@@ -14,9 +14,9 @@ USAGE = f"""
 {options.INPUTS}
 [what is audited, and how]
 --of RUN: the run to audit; name all its inputs. A report (.parquet, .jsonl): repeat the options of the run for reading
-  and, for .jsonl, all others; for archives with --state or an index, add --templates DIR, its folder. A state: the
-  folder of dedup --state, which has recorded the options. A work folder: that of dedup --work --keep-work, which has
-  recorded them, too. Without --of, the inputs are deduplicated first, in memory
+  and, for .jsonl, all others; for archives with --state or an index, add --templates DIR, its folder. A work folder:
+  that of dedup --work --keep-work, which has recorded the options. Without --of, the inputs are deduplicated first, in
+  memory
 --sample N=2000: the documents to draw at random
 --until SHARE: draw more documents until half the width of the interval of the recall is at most SHARE, such as 0.5%%
 --draw N=1: random seed of the sample
@@ -45,13 +45,14 @@ def run(arguments: argparse.Namespace) -> int:
     if report is not None:
         check_file(report, options.REPORTS, arguments.inputs, force=arguments.force)
     say_if_cold()
-    from neardup.pipeline.files.audit import audit_files, is_folder_of_run, records_scheme
+    from neardup.engines.journal import is_work
+    from neardup.pipeline.files.audit import audit_files, records_scheme
     from neardup.pipeline.files.ingestion import is_index
 
     if of is not None:
         way_out = "name the report of the run, or leave out --of to audit a new run"
         require(not is_index(of), "of", of, f"is an index, which does not record a run; {way_out}")
-        if is_folder_of_run(Path(of)):
+        if is_work(Path(of)):
             rule = f"cannot be used with --of {of}, which has recorded how the inputs were read"
             options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found
     elif "config" in given:

@@ -36,8 +36,7 @@ from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, require_texts
 from neardup.pipeline.progress import Progress, followed
-from neardup.pipeline.spilled.recorded_decisions import StateDecisions, work_decisions
-from neardup.pipeline.spilled.state import State, is_state
+from neardup.pipeline.spilled.recorded_decisions import work_decisions
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import UNRECORDED, as_recorded, differing
 from neardup.schemes.scheme import Scheme
@@ -82,26 +81,22 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     than memory. Without *of* they are deduplicated first, in memory.
 
     *of* may also be the work folder of a run in pieces that has decided, such as one that was interrupted when it wrote
-    its outputs, or that was kept. Then *inputs* must be those of the run; everything else is as for a state.
-
-    *of* may also be a state: then all its runs are audited, and *inputs* must be those of all of them. The scheme, how
-    the inputs are read and which copy was kept are those of the state; it needs *key* if its scheme has one, and
-    *scheme* if that has a list of common shingles or a table of weights. Parameters for reading have no effect then.
+    its outputs, or that was kept. Then *inputs* must be those of the run, in any order. The scheme, how the inputs are
+    read and which copy was kept are recorded there; it needs *key* if its scheme has one, and *scheme* if that has a
+    table of weights. Parameters for reading have no effect then.
 
     Raises the errors of ``dedup_files`` and ``audit``, ``DataError`` for a report of other inputs or for inputs that
-    were changed, and ``StorageRefused`` for a state or a work folder of another scheme, and for a work folder without
-    decisions.
+    were changed, and ``StorageRefused`` for a work folder of another scheme or without decisions.
     """
     require_paths("inputs", inputs)
-    of_run = of is not None and is_folder_of_run(require_path("of", of))
+    of_run = of is not None and is_work(require_path("of", of))
     files = [] if of is None or of_run else _files_of(of)
     allowed = learn_templates is None or learn_templates is False
     require(allowed, "learn_templates", learn_templates, "must be None or False; a file of templates is not extended")
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     reading |= {"text": text, "id": id}
     if of is not None and of_run:
-        decided = _of_state if is_state(Path(of)) else _of_work
-        opened = decided(Path(of), inputs, Request(**reading), _Known(scheme, key, keep))
+        opened = _of_work(Path(of), inputs, Request(**reading), _Known(scheme, key, keep))
     else:
         opened = _of_files(inputs, of, files, reading, _Known(scheme, key, keep), learn_templates, ways)
     with opened as (run, faults):
@@ -115,27 +110,6 @@ class _Known(NamedTuple):
     scheme: Scheme | None
     key: bytes | None
     keep: str | None
-
-
-@contextmanager
-def _of_state(
-    folder: Path, inputs: Sequence[AnyPath], request: Request, known: _Known
-) -> Iterator[tuple[Audited, RecordFaults]]:
-    """Yield all runs of a state as one, in which the documents of earlier runs have better ranks."""
-    with State.open(folder) as state:
-        chosen: Any = known.scheme or schemes.read(state.header.scheme, known.key, where=folder)
-        require_texts(chosen)
-        stored = StateDecisions(state, chosen, known.keep)
-        stored.require(inputs_of(inputs, request).paths)
-        ids, orders, faults = [_NOTHING], [np.empty(0, np.int64)], RecordFaults()
-        for shards, rule in stored.runs:
-            own, order, read = _ranked(partial(stored.collections, shards), rule)
-            orders.append(order + sum(map(len, ids)))
-            ids.append(own)
-            faults.add(read)
-        faults.quoted_lines = None  # how they are read is recorded
-        pieces = partial(_texts, stored.collections)
-        yield Audited(stored.table(), pieces, _chunks(ids), np.concatenate(orders), chosen), faults
 
 
 @contextmanager
@@ -193,8 +167,8 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
 
 
 def records_scheme(of: AnyPath) -> bool:
-    """Return whether a report, a state or a work folder has recorded the scheme of its run."""
-    return is_folder_of_run(Path(of)) or terms_of_report(_files_of(of)[0]) is not None
+    """Return whether a report or a work folder has recorded the scheme of its run."""
+    return is_work(Path(of)) or terms_of_report(_files_of(of)[0]) is not None
 
 
 def _files_of(of: AnyPath) -> list[AnyPath]:
@@ -204,7 +178,7 @@ def _files_of(of: AnyPath) -> list[AnyPath]:
     found = inputs_of([of], Request(glob=("*.parquet", "*.jsonl*")))
     files: list[AnyPath] = [path for path, one in zip(found.paths, found.kinds, strict=True) if one.format != FOLDER]
     if not files:
-        rule = "is not a state, a kept work folder, or the folder of a report; name the report of the run"
+        rule = "is not a kept work folder or the folder of a report; name the report of the run"
         raise InputRefused(os.fspath(of), rule, "not of a run")
     return files
 
@@ -239,11 +213,6 @@ def _require_read_alike(name: str, known: dict[str, Any], shards: Shards) -> Non
     if words := "; ".join(one.words() for one in named):
         rule = f"its run read the inputs in another way: {words}; repeat its options for reading"
         raise DataError(name, rule, "other terms")
-
-
-def is_folder_of_run(path: Path) -> bool:
-    """Return whether a path is a state or a work folder, which record the scheme of their runs."""
-    return is_state(path) or is_work(path)
 
 
 def _texts(collections: Callable[[], Iterable[Collection]]) -> Iterator[tuple[pa.ChunkedArray, Words]]:

@@ -80,7 +80,7 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
     state.add(
         part,
         rows,
-        RunInputs(shards, edges, job.policy.keep),
+        RunInputs(shards, edges),
         header_of(job.scheme, job.policy, job.salt.tobytes().hex(), job.shards.extraction, for_index=job.for_index),
     )
     for file in (_ROWS, _WHOLE_ROWS):

@@ -61,14 +61,10 @@ def mapped_table(path: Path) -> pa.Table:
 
 
 class RunInputs(NamedTuple):
-    """The inputs of one run; the documents of shard *i* have the positions from ``edges[i]`` to ``edges[i + 1]``.
-
-    *keep* is the rule that ranked them (see ``Policy``).
-    """
+    """The inputs of one run; the documents of shard *i* have the positions from ``edges[i]`` to ``edges[i + 1]``."""
 
     shards: Shards
     edges: Positions
-    keep: str
 
     @property
     def templates(self) -> HostTemplates | None:
@@ -102,7 +98,6 @@ class RecordedRuns:
             yield {
                 "shards": written.shards.to_dict(),
                 "edges": one.edges.tolist(),
-                "keep": one.keep,
                 "adds_templates": new is not None,
             }
             self._before = before if own is None else own
@@ -110,7 +105,7 @@ class RecordedRuns:
     def read(self, given: Sequence[dict[str, Any]]) -> Iterator[RunInputs]:
         """Yield the following runs from what ``recorded`` yielded."""
         for one in given:
-            run = RunInputs(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64), one["keep"])
+            run = RunInputs(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64))
             fit = run.edges.shape == (len(run.shards.shards) + 1,) and run.edges[0] >= 0
             expect(bool(fit and (np.diff(run.edges) >= 0).all()), "documents of other shards")
             own, before = run.templates, self._before
@@ -197,16 +192,6 @@ class Earlier:
         return [texts for segment in self._segments for texts in segment.texts]
 
     @property
-    def kept_positions(self) -> Positions:
-        """The positions of the kept leaders among the documents of all runs; 0 for the others."""
-        positions = self.column("position", np.int64)
-        begin = 0
-        for segment, (first, end) in zip(self._segments, pairwise(self.edges.tolist()), strict=True):
-            positions[first:end] += begin
-            begin += int(segment.texts[-1].edges[-1])
-        return np.where(self.representatives < 0, positions, 0)
-
-    @property
     def has_sites(self) -> bool:
         """Whether leaders of some segment belong to sites."""
         return any(segment.has_sites for segment in self._segments)
@@ -267,13 +252,13 @@ class Earlier:
         inside = slice(*np.searchsorted(positions, edges))
         return leaders[inside], positions[inside] - int(edges[0])
 
-    def pieces(self, shard: int, *, ids: bool = False) -> Iterator[InputPiece]:
-        """Yield the documents of a shard, as ``Shards.pieces`` does; they may be without *ids*, unless these count.
+    def pieces(self, shard: int) -> Iterator[InputPiece]:
+        """Yield the documents of a shard, as ``Shards.pieces`` does; they may be without ids.
 
         Raises ``DataError`` if its input was changed after the run that added it.
         """
         _, texts, own = self._shards[shard]
-        documents = None if ids else int(texts.edges[own + 1] - texts.edges[own])
+        documents = int(texts.edges[own + 1] - texts.edges[own])
         try:
             yield from texts.shards.pieces(texts.shards.shards[own], documents=documents)
         except DataError as error:

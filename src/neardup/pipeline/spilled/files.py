@@ -123,7 +123,7 @@ def _check_settings(settings: RunSettings) -> None:
     compared = "state" if earlier.adds else "against"
     others = [*filter(None, [earlier.state]), *earlier.inputs, *(index.path for index in earlier.indexes)]
     if settings.keep_work and others:
-        why = "such a run is audited by its state or its report"
+        why = "such a run is audited by its report"
         raise ParameterConflict("keep_work", True, compared, str(others[0]), why)
     if gather == "components" and earlier.state is not None:
         why = "a new document may connect clusters of earlier runs, which are decided"
