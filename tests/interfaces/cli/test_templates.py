@@ -1112,7 +1112,6 @@ def test_a_service_without_the_templates_of_its_index_is_refused(crawl, tmp_path
 @pytest.mark.parametrize(
     ("options", "way_out"),
     [
-        (("--no-templates",), "leave out --no-templates"),
         (("--against", "seen"), "as those of the state or index were; begin a new one to use templates"),
         (("--html", "html", "table"), "name the field of the URL with --url"),
     ],

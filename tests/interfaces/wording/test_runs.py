@@ -7,7 +7,6 @@ from neardup import CommonShingles
 from neardup.interfaces.wording.rows import Row
 from neardup.interfaces.wording.runs import cluster_lines, common_rows, evidence_of, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
-from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.results import Policy, Summary
 
 
@@ -75,13 +74,6 @@ def test_large_clusters_in_words():
     )
     assert cluster_lines(summary()) == []
     assert cluster_lines(summary(largest_clusters=(small,))) == []
-    (line,) = cluster_lines(summary(same_host_drops=SameHostDrops(pages=13, hosts=1, host="a.example", most=13)))
-    assert line == (
-        "13 pages of a.example dropped for another page of this host: if they share only menus and notices, read them"
-        " with templates, in which these lines do not count"
-    )
-    (line,) = cluster_lines(summary(same_host_drops=SameHostDrops(pages=1300, hosts=20, host="a.example", most=130)))
-    assert line.startswith("1,300 pages of 20 hosts (130 of a.example) dropped for another page of the same host: ")
     assert cluster_lines(summary(largest_clusters=(small, template)))[0].startswith("large cluster: 30 documents")
     hint = cluster_lines(summary(scheme="sentences", largest_clusters=(template,)))[1]
     assert hint.startswith('  These documents share 1,096 sentences, and little else: "You are a...".')

@@ -176,18 +176,15 @@ def _in_pieces(arguments: argparse.Namespace) -> bool:
 
 
 def _without_templates(given: dict[str, Any], done: "FilesResult") -> list[str]:
-    """Return why pages were read without templates, and what to do, unless it was requested and harmless."""
-    drops = done.result.summary.same_host_drops is not None
-    if not done.documents.without_templates or (given["no_templates"] and not drops):
+    """Return why pages were read without templates, and what to do, unless it was requested."""
+    if not done.documents.without_templates or given["no_templates"]:
         return []
     why = "the pages were read without templates"
-    if given["no_templates"]:
-        return [f"{why}; to read them with templates, leave out --no-templates"]
     if not {"state", "against"}.isdisjoint(given):
         return [f"{why}, as those of the state or index were; begin a new one to use templates"]
     if "html" in given and "url" not in given:
         return [f"{why}; to learn the templates of their hosts, name the field of the URL with --url"]
-    if drops or "html" in given:
+    if "html" in given:
         return [f"{why}; to learn templates, save the inputs to files, and add --templates FILE --learn-templates"]
     return []
 

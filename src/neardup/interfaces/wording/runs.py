@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from neardup.evaluation.audit import Audit
     from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
     from neardup.pipeline.corpus.result import Summary
-    from neardup.pipeline.corpus.same_host_drops import SameHostDrops
     from neardup.pipeline.files.dedup import FilesResult
 
 _NAME = 60  # shown characters of an id
@@ -85,10 +84,9 @@ def _features_of(summary: "Summary | Audit") -> str:
 
 
 def cluster_lines(summary: "Summary") -> list[str]:
-    """Describe the largest cluster of a run, large clusters that are probably templates, and drops on hosts.
+    """Describe the largest cluster of a run, and large clusters that are probably templates.
 
-    There are no lines if the largest cluster is small and not a template, no template is spread over many clusters, and
-    no host has many drops.
+    There are no lines if the largest cluster is small and not a template, and no template is spread over many clusters.
     """
     lines: list[str] = []
     feature = feature_of(summary)
@@ -104,7 +102,7 @@ def cluster_lines(summary: "Summary") -> list[str]:
     if (spread := summary.spread_template) is not None:
         near = f"{spread.documents:,} near duplicates in {spread.clusters:,} clusters"
         lines += [f"{near}: most of them share the same block", f"  {template_hint(spread, feature)}"]
-    return [*lines, *([] if summary.same_host_drops is None else [host_hint(summary.same_host_drops)])]
+    return lines
 
 
 def pairs_not_compared(number: int) -> str:
@@ -125,16 +123,6 @@ def template_hint(cluster: "LargeCluster | SpreadTemplate", feature: str) -> str
         return f"{shared} --ignore-common has not left these out; a higher --threshold may help"
     way_out = f"leave it out with --ignore-common {cluster.ignore_common:g}"
     return f"{shared} If this is a template, and not a text that was copied, {way_out}"
-
-
-def host_hint(found: "SameHostDrops") -> str:
-    """Describe the pages that were dropped for others of their host without templates, and what to do."""
-    one = found.hosts == 1
-    hosts = found.host if one else f"{found.hosts:,} hosts ({found.most:,} of {found.host})"
-    return (
-        f"{found.pages:,} pages of {hosts} dropped for another page of {'this' if one else 'the same'} host: if they"
-        " share only menus and notices, read them with templates, in which these lines do not count"
-    )
 
 
 def evidence_of(row: dict[str, Any]) -> str:

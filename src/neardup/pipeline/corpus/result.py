@@ -12,7 +12,6 @@ from neardup.model.arrays import Flags, Positions
 from neardup.model.errors import DataError
 from neardup.model.policy import Policy
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
-from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import common_of
 from neardup.text.columns import gathered
@@ -40,11 +39,10 @@ class Summary:
     ``canonical_kept`` documents were kept that a dropped one of their cluster names, and ``canonical_contradicted``
     documents name the address of documents of the run that they do not match. ``largest_clusters`` are the clusters of
     the most documents, with what these share; ``spread_template`` is a template that many clusters share, if none of
-    these has one. ``same_host_drops`` are the web pages that were dropped for others of their host, if they were read
-    without templates and are enough. ``scheme`` is the name of the scheme and ``recipe`` the id of its recipe;
-    ``policy`` has the parameters that decided which candidates match and which documents are kept. If revisit records
-    are written, ``revisits_missing`` exact duplicates have none, as the record of their representative is not in an
-    archive that could be read.
+    these has one. ``scheme`` is the name of the scheme and ``recipe`` the id of its recipe; ``policy`` has the
+    parameters that decided which candidates match and which documents are kept. If revisit records are written,
+    ``revisits_missing`` exact duplicates have none, as the record of their representative is not in an archive that
+    could be read.
     """
 
     documents: int
@@ -71,7 +69,6 @@ class Summary:
     common: CommonShingles | None = None
     largest_clusters: tuple[LargeCluster, ...] = ()
     spread_template: SpreadTemplate | None = None
-    same_host_drops: SameHostDrops | None = None
 
     @classmethod
     def of(cls, scheme: Scheme, policy: Policy, **counts: Any) -> Self:

@@ -14,7 +14,6 @@ from neardup.pipeline.corpus.documents import SITE, Documents
 from neardup.pipeline.corpus.report import reading_terms, revisit_rows, write_report
 from neardup.pipeline.corpus.result import MARKS, Result, marks_of, with_places
 from neardup.pipeline.corpus.run import deduplicated
-from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
@@ -81,12 +80,9 @@ def decided_documents(
     except ValueRefused as error:
         raise error.at(documents.place(error.row)) from error
     decisions = with_places(result.decisions, documents.places())
-    drops, exact = None, result.decisions["exact"].to_numpy()
-    if documents.without_templates:
-        drops = SameHostDrops.of(documents.ids, documents.places(), result.representatives, exact)
     originals = documents.originals(result.representatives) if settings.revisits else None
     missing = 0 if originals is None else originals.filter(decisions["exact"])["offset"].null_count
-    summary = replace(result.summary, same_host_drops=drops, revisits_missing=missing)
+    summary = replace(result.summary, revisits_missing=missing)
     return replace(result, decisions=decisions, summary=summary), originals
 
 

@@ -14,7 +14,6 @@ from neardup.model.policy import CANONICAL
 from neardup.pipeline.corpus.address_ranks import hint_counts
 from neardup.pipeline.corpus.clusters import what_is_shared
 from neardup.pipeline.corpus.result import Summary
-from neardup.pipeline.corpus.same_host_drops import SameHostDrops
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled import common_shingles
 from neardup.pipeline.spilled.blocks import settle
@@ -266,9 +265,7 @@ def _summary(job: Job, result: StoredResult, counts: Record, engine: LocalEngine
     ids = documents.ids[: len(documents)]
     missing = documents.originals(representatives[exact])["offset"].null_count if revisits else 0
     texts = partial(documents.raw_texts, map_=engine.in_turn)
-    drops, hints = None, dict[str, int]()
-    if documents.without_templates:
-        drops = SameHostDrops.of(ids, documents.places(), representatives, exact)
+    hints = dict[str, int]()
     if CANONICAL in job.policy.written_fields:
         signed = documents.signed
         own = slice(int(signed.first - signed.edges[0]), None)  # without those that are only compared with
@@ -280,7 +277,6 @@ def _summary(job: Job, result: StoredResult, counts: Record, engine: LocalEngine
         **{name: counts[name] for name in names},
         duplicate_ids=count_repeats(map(chunk_batch, ids.chunks)),
         known=int((representatives >= len(documents)).sum()),
-        same_host_drops=drops,
         revisits_missing=missing,
         **hints,
         **what_is_shared(documents.ids, texts, representatives, exact, job.scheme),
