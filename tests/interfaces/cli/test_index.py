@@ -22,7 +22,7 @@ RECORDS = [
     {"id": "baker", "text": BAKER, "url": "HTTP://A.example:80/baker#top"},
 ]
 COUNTS = {"documents": 5, "new": 2, "exact": 1, "near": 1, "empty": 1, "no_text": 0, "replaced": 0}
-COUNTS |= {"replaced_lines": 0, "exact_lines": 0, "unchanged": 0, "repeated": 0}
+COUNTS |= {"unchanged": 0, "repeated": 0}
 
 
 def written(path, records):
@@ -89,30 +89,6 @@ def test_twice_changes_nothing(neardup, pages):
     after = json.loads(neardup("stats", "seen", "--json").out)
     written = {"bytes", "bytes_in_log", "generation"}  # when the documents were last seen
     assert {name for name in before if after[name] != before[name]} <= written
-
-
-def test_a_file_under_another_name_is_reported_with_what_to_do(neardup, tmp_path):
-    plain = written(tmp_path / "plain.jsonl", [{"text": STORM}, {"text": BAKER}])
-    for _ in range(2):
-        assert neardup("index", plain, "--to", "seen").err == ""
-    shown = neardup("index", plain.rename(tmp_path / "moved.jsonl"), "--to", "seen")
-    assert "2  exact duplicates" in shown.out
-    assert shown.err.startswith("neardup: nothing is new, and 2 documents without an id repeated earlier ones byte by")
-    assert "name the field of the ids with --id or --url" in shown.err
-    more = written(tmp_path / "more.jsonl", [{"text": STORM}, {"text": f"{BAKER} twice"}])
-    assert neardup("index", more, "--to", "seen").err == ""  # one of them is new
-    with_ids = written(tmp_path / "ids.jsonl", [{"id": "a", "text": STORM}])
-    assert neardup("index", with_ids, "--to", "seen").err == ""
-
-
-def test_lines_that_replace_others_are_reported_with_what_to_do(neardup, tmp_path):
-    plain = written(tmp_path / "plain.jsonl", [{"text": STORM}, {"text": BAKER}])
-    assert neardup("index", plain, "--to", "seen").err == ""
-    written(plain, [{"text": f"Tuesday. {STORM}"}, {"text": f"Tuesday. {BAKER}"}])
-    shown = neardup("index", plain, "--to", "seen")
-    assert "2  known, with other content: replaced\n" in shown.out
-    assert shown.err.startswith("neardup: 2 documents without an id replaced what their file had on the same line")
-    assert "--id or --url, or use a new file name" in shown.err
 
 
 def test_more_is_added_and_what_changed_replaced(neardup, pages, tmp_path):

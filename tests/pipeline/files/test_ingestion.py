@@ -190,19 +190,6 @@ def test_documents_without_ids_are_named_by_the_full_path_of_their_file(tmp_path
         assert list(index.ids()) == [str(tmp_path / name) for name in names]
 
 
-def test_lines_without_ids_that_replace_others_are_counted(tmp_path, source):
-    plain = tmp_path / "plain.jsonl"
-    plain.write_text('{"text": "one two three"}\n')
-    add_files([plain], tmp_path / "index")
-    plain.write_text('{"text": "four five six"}\n')
-    done = add_files([plain], tmp_path / "index")
-    assert (done.replaced, done.replaced_lines) == (1, 1)
-    add_files([source], tmp_path / "index")
-    source.write_text(source.read_text().replace("six", "nine"))
-    done = add_files([source], tmp_path / "index")
-    assert (done.replaced, done.replaced_lines) == (1, 0)
-
-
 def test_a_folder_of_other_files_is_left_alone(tmp_path, source):
     with pytest.raises(StorageError, match="is not empty"):
         add_files([source], tmp_path)

@@ -304,19 +304,6 @@ def advice_on_quotes(found: "QuotedLines | int") -> str:
     return f"{records} line ends inside quotation marks{where}; {way_out}"
 
 
-def advice_on_lines(replaced: int) -> str:
-    """Return a note on documents without an id that *replaced* others."""
-    what = f"{counted(replaced, 'document')} without an id replaced what their file had on the same line before"
-    return f"{what}; if they are new documents, name the field of their ids with --id or --url, or use a new file name"
-
-
-def advice_on_copies(copies: int) -> str:
-    """Return a note on *copies* without an id, where a run found nothing new."""
-    what = f"nothing is new, and {counted(copies, 'document')} without an id repeated earlier ones byte by byte"
-    why = "such documents are known again only on the same line of the same file"
-    return f"{what}; {why}: if the file has a new name or place, name the field of the ids with --id or --url"
-
-
 def advice_on_rejected(rejected: "Sequence[Rejected]") -> list[str]:
     """Return what may help with rejected records, each sentence once."""
     kinds = dict.fromkeys((one.code, one.source) for one in rejected)

@@ -6,7 +6,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options, scheme_options, terminal
-from neardup.interfaces.cli.advice import advice_on_copies, advice_on_lines
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.rows import Row, reading_rows, repeated_row, row, total, without_text
 from neardup.model.errors import ParameterError, require
@@ -80,10 +79,6 @@ def run(arguments: argparse.Namespace) -> int:
         )
     seconds = time.monotonic() - started
     terminal.note_quoted_lines(added.quoted_lines)
-    if added.replaced_lines:
-        terminal.complain(advice_on_lines(added.replaced_lines))
-    if added.exact_lines and not added.new + added.near + added.replaced:
-        terminal.complain(advice_on_copies(added.exact_lines))
     code = _summarise(arguments, added, _rows_of(added), seconds)
     if not arguments.json:
         terminal.show_lines(options.learned_line(arguments, added.hosts_with_templates, added.hosts_learned))

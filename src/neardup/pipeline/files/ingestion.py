@@ -38,7 +38,7 @@ from neardup.pipeline.files.named_documents import NamedDocuments
 from neardup.pipeline.index.fields import field_kinds, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import addresses_for, kept_extraction, require_extraction
-from neardup.pipeline.index.records import HOST, URL, RecordReader, is_name_of_line
+from neardup.pipeline.index.records import HOST, URL, RecordReader
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.search import TITLE, has_table, keeping_up
@@ -70,14 +70,13 @@ class Added:
     ``replaced`` and ``unchanged`` documents had a known id, with other or with the same content. ``repeated`` ones have
     the id of a later document of the same run, which is admitted instead. All others are new to the index and are
     counted by their verdict; of the ``empty`` ones, ``no_text`` have no text field or null in it, unless the index
-    needs no texts. ``replaced_lines`` of the replaced and ``exact_lines`` of the ``exact`` documents have no id but the
-    name of their line or row. ``rejected`` records and ``ignored`` files are not documents; ``quoted_lines``,
-    ``skipped`` and ``body_faults`` are those of ``neardup.sources.collection.Collection``. ``without_text`` locates the
-    first record without a text, also of known ones. ``created`` is whether the run made the index. If ``estimated``,
-    near duplicates are decided by estimates, because the index has no texts. ``total`` is the number of documents in
-    the index after the run. The templates that pages were read with are of ``hosts_with_templates`` hosts (``None``
-    without any); the run learned ``hosts_learned``. If ``lacks_templates``, pages with addresses were read without
-    them, because the index was created without any.
+    needs no texts. ``rejected`` records and ``ignored`` files are not documents; ``quoted_lines``, ``skipped`` and
+    ``body_faults`` are those of ``neardup.sources.collection.Collection``. ``without_text`` locates the first record
+    without a text, also of known ones. ``created`` is whether the run made the index. If ``estimated``, near duplicates
+    are decided by estimates, because the index has no texts. ``total`` is the number of documents in the index after
+    the run. The templates that pages were read with are of ``hosts_with_templates`` hosts (``None`` without any); the
+    run learned ``hosts_learned``. If ``lacks_templates``, pages with addresses were read without them, because the
+    index was created without any.
     """
 
     documents: int
@@ -88,8 +87,6 @@ class Added:
     empty: int
     no_text: int
     replaced: int
-    replaced_lines: int
-    exact_lines: int
     unchanged: int
     repeated: int
     rejected: list[Rejected]
@@ -204,7 +201,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         catch_up = stack.enter_context(keeping_up(index, make=search, progress=progress))
         if documents.has_pages:
             require_extraction(index, extraction)
-        counts, lines, faults = _admitted(index, documents, at, catch_up, partial(tell, "admit"))
+        counts, faults = _admitted(index, documents, at, catch_up, partial(tell, "admit"))
         total, estimated = len(index), index.estimates
     return Added(
         documents=documents.number,
@@ -215,8 +212,6 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         empty=counts[Empty.name] + counts[_NO_TEXT],
         no_text=counts[_NO_TEXT],
         replaced=counts[_REPLACED],
-        replaced_lines=lines[_REPLACED],
-        exact_lines=lines[ExactDuplicate.name],
         unchanged=counts[_UNCHANGED],
         repeated=documents.number - documents.admitted,
         rejected=documents.rejected,
@@ -330,13 +325,12 @@ def _admitted(
     at: Moment,
     catch_up: Callable[[], object],
     progress: Callable[[int, int], None],
-) -> tuple[Counter[str], Counter[str], RecordFaults]:
+) -> tuple[Counter[str], RecordFaults]:
     """Admit documents step by step, and update the search table after each step.
 
-    Return how many have each verdict; of these, those that have no id but the name of their line or row; and the faults
-    of all records.
+    Return how many have each verdict, and the faults of all records.
     """
-    counts, lines, faults, done = Counter[str](), Counter[str](), RecordFaults(), 0
+    counts, faults, done = Counter[str](), RecordFaults(), 0
     for one, rows in documents.take():
         piece = one.piece
         sizes = text_lengths(piece.texts)[rows]
@@ -345,16 +339,12 @@ def _admitted(
             ids, texts, fields = one.at(index.fields, some)
             verdicts = index.visit(ids, texts, fields, at=at)
             lacks_text = texts.is_null().to_pylist() if documents.shards.request.needs_text else repeat(False)
-            outcomes = [*map(_counted, verdicts, lacks_text)]
-            counts.update(outcomes)
-            for row, own, outcome in zip(some.tolist(), ids, outcomes, strict=True):
-                if outcome in {_REPLACED, ExactDuplicate.name}:
-                    lines[outcome] += is_name_of_line(piece, row, own)
+            counts.update(map(_counted, verdicts, lacks_text))
             catch_up()
             done += len(some)
             progress(done, documents.admitted)
         faults.add(piece)
-    return counts, lines, faults
+    return counts, faults
 
 
 def _counted(verdict: Verdict, lacks_text: bool) -> str:  # noqa: FBT001 - of one document

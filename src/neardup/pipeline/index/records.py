@@ -31,7 +31,7 @@ _NAMELESS: Final = (
 )
 
 
-def is_name_of_line(documents: InputPiece, row: int, own: str | None) -> bool:
+def _is_name_of_line(documents: InputPiece, row: int, own: str | None) -> bool:
     """Return whether the id of a record, its *own*, only names its file and its line or row."""
     source, position = documents.place(row)
     return own == f"{full_name(source)}:{position}"
@@ -154,7 +154,7 @@ def _rejected(
         reason, code = refused.get(row, ""), "value"
         if size > MOST_ID_BYTES:
             reason, code = f"its id has {size:,} bytes, but may have at most {MOST_ID_BYTES:,}", "id too long"
-        elif of_pipe and own and own.startswith(of_pipe) and is_name_of_line(piece, row, own):
+        elif of_pipe and own and own.startswith(of_pipe) and _is_name_of_line(piece, row, own):
             reason, code = _NAMELESS, "no id"
         if reason:
             rejected.append(Rejected(*piece.place(row), reason, code))
