@@ -560,17 +560,10 @@ class Life:
 
     def expire(self):
         documents = [*self.oracle.alive.values()]
-        if self.random.random() < 0.7:
-            moment = self.now - timedelta(seconds=int(self.random.integers(0, 3000)))
-            by, name = [("last_seen", "seen"), ("first_seen", "first"), ("changed_at", "time")][self.random.integers(3)]
-            old = [document.id for document in documents if getattr(document, name) < moment]
-            assert self.index.expire(moment, by) == self.oracle.remove(old)
-        else:
-            moment = BEGIN - timedelta(microseconds=int(self.random.integers(8 * 10**14, 10**15)))
-            old = [
-                document.id for document in documents if document.fields["seen"] and document.fields["seen"] < moment
-            ]
-            assert self.index.expire(moment, "seen") == self.oracle.remove(old)
+        moment = self.now - timedelta(seconds=int(self.random.integers(0, 3000)))
+        by, name = [("last_seen", "seen"), ("first_seen", "first")][self.random.integers(2)]
+        old = [document.id for document in documents if getattr(document, name) < moment]
+        assert self.index.expire(moment, by) == self.oracle.remove(old)
 
     def flush(self):
         self.index.flush()

@@ -31,7 +31,7 @@ from neardup.model.recipe import Hashing
 from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict, from_record
 from neardup.pipeline.crawl.filter import parted, require_urls
-from neardup.pipeline.index.fields import columns_of_time, described, field_table, moment_of, unknown_field
+from neardup.pipeline.index.fields import column_of_time, described, field_table, moment_of, unknown_field
 from neardup.pipeline.index.inputs import as_strings, is_id, microseconds, require_ids
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses, is_utf8
@@ -192,7 +192,7 @@ class Client:
     def expire(self, before: datetime | float, by: str = "last_seen") -> Removal:
         """Remove the documents that were last seen before a moment; see ``Index.expire`` and ``remove``."""
         moment = microseconds(before, "before")
-        columns_of_time(self.fields, by, moment)  # which checks them
+        column_of_time(by, moment)  # which checks them
         return Removal(self._post("/v1/expire", {"before": moment_of(moment), "by": by})["removed"], [])
 
     def admissions(self, ids: Iterable[str]) -> list[Admission | None]:

@@ -18,15 +18,15 @@ _AGE: Final = re.compile(r"(\d+) ?([hdw])", re.ASCII)
 _AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
-def moment_in(before: str, *, recorded: bool) -> datetime:
+def moment_in(before: str) -> datetime:
     """Parse a time in UTC, or an age before now; ``ParameterError`` for other texts.
 
-    With *recorded*, it is compared with times in the past, such as that of a run. Then a time in the future is an
-    error, too, and so is an age of 0: everything would be removed, which only a time makes clear.
+    A time in the future is an error, too, and so is an age of 0: everything would be removed, which only a time makes
+    clear.
 
-    >>> moment_in("2026-01-31T12:00:00+02:00", recorded=True).isoformat()
+    >>> moment_in("2026-01-31T12:00:00+02:00").isoformat()
     '2026-01-31T10:00:00+00:00'
-    >>> abs(datetime.now(UTC) - moment_in("36h", recorded=True) - timedelta(hours=36)) < timedelta(minutes=1)
+    >>> abs(datetime.now(UTC) - moment_in("36h") - timedelta(hours=36)) < timedelta(minutes=1)
     True
     """
     now = datetime.now(UTC)
@@ -40,11 +40,10 @@ def moment_in(before: str, *, recorded: bool) -> datetime:
     except (ValueError, OverflowError) as error:
         rule = _NO_DATE if _WRITTEN.fullmatch(before.strip()) else _RULE
         raise ParameterError("before", before, _YEARS if isinstance(error, OverflowError) else rule) from None
-    if recorded:
-        require_past(found, before)
-        soon = now + timedelta(seconds=1)
-        rule = f"is now, so everything would be removed; to do that, write a time: {soon:%Y-%m-%dT%H:%M:%SZ}"
-        require(not age or found < now, "before", before, rule)
+    require_past(found, before)
+    soon = now + timedelta(seconds=1)
+    rule = f"is now, so everything would be removed; to do that, write a time: {soon:%Y-%m-%dT%H:%M:%SZ}"
+    require(not age or found < now, "before", before, rule)
     return found
 
 

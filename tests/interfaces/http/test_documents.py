@@ -187,14 +187,6 @@ def test_documents_expire(serve, folder):
     assert len(ask.service.index) == 0
 
 
-def test_documents_expire_by_a_field_of_times_that_may_be_in_the_future(serve, tmp_path):
-    with Index.create(tmp_path / "timed", fields={"until": datetime}) as index:
-        times = [datetime(2400, 1, 1, tzinfo=UTC), datetime(2600, 1, 1, tzinfo=UTC)]
-        index.admit(["a", "b"], ["x", "y"], {"until": times})
-    ask = serve(str(tmp_path / "timed"))
-    assert ask.post("/v1/expire", {"before": "2500-01-01", "by": "until"}).json()["removed"] == 1
-
-
 @pytest.mark.parametrize(
     ("body", "detail"),
     [
@@ -202,7 +194,7 @@ def test_documents_expire_by_a_field_of_times_that_may_be_in_the_future(serve, t
         ({"before": None}, "Expected `str`, got `null` - at `$.before`"),
         ({"before": 1769904000}, "Expected `str`, got `int` - at `$.before`"),
         ({"before": "yesterday"}, "before must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age in"),
-        ({"before": "2001-01-01T00:00:00Z", "by": "site"}, "by must be first_seen, changed_at, last_seen or a time"),
+        ({"before": "2001-01-01T00:00:00Z", "by": "site"}, "Invalid enum value 'site' - at `$.by`"),
         ({"before": "3001-01-01"}, "before is in the future, so everything would be removed; it is 2"),
         ({"before": "3001-01-01", "by": "first_seen"}, "before is in the future"),
         ({"before": "0d"}, "before is now, so everything would be removed; to do that, write a time: 2"),

@@ -19,7 +19,6 @@ from neardup.pipeline.index.fields import (
     field_table,
     read_field,
     taken_rows,
-    time_field,
 )
 
 KINDS = {"host": "string", "rank": "integer", "share": "number", "when": "time", "live": "flag"}
@@ -285,15 +284,6 @@ def test_a_column_without_values_may_have_any_type(kind, type_, encoded):
             column = pa.DictionaryArray.from_arrays(pa.nulls(number, pa.int8()), pa.nulls(0, type_))
         columns = field_columns({"x": kind}, pa.table({"x": column}), number)
         assert columns["known.x"].tolist() == [False] * number
-
-
-def test_a_time_is_named_by_its_field():
-    both = {"field.last_seen": "time", "last_seen": "time", "at": "time", "n": "integer"}
-    assert [time_field(both, by) for by in ("last_seen", "at", "field.last_seen")] == [None, "at", "field.last_seen"]
-    assert time_field({"last_seen": "time"}, "field.last_seen") == "last_seen"
-    for kinds, by in [({}, "field.last_seen"), ({"at": "time"}, "field.at"), (both, "n"), (both, 5)]:
-        with pytest.raises(ParameterError, match=r"must be .*last_seen.* or a time field"):
-            time_field(kinds, by)
 
 
 def test_runs_of_equal_values_are_read_as_their_values():

@@ -573,28 +573,25 @@ def test_fields_are_taken_as_they_are_written_in_files(folder):
 
 def test_documents_expire_at_their_moment(folder):
     begin = datetime(2024, 1, 1, tzinfo=UTC)
-    with Index.create(folder, fields={"seen": datetime, "rank": int}) as index:
-        for number in range(4):
-            seen = {"seen": [begin + timedelta(days=10 - number) if number else None]}
-            index.admit([f"d{number}"], [f"text number {number} says this"], seen, at=begin + timedelta(days=number))
+    with Index.create(folder) as index:
+        for number in range(3):
+            index.admit([f"d{number}"], [f"text number {number} says this"], at=begin + timedelta(days=number))
         index.flush()
         assert index.expire(begin).removed == 0
         assert index.expire(begin.replace(tzinfo=None) + timedelta(microseconds=1)).removed == 1
-        assert index.expire((begin + timedelta(days=8)).timestamp(), "seen").removed == 1
         assert [*index.ids()] == ["d1", "d2"]
         assert index.expire(np.float64(begin.timestamp() + 86400 * 2)).removed == 1
-        for field in ("rank", "unknown", 5):
-            with pytest.raises(ParameterError, match="must be first_seen, changed_at, last_seen or a time field"):
-                index.expire(0, field)
+        for other in ("changed_at", "unknown", 5, None):
+            with pytest.raises(ParameterError, match="must be last_seen or first_seen"):
+                index.expire(0, other)
         with pytest.raises(ParameterError, match="must be a datetime, or seconds since 1970"):
             index.expire(None)
         later = datetime.now(UTC) + timedelta(hours=8)  # an hour ago in Tokyo, without its zone
-        for by in ("last_seen", "first_seen", "changed_at"):
+        for by in ("last_seen", "first_seen"):
             for before in (later, later.timestamp()):
                 with pytest.raises(ParameterError, match="is in the future, so everything would be removed; it is 2"):
                     index.expire(before, by)
         assert [*index.ids()] == ["d2"]
-        assert index.expire(later, "seen").removed == 1
 
 
 def test_a_clock_that_was_set_back_leaves_documents_seen(folder):
@@ -612,10 +609,10 @@ def test_a_clock_that_was_set_back_leaves_documents_seen(folder):
         assert index.expire(1000) == Removal(0, [])
 
 
-def test_documents_expire_by_any_of_their_times(folder):
+def test_documents_expire_by_when_they_were_first_or_last_seen(folder):
     texts = ["the ferry leaves at dawn", "a heron stands in the reeds", "rye and water and time"]
-    with Index.create(folder, fields={"changed_at": "time"}) as index:
-        index.admit(["a", "b", "c"], texts, {"changed_at": [datetime.fromtimestamp(7, UTC), None, None]}, at=1)
+    with Index.create(folder) as index:
+        index.admit(["a", "b", "c"], texts, at=1)
         index.admit(["a"], ["the ferry leaves at noon, they say"], at=5)
         index.flush()
         index.admit(["b"], texts[1:2], at=6)
@@ -625,25 +622,10 @@ def test_documents_expire_by_any_of_their_times(folder):
         times = [[one.first_seen, one.changed_at, one.last_seen] for one in found]
         assert [[time.timestamp() for time in own] for own in times] == [[1, 5, 5], [1, 1, 6], [1, 1, 1]]
         assert index.expire(2, by="last_seen") == Removal(1, [])
-        assert index.expire(5, by="changed_at") == Removal(1, [])  # not the field of this name
-        assert [*index.ids()] == ["a"]
+        assert [*index.ids()] == ["b", "a"]
         assert index.expire(1, by="first_seen") == Removal(0, [])
-        assert index.expire(2, by="first_seen") == Removal(1, [])
+        assert index.expire(2, by="first_seen") == Removal(2, [])
         assert index.expire(2, by="first_seen") == Removal(0, [])
-
-
-def test_documents_expire_by_a_field_with_the_name_of_one_of_their_times():
-    tomorrow = datetime.now(UTC) + timedelta(days=1)
-    index = Index.create(None, fields={"changed_at": "time", "first_seen": "integer"})
-    index.admit(["a", "b"], ["the ferry leaves", "a heron stands"], {"changed_at": [tomorrow, None]}, at=1)
-    assert index.expire(tomorrow, by="field.changed_at") == Removal(0, [])
-    for by in ("field.last_seen", "field.first_seen", "field.", "first", None):
-        with pytest.raises(
-            ParameterError, match=r"must be (last_seen|first_seen|changed_at), .* or a time field: field.changed_at"
-        ):
-            index.expire(7, by=by)
-    assert index.expire(tomorrow + timedelta(hours=1), by="field.changed_at") == Removal(1, [])
-    assert [*index.ids()] == ["b"]
 
 
 def test_many_that_are_seen_again_take_few_bytes(folder):

@@ -251,13 +251,10 @@ class Reader:
             for begin in range(0, len(positions), together):
                 yield _places_in(number, positions[begin : begin + together])
 
-    def earlier(self, moment: int, column: str, known: str | None = None) -> Places:
-        """Return the places of the documents with a time before a moment, and a *known* one if that is a column."""
-        found = [np.empty(0, np.int64)]
-        for places in self.all_places():
-            before = self.take(column, places) < moment
-            found.append(places[before if known is None else before & self.take(known, places)])
-        return np.concatenate(found)
+    def earlier(self, moment: int, column: str) -> Places:
+        """Return the places of the documents with a time before a moment."""
+        found = (places[self.take(column, places) < moment] for places in self.all_places())
+        return np.concatenate([np.empty(0, np.int64), *found])
 
     def decided_since(self, ordinal: int) -> Iterator[Places]:
         """Yield the places of the documents that got a representative or other fields since an ordinal was the next."""

@@ -12,8 +12,7 @@ INTERRUPTED = "interrupted; either all documents were removed or none; run the s
 USAGE = f"""
 {KEYED_INDEX}
 --before TIME!: remove the documents that were last seen before this time: {MOMENT}
---by FIELD=last_seen: the time that counts: last_seen, first_seen, changed_at (the last change of the content), or a
-  time field of the index; field.NAME if NAME is one of the other three
+--by last_seen|first_seen=last_seen: the time that counts
 {JSON}
 """
 
@@ -21,11 +20,9 @@ USAGE = f"""
 def run(arguments: argparse.Namespace) -> int:
     """Remove and summarise."""
     from neardup.pipeline.files.upkeep import expire
-    from neardup.pipeline.index.fields import time_field
 
     with opened(arguments, "w") as index:
-        before = moment_in(arguments.before, recorded=time_field(index.fields, arguments.by) is None)
-        done = expire(index, before, arguments.by)
+        done = expire(index, moment_in(arguments.before), arguments.by)
         documents = len(index)
     promoted = len(done.promoted)
     rows = [

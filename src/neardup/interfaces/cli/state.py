@@ -81,7 +81,7 @@ def _to_forget(arguments: argparse.Namespace) -> tuple[list[str], datetime | Non
     elif len(chosen) > 1:
         rule = "cannot be used with --before; forget first by one, then by the other"
         raise ParameterError("ids", chosen["ids"], rule)
-    before = moment_in(chosen["before"], recorded=True) if "before" in chosen else None
+    before = moment_in(chosen["before"]) if "before" in chosen else None
     return read_names(chosen["ids"]) if "ids" in chosen else [], before
 
 

@@ -15,7 +15,7 @@ from neardup.model.errors import StorageFailed
 from neardup.model.moments import moment_in
 from neardup.model.seen import Document
 from neardup.model.verdicts import Verdict, as_record
-from neardup.pipeline.index.fields import time_field, unknown_field
+from neardup.pipeline.index.fields import unknown_field
 from neardup.pipeline.index.index import Index
 
 Value = str | int | float | bool | None
@@ -119,13 +119,11 @@ class ExpireBody(Input):
     """A moment, and the time that counts.
 
     *before* is a date or time in UTC, such as ``2026-01-31`` or ``2026-01-31T12:00:00Z``, or an age, such as ``90d``,
-    ``12h`` or ``4w``. A time in the future is refused, and so is an age of 0, which would remove everything. *by* is
-    ``last_seen``, ``first_seen``, ``changed_at`` or a field of times, with which *before* may be any time or age;
-    ``field.NAME`` if NAME is one of the other three.
+    ``12h`` or ``4w``. A time in the future is refused, and so is an age of 0, which would remove everything.
     """
 
     before: Annotated[str, msgspec.Meta(min_length=1, max_length=64)]
-    by: Annotated[str, msgspec.Meta(min_length=1, max_length=1024)] = "last_seen"
+    by: Literal["last_seen", "first_seen"] = "last_seen"
 
 
 class RemovedAnswer(msgspec.Struct):
@@ -188,7 +186,7 @@ def remove(service: Service, given: IdQuery) -> RemovedAnswer:
 
 def expire(service: Service, given: ExpireBody) -> RemovedAnswer:
     """Remove the documents that were last seen before a moment; those that they represent are decided again."""
-    before = moment_in(given.before, recorded=time_field(service.index.fields, given.by) is None)
+    before = moment_in(given.before)
     with changing(service) as own:
         done = own.expire(before, by=given.by)
     return RemovedAnswer(done.removed, len(done.promoted))

@@ -24,7 +24,7 @@ from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, Words
 from neardup.model.arrow_types import STRINGS, is_one_of
-from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require
+from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require, require_choice
 from neardup.model.moments import require_past
 from neardup.model.seen import Document
 from neardup.sources.ids import EXACT, digits_of
@@ -128,31 +128,11 @@ def field_kinds(fields: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]
     return tuple(kinds)
 
 
-def time_field(kinds: Mapping[str, str], by: Any) -> str | None:
-    """Return the time field that *by* names, ``None`` for a time of every document; ``ParameterError`` otherwise.
-
-    A field with the name of such a time is ``field.NAME``, as in changes.
-    """
-    if isinstance(by, str) and by in TIMES:
-        return None
-    prefixed = isinstance(by, str) and by not in kinds and by.removeprefix("field.") in TIMES
-    name = by.removeprefix("field.") if prefixed else by
-    own = [f"field.{field}" if field in TIMES else field for field, kind in kinds.items() if kind == "time"]
-    listed = f"a time field: {', '.join(own)}" if own else "a time field; this index has no time fields"
-    rule = f"must be {', '.join(TIMES)} or {listed}"
-    require(isinstance(name, str) and kinds.get(name) == "time", "by", by, rule)
-    return str(name)
-
-
-def columns_of_time(kinds: Mapping[str, str], by: str, moment: int) -> tuple[str, ...]:
-    """Return the column of the time *by* (see ``time_field``), and for a field also that of the known values.
-
-    Raises ``ParameterError`` for a *moment* in the future, which is after every time but those of fields.
-    """
-    name = time_field(kinds, by)
-    if name is None:
-        require_past(moment_of(moment))
-    return (TIMES[by],) if name is None else (f"field.{name}", f"known.{name}")
+def column_of_time(by: Any, moment: int) -> str:
+    """Return the column of the time *by*; ``ParameterError`` for another one, and for a *moment* in the future."""
+    require_choice("by", by, ("last_seen", "first_seen"), "must be last_seen or first_seen")
+    require_past(moment_of(moment))
+    return TIMES[by]
 
 
 def field_table(fields: Any, number: int) -> pa.Table:

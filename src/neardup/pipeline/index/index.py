@@ -39,7 +39,7 @@ from neardup.pipeline.index import terms as own_terms
 from neardup.pipeline.index.admissions import Admissions
 from neardup.pipeline.index.changes import Changes, changes
 from neardup.pipeline.index.decisions import Judge
-from neardup.pipeline.index.fields import SITE, columns_of_time, documents_at, field_kinds, field_values, unknown_field
+from neardup.pipeline.index.fields import SITE, column_of_time, documents_at, field_kinds, field_values, unknown_field
 from neardup.pipeline.index.group_pages import GroupPages
 from neardup.pipeline.index.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.index.page_terms import read_with, require_extraction, site_fields, templates_in
@@ -527,17 +527,16 @@ class Index(AbstractContextManager["Index"]):
     def expire(self, before: datetime | float, by: str = "last_seen") -> Removal:
         """Remove the documents that were last seen before a moment.
 
-        *before* is a ``datetime``, in UTC if it has no zone, or seconds since 1970. *by* is the time that counts:
-        ``last_seen``, ``first_seen``, ``changed_at`` (see ``Document``), or a time field of the index, ``field.NAME``
-        if NAME is one of the other three. Documents without a value of the field stay. A document is seen when it is
-        admitted, also again with the same content, and by ``see``. Other documents are treated as in ``remove``.
+        *before* is a ``datetime``, in UTC if it has no zone, or seconds since 1970. *by* is the time that counts,
+        ``last_seen`` or ``first_seen`` (see ``Document``). A document is seen when it is admitted, also again with the
+        same content, and by ``see``. Other documents are treated as in ``remove``.
 
-        Raises ``ParameterError`` for a *before* in the future, which would remove everything, unless *by* is a field.
+        Raises ``ParameterError`` for a *before* in the future, which would remove everything.
         """
         with self._store.busy:
             self._store.require_writer()
             moment = microseconds(before, "before")
-            return self._remove(self._store.earlier(moment, *columns_of_time(self._kinds, by, moment)))
+            return self._remove(self._store.earlier(moment, column_of_time(by, moment)))
 
     def _remove(self, places: Places) -> Removal:
         return Removal(len(places), self._judge.remove(places) if len(places) else [])
