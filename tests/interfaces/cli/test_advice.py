@@ -109,7 +109,6 @@ def test_what_to_do_next(error, words):
         ("body", {"verb": "pairs", "text": "body"}, "--text names the field of the text"),
         ("html", {"verb": "templates"}, "--html names the field of the HTML"),
         ("page", {"verb": "templates", "html": "page"}, "--html names the field of the HTML"),
-        ("digest", {"verb": "rules", "content": "digest"}, "--content names the field of the content"),
         ("page", {"verb": "dedup", "scheme": "checksum", "fields": "title,page:20"}, "; correct --fields"),
     ],
 )

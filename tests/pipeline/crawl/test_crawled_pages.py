@@ -31,24 +31,24 @@ def test_a_page_has_the_content_of_its_kept_page(report):
     assert len(set(pages.contents.tolist())) == 3
 
 
-def test_other_columns(tmp_path):
+def test_pages_without_a_url_are_ignored(tmp_path):
     path = tmp_path / "pages.parquet"
-    table = {"id": ["1", "2", "3"], "url": ["http://a/", None, "http://b/"], "digest": ["x", None, "x"]}
+    table = {"id": ["1", "2", "3"], "url": ["http://a/", None, "http://b/"], "representative": ["x", None, "x"]}
     pq.write_table(pa.table(table), path)
-    pages = read_crawled([path], content="digest")
+    pages = read_crawled([path])
     assert (pages.urls, pages.ignored) == (["http://a/", "http://b/"], 1)
     assert pages.contents[0] == pages.contents[1]
 
 
 def test_pages_without_urls_are_an_error(tmp_path):
     path = tmp_path / "pages.parquet"
-    pq.write_table(pa.table({"id": ["1", "2"], "digest": ["x", "x"]}), path)
+    pq.write_table(pa.table({"id": ["1", "2"], "representative": ["x", "x"]}), path)
     with pytest.raises(
         DataError, match=r"pages\.parquet: none of its pages has a URL such as .*; the first one has '1'$"
     ):
-        read_crawled([path], content="digest")
-    pq.write_table(pa.table({"id": pa.array([], pa.string()), "digest": pa.array([], pa.string())}), path)
-    assert read_crawled([path], content="digest").urls == []
+        read_crawled([path])
+    pq.write_table(pa.table({"id": pa.array([], pa.string()), "representative": pa.array([], pa.string())}), path)
+    assert read_crawled([path]).urls == []
 
 
 def test_the_pages_themselves_are_refused(tmp_path):

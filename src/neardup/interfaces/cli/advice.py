@@ -47,7 +47,6 @@ _NAMED_FIELDS = {  # by option
     "id": "id",
     "url": "URL",
     "contribution": "contribution",
-    "content": "content",
 }
 _FIELDS = {"templates": {"html": "html"}}  # defaults, by verb, that its options do not show
 _OF_REPORTS = {  # columns of the reports that a verb reads
@@ -466,8 +465,7 @@ def _about_file(error: DataError, arguments: argparse.Namespace) -> str:
 def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
     given = {"url": "url", **_FIELDS.get(arguments.verb, {}), **vars(arguments)}
     if error.field in _OF_REPORTS.get(arguments.verb, ()) and error.field != given.get("text"):
-        others = "" if arguments.verb == "audit" else "; for another table, --content names the field of the content"
-        return f"this must be a report that `neardup dedup --report` has written{others}"
+        return "this must be a report that `neardup dedup --report` has written"
     if len(error.existing) == 1 and (way_out := _about_separator(error.existing[0])):
         return way_out
     for name, words in _NAMED_FIELDS.items():

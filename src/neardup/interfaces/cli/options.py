@@ -42,8 +42,6 @@ CRAWLED: Final = """
 inputs INPUT ...: reports of `neardup dedup --report` on the pages of a crawl (.parquet or .jsonl), in which the id, or
   a column url, is the URL of the page. If you have the pages, run dedup first
 --url FIELD: the column of the URL (default: url if it exists, otherwise id)
---content FIELD=representative: the column that names the content of a page, such as a digest; a page without
-  a value has a content of its own
 """
 
 FORMAT: Final = """
@@ -133,7 +131,7 @@ def crawled_of(arguments: argparse.Namespace) -> "Crawled":
     """Read the pages of a crawl that the options name."""
     from neardup.pipeline.crawl.crawled_pages import read_crawled
 
-    return read_crawled(arguments.inputs, url=vars(arguments).get("url"), content=arguments.content)
+    return read_crawled(arguments.inputs, url=vars(arguments).get("url"))
 
 
 def opened(arguments: argparse.Namespace, mode: Literal["r", "w"]) -> "Index":

@@ -20,7 +20,6 @@ from neardup.sources.url_forms import web_address
 from neardup.text.values import is_missing
 
 URL: Final = "url"
-CONTENT: Final = "representative"
 _LARGEST: Final = 1 << 63
 
 
@@ -60,17 +59,16 @@ def _listed(name: str, values: Any) -> list[Any]:
     return [one.item() if isinstance(one, np.generic) else one for one in values]
 
 
-def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = None, content: str = CONTENT) -> Crawled:
-    """Read reports that ``dedup --report`` wrote (Parquet or JSON lines), or other tables with two such columns.
+def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = None) -> Crawled:
+    """Read reports that ``dedup --report`` wrote (Parquet or JSON lines).
 
-    *url* is the column with the URL: by default ``url`` if it exists, otherwise ``id``. A page has the content that its
-    column *content* names: by default ``representative``, the id of the kept page that it was dropped for. A page
-    without a value has the content that its own id names. Raises ``DataError`` for a missing column, and if no page has
-    a URL of the web, and for archives and folders of pages.
+    *url* is the column with the URL: by default ``url`` if it exists, otherwise ``id``. A page has the content of its
+    ``representative``, the kept page that it was dropped for, or its own. Raises ``DataError`` for a missing column,
+    and if no page has a URL of the web, and for archives and folders of pages.
     """
     shown = display_all(os.fspath(path) for path in inputs)
     try:
-        documents = read(inputs, text=content)
+        documents = read(inputs, text="representative")
     except ParameterError as error:
         if error.name != "text":
             raise
