@@ -126,7 +126,6 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
         (["http://a.example/", "a.txt"], "no such file; URLs are not read here; download the page first"),
         (["a.txt", "."], "it is a folder"),
         (["-", "-"], "only one of the two"),
-        (["a.txt", "b.txt", "--context", "-1"], "--context -1: the value must be at least 0"),
         (["a.txt", "b.txt", "--html", "page.txt"], "must end in .html or .htm"),
         (["a.txt", "b.txt", "--html", "gone/page.html"], "its folder does not exist"),
         (["a.txt"], "TEXT_B is needed"),
@@ -202,7 +201,7 @@ def test_texts_without_words(run, texts, monkeypatch):
 def test_long_passages_are_shortened_and_very_many_pieces_cut(run, tmp_path):
     words = [f"word{number}" for number in range(4000)]
     (tmp_path / "long.txt").write_text(" ".join(words))
-    shown = run("long.txt", "long.txt", "--context", "20")
+    shown = run("long.txt", "long.txt")
     assert "characters the same" in shown.plain
     assert len(shown.out) < 6000
     words[::10] = ["changed"] * 400
@@ -284,8 +283,8 @@ def test_the_closest_word_is_proposed(arguments, message, capsys):
 
 
 def test_what_no_verb_knows_is_refused_with_the_verbs_own_help(run):
-    assert "neardup: unknown option --ontext; did you mean --context? See `neardup compare --help`" in (
-        run("a.txt", "b.txt", "c", "--ontext", code=2).err
+    assert "neardup: unknown option --orce; did you mean --force? See `neardup compare --help`" in (
+        run("a.txt", "b.txt", "c", "--orce", code=2).err
     )
 
 
@@ -328,9 +327,9 @@ class Page(HTMLParser):
             self.marked.append(data)
 
 
-def page_of(a, b, names=("a.txt", "b.txt"), context=2_000):
+def page_of(a, b, names=("a.txt", "b.txt")):
     one, other = (NamedText(name, text, 0) for name, text in zip(names, (a, b), strict=True))
-    return compare.page_of(neardup.compare(a, b), one, other, context)
+    return compare.page_of(neardup.compare(a, b), one, other)
 
 
 def test_the_page_shows_what_was_found():
@@ -368,7 +367,8 @@ def test_the_page_asks_nothing_of_the_network():
     assert "https:" not in page
 
 
-def test_the_context_bounds_what_the_page_shows():
+def test_long_passages_of_the_page_are_shortened():
     long = " ".join(f"word{number}" for number in range(2000))
-    assert len(page_of(long, long, context=50)) < len(page_of(long, long)) < len(long) * 2
-    assert "characters the same" in page_of(long, long, context=50).decode()
+    page = page_of(long, long).decode()
+    assert "characters the same" in page
+    assert len(page) < len(long) * 2

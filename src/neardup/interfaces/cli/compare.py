@@ -33,7 +33,6 @@ b TEXT_B: the text to compare it with, given in the same way
 --json: print everything as JSON, spans as character offsets
 --html PATH: write the comparison as a page, too; - is standard output
 --force: replace a page that exists
---context N: characters shown at each end of a shared passage (default: {_CONTEXT}, on a page {_ON_A_PAGE:,})
 {VIEW}
 {SCHEME}
 """
@@ -43,8 +42,6 @@ EXAMPLE = "Example: neardup compare draft.txt published.html --html difference.h
 def run(arguments: argparse.Namespace) -> int:
     """Compare and show; return 1 if bytes of a file had to be replaced."""
     given = vars(arguments)
-    context = given.get("context")
-    require(context is None or context >= 0, "context", context, "must be at least 0")
     resolve_outputs(arguments, "html")
     from neardup.sources.output import PAGES, check_file, write_file
 
@@ -63,12 +60,12 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold(is_compiled)
     found = compare(one.text, other.text, schemes)
     if html is not None:
-        page = page_of(found, one, other, _ON_A_PAGE if context is None else context)
+        page = page_of(found, one, other)
         write_file(html, page, PAGES, force=arguments.force)
     if arguments.json:
         print_json({"a": _about(one), "b": _about(other), **found.as_dict()})
     else:
-        _show(console(), one, other, found, _CONTEXT if context is None else context)
+        _show(console(), one, other, found)
     for source in dict.fromkeys((one, other)):
         if source.replaced:
             complain(f"{source.name}: it is not valid UTF-8 in {counted(source.replaced, 'place')}, read as �")
@@ -94,20 +91,20 @@ def _about(source: "NamedText") -> dict[str, str | int]:
     return {"name": printable(source.name), "characters": len(source.text), "replaced": source.replaced}
 
 
-def page_of(found: "Comparison", one: "NamedText", other: "NamedText", context: int) -> bytes:
+def page_of(found: "Comparison", one: "NamedText", other: "NamedText") -> bytes:
     """Render a comparison as a page that needs nothing else; names and texts are escaped."""
     from neardup.interfaces.pages.templates import render
 
-    shown = excerpts_of(found, one.text, other.text, context)
+    shown = excerpts_of(found, one.text, other.text, _ON_A_PAGE)
     return render("compared", found=found, sides=list(zip((one.name, other.name), shown, strict=True)))
 
 
-def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Comparison", context: int) -> None:
+def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Comparison") -> None:
     screen.print(_schemes(found))
     screen.print(_measures(found.measures))
     screen.print(passages_of(found), markup=False)
     a, b = (side if name == side else f"{side}: {name}" for side, name in (("A", one.name), ("B", other.name)))
-    shown = excerpts_of(found, one.text, other.text, context, most=_PIECES)
+    shown = excerpts_of(found, one.text, other.text, _CONTEXT, most=_PIECES)
     show_side_by_side(screen, (a, b), shown, more="--html PATH shows all")
 
 
