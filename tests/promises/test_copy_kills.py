@@ -83,7 +83,8 @@ def require_found(copied, states, *, whole):
     assert copied.check().problems == []
     with Search.open(copied) as search:
         for variant in range(3):
-            found = {hit.id for hit in search.find(f"variant{variant}", top=1_000).hits}
+            answer = search.answer(f"variant{variant}", size=1_000, top=1_000, collapse="off")
+            found = {group.shown[0].id for group in answer.results}
             there = {own for own, text, *_ in now if text.endswith(f"variant{variant}")}
             assert found == there if whole else found <= there
     return now

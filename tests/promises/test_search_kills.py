@@ -127,17 +127,18 @@ def require_true(search, documents, *, whole):
     """What is found is there, and says so; and if the table is *whole*, all of it is found, and nothing else."""
     texts = {own.id: own.text for own in documents}
     for title in TITLES if whole else ():
-        found = {hit.id for hit in search.find(title, top=1_000).hits}
+        answer = search.answer(title, size=1_000, top=1_000, collapse="off")
+        found = {group.shown[0].id for group in answer.results}
         assert found == {own.id for own in documents if own.fields["title"] == title}
     for word in WORDS:
-        found = search.find(word, top=1_000)
+        answer = search.answer(word, size=1_000, top=1_000, collapse="off")
+        hits = [group.shown[0] for group in answer.results]
         wanted = {own for own, text in texts.items() if word in text.split()}
-        own = {hit.id for hit in found.hits}
-        assert found.total == len(found.hits) == len(own)
+        own = {hit.id for hit in hits}
+        assert answer.total == len(hits) == len(own)
         assert own == wanted if whole else own <= wanted, f"{word}: {len(own)} found of {len(wanted)}"
-        for hit, snippet in zip(found.hits, search.snippets(word, [hit.id for hit in found.hits]), strict=True):
-            assert snippet is not None
-            assert snippet.body.text.removesuffix("…") in texts[hit.id]
+        for hit in hits:
+            assert hit.snippet.body.text.removesuffix("…") in texts[hit.id]
 
 
 def kills(path, number, seed):
@@ -197,4 +198,4 @@ def test_a_first_table_that_was_never_finished_is_none(tmp_path):
         with Index.open(path) as index, pytest.raises(StorageRefused, match="has no search table"):
             Search.open(index)
     with Index.open(path, "w") as index, Search.open(index, make=True) as search:
-        assert search.find("storm").total == 5
+        assert search.answer("storm").total == 5

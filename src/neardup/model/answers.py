@@ -35,14 +35,6 @@ class FoundHit(Struct, frozen=True, kw_only=True):
     score: float
 
 
-class FoundHits(Struct, frozen=True, kw_only=True):
-    """The best hits of a query, best first, of *total* documents that match."""
-
-    query: str
-    hits: tuple[FoundHit, ...]
-    total: int
-
-
 class ShownHit(FoundHit, frozen=True, kw_only=True):
     """A hit that is shown."""
 

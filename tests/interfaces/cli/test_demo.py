@@ -140,7 +140,7 @@ def test_served_it_can_be_searched_until_it_ends_and_nothing_stays(shown, tempor
         assert (plan.host, plan.port, plan.token_file) == ("127.0.0.1", 0, None)
         assert str(temporary) in plan.folder
         with Index.open(plan.folder) as index, Search.open(index) as search:
-            served.append({one.id for one in search.find("ferry").hits})
+            served.append({group.shown[0].id for group in search.answer("ferry", collapse="off").results})
         started("http://127.0.0.1:4711/", None)
         return 0
 

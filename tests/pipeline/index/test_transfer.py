@@ -201,7 +201,8 @@ def test_the_filled_index_is_searched(tmp_path, weeks):
     assert (done.documents, done.repeated, done.rejected, done.total) == (len(kept), len(kept) - len(ids), [], len(ids))
     with Index.open(tmp_path / "filled") as index, Search.open(index) as search:
         word = kept[-1]["text"].split()[0]
-        ids = {hit.id for hit in search.find(word, 1000).hits}
+        answer = search.answer(word, size=1_000, top=1_000, collapse="off")
+        ids = {group.shown[0].id for group in answer.results}
         wanted = {record["id"]: record["text"] for record in kept}
         assert ids == {f"http://h.example/{own}" for own, text in wanted.items() if word in text.split()}
         assert index.get([next(iter(ids))])[0].fields["url"].startswith("http://H.example:80/")

@@ -15,10 +15,10 @@ from msgspec.structs import asdict
 from neardup.index import fulltext
 from neardup.index.disk.columns import STRING, encoded
 from neardup.index.disk.manifest import SESSIONS, Session
-from neardup.index.disk.reader import Places, scattered
+from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit, Titles
-from neardup.model.answers import Answer, AnswerGroup, FoundHit, FoundHits, Marked, Repeat, ShownHit, Snippet
+from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch
 from neardup.model.errors import (
     ParameterError,
@@ -37,7 +37,6 @@ from neardup.model.policy import Representative
 from neardup.model.query import Term, terms_of, written
 from neardup.pipeline.index.fields import field_values, moment_of
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.inputs import as_strings
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.collapse import Collapsed
 from neardup.pipeline.query.collapse import collapse as collapsed_hits
@@ -283,21 +282,6 @@ class Search(AbstractContextManager["Search"]):
 
     # Reading.
 
-    def find(
-        self, query: str, top: int = TOP, seconds: float = SECONDS, *, sort: Sort = "score", site: str | None = None
-    ) -> FoundHits:
-        """Find the documents with every word and phrase of a query, the first *top* of them in order.
-
-        Documents are ranked by BM25 over the whole table or, with *sort* ``"newest"``, those that were admitted last
-        come first; with *site*, a value of ``site_of``, only documents of this site are found. A reader first reads
-        what the writer has acknowledged. Ties are broken by the order of admission; ``total`` is exact.
-
-        Raises ``ParameterError`` and ``QueryTimeout``.
-        """
-        limit = _limit(query, seconds)
-        with self._found(_terms(query, site), top, sort, limit) as ranked:
-            return FoundHits(query=query, hits=tuple(self._hits(ranked)), total=ranked.total)
-
     def shorter(self, query: str, seconds: float = SECONDS, *, site: str | None = None) -> list[tuple[str, str, int]]:
         """Return shorter queries that find something: an omitted term, the others, and the number of documents.
 
@@ -318,15 +302,6 @@ class Search(AbstractContextManager["Search"]):
                 found = [one]
         return found
 
-    def snippets(self, query: str, ids: Sequence[str], seconds: float = SECONDS) -> list[Snippet | None]:
-        """Return the parts of documents to show, ``None`` for an unknown id. Raises ``QueryTimeout``."""
-        limit, ids = _limit(query, seconds), as_strings(ids)
-        with self._store.busy:
-            places = self._store.with_ids(ids)
-            there = places[places >= 0]
-            titles, texts = _strings(self._store, TITLE, there), self._beginnings(there)
-        return scattered(places, _snippets(query, titles, texts, limit))
-
     def answer(  # noqa: PLR0913 - every one a keyword with a default
         self,
         query: str,
@@ -346,12 +321,17 @@ class Search(AbstractContextManager["Search"]):
     ) -> Answer:
         """Find documents, collapse the first *top* hits, and return a page of *size* groups with the parts to show.
 
+        Hits have every word and phrase of the query. They are ranked by BM25 over the whole table or, with *sort*
+        ``"newest"``, by their admission, the last one first; ties are broken by the order of admission. With *site*, a
+        value of ``site_of``, only documents of this site are found. A reader first reads what the writer has
+        acknowledged; ``total`` is exact.
+
         *collapse* hides ``"near"`` duplicates, by the index's own signatures and *threshold*, by default that of its
         scheme (``at_threshold``); ``"exact"`` duplicates, with the same text; hits of the same ``"site"``; or nothing,
         ``"off"``. Of each group, the *keep* best are shown. *include*, the id of a group, lists its members instead,
-        *size* per page. *sort* and *site* are as in ``find``; of duplicates the newest one is then shown. Near
-        duplicates are verified on the texts unless *verify* is ``"estimate"``; each is listed below the best-ranked hit
-        that it matches, or with *representative* ``"closest"`` below the closest: see ``collapse``.
+        *size* per page. Near duplicates are verified on the texts unless *verify* is ``"estimate"``; each is listed
+        below the best-ranked hit that it matches, or with *representative* ``"closest"`` below the closest: see
+        ``collapse``.
 
         Raises ``ParameterError`` and ``QueryTimeout``.
         """
