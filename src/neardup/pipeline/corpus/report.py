@@ -61,24 +61,18 @@ def revisit_rows(documents: Any, representatives: Positions, schema: pa.Schema) 
     """Return the rows of revisit records, in a table with the *schema* of the decisions; none without such records.
 
     Each is a dropped capture of the rule ``revisit``. Its representative is the kept document of the page that it
-    refers to: by the id of the record, or else by the address with the date, or by the address alone, which may be
-    that of several captures: the first one counts. Null if no document is that page. It has no position.
+    refers to: by the id of the record, or else by the address with the date. Of several captures, the first one counts.
+    Null if no document is that page. It has no position.
     """
     revisits, places = documents.revisits, documents.places()
     if revisits is None or places is None or not len(revisits):
         return []
     from neardup.sources.revisits import REFERENCES, REFERS_TO, REFERS_TO_DATE, REFERS_TO_URL  # few runs read archives
 
-    found = _positions(revisits.column(REFERS_TO), places.column("record_id"))
-    urls, known_urls = revisits.column(REFERS_TO_URL), places.column("url")
-    dates, known_dates = revisits.column(REFERS_TO_DATE), places.column("date")
-    exact = _positions(_dated(urls, dates), _dated(known_urls, known_dates))
-    found = np.where(found < 0, exact, found)
-    if (found < 0).any():  # normal forms take the most time
-        forms, known_forms = _normal_forms(urls, known_urls)
-        captures = _positions(_dated(forms, dates), _dated(known_forms, known_dates))
-        for other in (captures, _positions(urls, known_urls), _positions(forms, known_forms)):
-            found = np.where(found < 0, other, found)
+    by_id = _positions(revisits.column(REFERS_TO), places.column("record_id"))
+    dated = _dated(revisits.column(REFERS_TO_URL), revisits.column(REFERS_TO_DATE))
+    by_date = _positions(dated, _dated(places.column("url"), places.column("date")))
+    found = np.where(by_id < 0, by_date, by_id)
     own = np.asarray(representatives)[np.maximum(found, 0)] if len(representatives) else found
     positions = pa.array(np.where(own >= 0, own, found), mask=found < 0)
     number = len(revisits)
@@ -98,22 +92,6 @@ def _dated(urls: pa.ChunkedArray, dates: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return each address with its date, to the second; null without one of them."""
     seconds = pc.utf8_slice_codeunits(dates, 0, _SECONDS).cast(pa.large_string())
     return pc.binary_join_element_wise(urls.cast(pa.large_string()), seconds, pa.scalar("\n", pa.large_string()))
-
-
-def _normal_forms(wanted: pa.ChunkedArray, urls: pa.ChunkedArray) -> tuple[pa.ChunkedArray, pa.ChunkedArray]:
-    """Return the normal forms of addresses, and those of other ones that are among these; null for the rest."""
-    from neardup.sources.addresses import Addresses
-
-    normal = Addresses().normal
-    forms = [None if url is None else normal(url) for url in wanted.to_pylist()]
-    among = {*forms} - {None}
-
-    def found(chunk: pa.Array) -> pa.Array:
-        own = (None if url is None else normal(url) for url in chunk.to_pylist())
-        return pa.array([form if form in among else None for form in own], pa.large_string())
-
-    chunks = [found(chunk) for chunk in urls.chunks] if among else [pa.nulls(len(urls), pa.large_string())]
-    return pa.chunked_array([pa.array(forms, pa.large_string())]), pa.chunked_array(chunks, pa.large_string())
 
 
 def _positions(wanted: pa.ChunkedArray, column: pa.ChunkedArray) -> Positions:
