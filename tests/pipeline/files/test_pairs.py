@@ -8,8 +8,9 @@ import pytest
 from audits import TEXTS
 
 from neardup import MinHash, pairs
+from neardup.engines.journal import Journal
 from neardup.errors import DataError, ParameterError
-from neardup.model.errors import OutputRefused, RunChanged
+from neardup.model.errors import OutputRefused, RunChanged, RunComplete
 from neardup.pipeline.files import pairs as module
 from neardup.pipeline.files.pairs import pair_files
 from neardup.pipeline.spilled import joins
@@ -98,6 +99,47 @@ def test_an_interrupted_run_continues_where_it_was(tmp_path, few, monkeypatch):
     assert again[0] == 3
     assert [json.loads(line) for line in out.read_text().splitlines()] == rows(in_memory(str(one)))
     assert found.pairs > 10
+
+
+def interrupted(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize("step", ["finish", "_remove"])
+def test_a_run_that_was_killed_after_it_wrote_its_output_ends(tmp_path, monkeypatch, step):
+    one, out, work = lines(tmp_path / "a.jsonl", TEXTS), tmp_path / "pairs.jsonl", tmp_path / "work"
+    ways = {"work": work, "threshold": 0.5}
+
+    def interrupt(**given):
+        with monkeypatch.context() as killing:
+            killing.setattr(Journal, step, interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                pair_files([one], **ways, **given)
+
+    interrupt(out=out)
+    if step == "finish":
+        assert pair_files([one], out=out, **ways).pairs > 10
+        interrupt(out=tmp_path / "other.jsonl")
+        with pytest.raises(OutputRefused, match="exists already"):
+            pair_files([one], out=out, **ways)  # that of another run
+        pair_files([one], out=out, **ways, force=True, clusters=True)
+    else:
+        with pytest.raises(RunComplete):
+            pair_files([one], out=out, **ways)
+        interrupt(out=out, force=True)
+        pair_files([one], out=out, **ways, force=True, clusters=True)  # another run: that one had no clusters
+    wanted = in_memory(str(one), threshold=0.5, clusters=True)
+    assert [json.loads(line) for line in out.read_text().splitlines()] == rows(wanted)
+    assert not work.exists()
+
+
+def test_a_run_knows_its_inputs_by_their_names(tmp_path, monkeypatch):
+    one, work = lines(tmp_path / "a.jsonl", TEXTS), tmp_path / "work"
+    monkeypatch.setattr(Journal, "finish", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        pair_files([one], out=tmp_path / "pairs.jsonl", work=work)
+    with pytest.raises(RunChanged, match=r"b\.jsonl"):
+        pair_files([one.rename(tmp_path / "b.jsonl")], out=tmp_path / "pairs.jsonl", work=work)
 
 
 def test_bags_and_collections_without_pairs(tmp_path, few):

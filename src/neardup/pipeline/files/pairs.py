@@ -1,14 +1,16 @@
 """All pairs of the documents of files, in a work folder: the collections may be larger than memory."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, Self
 
 import numpy as np
+import pyarrow as pa
 
+from neardup.engines.journal import is_interrupted
 from neardup.engines.local import LocalEngine
 from neardup.engines.processes import Processes
 from neardup.model.errors import OutputRefused, ParameterError, require_flag, require_path, require_paths, require_whole
@@ -18,7 +20,7 @@ from neardup.pipeline.corpus.run import scheme_of_texts
 from neardup.pipeline.partners.pairs import PAIRS_OF_TEXTS, PairMeasure, PairRule
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, journal_of, terms_of
-from neardup.pipeline.spilled.job import Job
+from neardup.pipeline.spilled.job import Job, digest
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.run import Stages, require_documents
 from neardup.pipeline.spilled.signing import faults_in
@@ -84,8 +86,8 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     of ``neardup.sources.read``.
 
     Raises the errors of ``pairs``; ``ParameterError`` for standard input and URLs, ``OutputError`` for an output that
-    cannot be written, ``RunChanged`` if the work folder is of another run, ``StorageBusy`` if another process uses it,
-    and ``StorageFailed`` if the system refuses.
+    cannot be written, ``RunChanged`` if the work folder is of another run, ``RunComplete`` if only its removal was
+    left, ``StorageBusy`` if another process uses it, and ``StorageFailed`` if the system refuses.
     """
     chosen = scheme_of_texts(scheme, PAIRS_OF_TEXTS)
     least = chosen.threshold if threshold is None else threshold
@@ -98,7 +100,8 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
     require_path("out", out)
     for name, flag in {"restart": restart, "force": force}.items():
         require_flag(name, flag)
-    check_table(out, [os.fspath(name) for name in names], force=force, name="out")
+    continues = not restart and is_interrupted(folder)  # an output that exists may be its own
+    check_table(out, [os.fspath(name) for name in names], force=force or continues, name="out")
     if Path(os.path.realpath(out)).is_relative_to(os.path.realpath(folder)):
         raise OutputRefused(os.fspath(out), "it must not be inside the work folder; name a path elsewhere")
     with followed(progress) as follow, LocalEngine(threads) as engine, Processes(engine.threads) as processes:
@@ -109,9 +112,13 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
         for path in filter(needs_copy, shards.inputs):
             raise ParameterError("inputs", path, "cannot be used with a work folder; save it first")
         searched = {"measure": rule.measure, "threshold": rule.threshold, "memory": memory}
-        terms = terms_of(shards, chosen, shards.extraction, {}, compared=compared, pairs=searched)
+        place = os.path.abspath(out)  # noqa: PTH100 - links stay
+        here = {"folder": os.getcwd(), "out": place, "clusters": clusters}  # noqa: PTH109 - where the names count
+        terms = terms_of(shards, chosen, shards.extraction, here, compared=compared, pairs=searched)
         with journal_of(folder, terms, restart=restart) as journal:
-            stages = Stages(journal, engine, follow)
+            stages, naming = Stages(journal, engine, follow), f"name-{digest([place])}"
+            force = force or bool(journal.done(naming))
+            check_table(out, force=force, name="out")
             begun = stages.one("split-", lambda: {"shards": shards.cut(min(SHARD, block), compared).to_dict()})
             shards = Shards.from_dict(begun["shards"], request)
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
@@ -131,6 +138,11 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             found = one_by_one.each(
                 "compare-", lambda task: compare(job, rule, blocks.loaded(stored, task), engine, task), blocks.work
             )
-            write_table(out, tables(job, rule, stored, found, first, clusters=clusters), force=force)
+
+            def written() -> Iterator[pa.Table]:
+                yield from tables(job, rule, stored, found, first, clusters=clusters)
+                stages.one(naming, lambda: None)  # from now on, a file of this name is that of the run
+
+            write_table(out, written(), force=force)
             journal.finish()
     return PairedFiles.of(faults_in(records), sum(one["pairs"] for one in found))
