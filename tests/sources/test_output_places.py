@@ -48,6 +48,48 @@ def test_other_places_are_accepted(inputs, path):
     assert inputs.check(path) is None
 
 
+@pytest.mark.parametrize(
+    ("pattern", "path", "refused"),
+    [
+        ("in/*.jsonl", "in/new.jsonl", True),
+        ("./in/../in/*.jsonl", "in/new.jsonl", True),
+        ("in/*.jsonl", "in/new.parquet", False),
+        ("in/*.jsonl", "in/_new.jsonl", False),
+        ("in/*.jsonl", "in/more", False),
+        ("in/*.jsonl", "in/more/new.jsonl", False),
+        ("in/*/*.jsonl", "in/more/", True),
+        ("in/**/*.jsonl", "in/more/new.jsonl", True),
+        ("in/*", "in/more", True),
+        ("in/[1].jsonl", "in/1.jsonl", False),
+    ],
+)
+def test_an_output_that_a_pattern_of_the_inputs_matches_is_refused(tmp_path, monkeypatch, pattern, path, refused):
+    monkeypatch.chdir(tmp_path)
+    Path("in").mkdir()
+    Path("in/[1].jsonl").write_text(LINE)  # a name, and not a pattern
+    inputs = InputPaths([pattern])
+    if not refused:
+        inputs.check(path)
+        return
+    rule = f"{path}: it matches the pattern {pattern}, whose files are read; name a path elsewhere"
+    with pytest.raises(OutputRefused, match=f"^{re.escape(rule)}$"):
+        inputs.check(path)
+
+
+@pytest.mark.parametrize("work", [None, "work"])
+def test_no_run_writes_where_its_patterns_would_read(tmp_path, monkeypatch, work):
+    monkeypatch.chdir(tmp_path)
+    for name in ("in/a.jsonl", "b.jsonl"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(LINE)
+    for name in ("out", "report", "dropped", "mark"):
+        for inputs, ways in ((["in/*.jsonl"], {}), (["b.jsonl"], {"against": "in/*.jsonl"})):
+            with pytest.raises(OutputRefused, match="it matches the pattern"):
+                dedup_files(inputs, **{name: "in/new.jsonl"}, work=work, **ways)
+    with pytest.raises(OutputRefused, match="it matches the pattern"):
+        pair_files(["in/*.jsonl"], out="in/new.jsonl", work="work")
+
+
 def test_many_outputs_are_compared_with_many_inputs_in_linear_time(tmp_path):
     paths = [str(tmp_path / f"{number}.jsonl") for number in range(4000)]
     begin = time.process_time()

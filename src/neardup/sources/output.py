@@ -31,7 +31,7 @@ from neardup.model.errors import (
 )
 from neardup.sources.formats import FOLDER, KNOWN, WARC, AnyPath, Kind, display, is_document, is_url, kind, local
 from neardup.sources.output_places import InputPaths, require_outside
-from neardup.sources.patterns import entries, expand, matches
+from neardup.sources.patterns import entries, expand, is_pattern, matches
 from neardup.sources.remote import exists, send
 from neardup.sources.screens import opened_screen
 from neardup.sources.tables import table_writer
@@ -102,7 +102,8 @@ def check_table(
     fits = (found is not None and found.format in _TABLES) or (or_page and is_page(path))
     page = f", or in {PAGES[0]} for a page" if or_page else ""
     endings = f".parquet, or in .jsonl or .ndjson, which may be followed by .gz, .zst, .bz2 or .xz{page}"
-    _check_file(path, expand(inputs) if inputs else (), fits=fits, endings=endings, force=force, name=name)
+    sources = (*expand(inputs), *filter(is_pattern, map(local, inputs))) if inputs else ()
+    _check_file(path, sources, fits=fits, endings=endings, force=force, name=name)
 
 
 def check_separate(outputs: Mapping[str, AnyPath | None]) -> None:

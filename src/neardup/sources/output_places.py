@@ -8,6 +8,7 @@ from typing import Final
 from neardup.model.errors import OutputRefused
 from neardup.model.folders import INDEX, RUN, STATE, WORK
 from neardup.sources.formats import STDIN, AnyPath, is_url, real_path
+from neardup.sources.patterns import is_pattern, may_match
 
 _INPUTS: Final = "one of the inputs"
 _NEXT: Final = "name a path elsewhere"
@@ -15,7 +16,7 @@ _KINDS: Final = {"index": INDEX, "state": STATE, "work folder": RUN}  # folders 
 
 
 class InputPaths:
-    """The paths of inputs, which many outputs are compared with; *name* and *folder* are what messages call them."""
+    """Paths and patterns of inputs, which many outputs are compared with; *name* and *folder* are for messages."""
 
     def __init__(self, inputs: Iterable[str], name: str = _INPUTS, *, folder: str = "the input folder") -> None:
         self._name, self._folder = name, folder
@@ -23,8 +24,12 @@ class InputPaths:
         self._files: set[tuple[int, int]] = set()
         self._folders: dict[str, str] = {}
         self._above: dict[str, str] = {}
+        self._patterns: list[str] = []
         for path in inputs:
             if path == STDIN:
+                continue
+            if is_pattern(path):
+                self._patterns.append(path)
                 continue
             real = real_path(path)
             self._places.add(real)
@@ -39,20 +44,23 @@ class InputPaths:
                 self._above[above] = path
 
     def check(self, path: str) -> None:
-        """Raise ``OutputRefused`` for an output that is an input, also by a link, is inside one, or contains one."""
+        """Raise the errors of ``check_outside``, and ``OutputRefused`` for an output that contains an input."""
         self.check_outside(path)
         real = "" if is_url(path) else real_path(path)
         if real in self._above and Path(real).is_dir():
             raise OutputRefused(path, f"it contains the input {self._above[real]}; {_NEXT}")
 
     def check_outside(self, path: str) -> None:
-        """Raise ``OutputRefused`` for an output that is an input, also by a link, or is inside one."""
+        """Raise ``OutputRefused`` for an output that is an input, also by a link, is inside one, or is in a pattern."""
         real = real_path(path)
         if real in self._places or (not is_url(path) and _numbers(real) & self._files):
             raise OutputRefused(path, f"it is {self._name}; {_NEXT}")
         for folder in () if is_url(path) else map(str, Path(real).parents):
             if folder in self._folders:
                 raise OutputRefused(path, f"it is inside {self._folder} {self._folders[folder]}; {_NEXT}")
+        for pattern in self._patterns:
+            if not is_url(path) and may_match(path, pattern):
+                raise OutputRefused(path, f"it matches the pattern {pattern}, whose files are read; {_NEXT}")
 
 
 def require_outside(path: AnyPath, index: AnyPath | None = None) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path, PurePath
 
 from neardup.model.errors import NO_FILE, DataError, InputRefused, reason, require
 from neardup.model.folders import BESIDE
-from neardup.sources.formats import STDIN, AnyPath, display, is_document, is_url, kind, local
+from neardup.sources.formats import STDIN, AnyPath, display, is_document, is_url, kind, local, real_path
 
 
 def expand(inputs: Sequence[AnyPath]) -> tuple[str, ...]:
@@ -34,6 +34,18 @@ def expand(inputs: Sequence[AnyPath]) -> tuple[str, ...]:
         else:
             raise _absent(path)
     return tuple(paths)
+
+
+def is_pattern(path: str) -> bool:
+    """Return whether a local input is a pattern: an existing path never is."""
+    return glob.has_magic(path) and not is_url(path) and not os.path.lexists(path)
+
+
+def may_match(path: str, pattern: str) -> bool:
+    """Return whether a pattern would match an output at a path, or files in it if it is a folder."""
+    real, parts = real_path(path), real_path(pattern).split("/")
+    paths = [real] if PurePath(path).suffix else [real, f"{real}/{parts[-1]}"]
+    return any(_match(one.split("/"), parts) and not is_hidden_match(one, "/".join(parts), "._") for one in paths)
 
 
 def require_one_standard_input(inputs: Sequence[AnyPath]) -> None:

@@ -93,7 +93,8 @@ def run(arguments: argparse.Namespace) -> int:
     in_pieces = _in_pieces(arguments)
     scheme = scheme_options.scheme_of(arguments)
     if scheme_options.writes_list(arguments):
-        check_file(given["common"], ARRAYS, expand(arguments.inputs), force=arguments.force)
+        read = [*arguments.inputs, *given.get("against", ())]
+        check_file(given["common"], ARRAYS, expand(read), force=arguments.force)
     say_if_cold()
     from neardup.pipeline.files.dedup import dedup_files
 

@@ -50,6 +50,7 @@ from neardup.sources.formats import FOLDER, STDIN, WARC, AnyPath, Kind, is_pipe,
 from neardup.sources.inputs import Inputs, inputs_of, require_once
 from neardup.sources.output import check_separate, is_folder, is_special
 from neardup.sources.output_places import InputPaths
+from neardup.sources.patterns import is_pattern
 from neardup.sources.read import read_requested
 from neardup.sources.record_faults import Rejected
 from neardup.sources.request import AUTO, MAX_BYTES, Quoting, Request
@@ -206,8 +207,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     flags |= {"keep_work": keep_work, "for_index": for_index}
     _check_paths(require_paths("inputs", inputs), given_outputs, learn_templates, **flags)
     earlier = _earlier(state, against, for_index=for_index)
-    folders = filter(os.path.isdir, earlier.inputs if earlier else ())
-    known = InputPaths(folders, folder="the folder that is compared with,")
+    compared = filter(_may_have_more, earlier.inputs if earlier else ())
+    known = InputPaths(compared, folder="the folder that is compared with,")
     named = {name: local(path) for name, path in given_outputs.items() if path is not None}
     for path in named.values():
         known.check_outside(path)  # a run that is continued would compare with outputs there
@@ -458,13 +459,18 @@ def _stored(result: "StoredResult") -> FilesResult:
     return FilesResult(result, result.documents.rejected, result.documents, result.documents.templates)
 
 
+def _may_have_more(path: str) -> bool:
+    """Return whether an input may have more files in the next run."""
+    return os.path.isdir(path) or is_pattern(path)  # noqa: PTH112 - of any kind
+
+
 def _check_paths(
     inputs: Sequence[AnyPath],
     outputs: Mapping[str, AnyPath | None],
     templates: AnyPath | Literal[False] | None,
     **flags: bool,
 ) -> None:
-    """Refuse values of other types, outputs inside an input folder or each other, and revisits elsewhere.
+    """Refuse values of other types, outputs among the inputs or inside each other, and revisits elsewhere.
 
     The tables of a folder are inputs of their own, so it must be looked at before they take its place.
     """
@@ -478,9 +484,9 @@ def _check_paths(
         both = os.fspath(path).endswith(os.sep) and kind(os.fspath(path)) is not None
         require(not both, name, path, "ends in a slash, as a folder does, and in the ending of a file")
     check_separate(written)
-    folders = InputPaths(path for path in map(local, inputs) if os.path.isdir(path))  # noqa: PTH112 - of any kind
+    known = InputPaths(filter(_may_have_more, map(local, inputs)))
     for path in (one for one in outputs.values() if one is not None):
-        folders.check(local(path))
+        known.check(local(path))
     found = None if outputs["out"] is None else kind(os.fspath(outputs["out"]))
     is_archive = found is not None and found.format == WARC
     rule = "requires a web archive as output, such as kept.warc.gz"
