@@ -157,7 +157,9 @@ class _Settling:
         members, sets, local = self._loaded(pairs)
         matcher = exact_matcher(self._job.scheme, self._job.policy, sets, self._thresholds.at(members))
         if self._chains:
-            parents = np.arange(len(members))
+            kernels.roots(self._parents)  # what earlier windows have connected is not compared again
+            _, firsts, own = np.unique(self._parents[members], return_index=True, return_inverse=True)
+            parents = firsts[own]
             _turns(local, matcher.connect, parents)
             kernels.roots(parents)
             bounds = np.arange(len(members) + 1)
