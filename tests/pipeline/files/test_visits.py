@@ -389,6 +389,24 @@ def test_pages_in_lines_need_no_url_for_their_templates(tmp_path):
         assert [one.get("verdict") for one in answers] == ["exact duplicate", "exact duplicate", None]
 
 
+def test_a_reader_of_an_empty_index_reads_pages_as_the_first_that_a_writer_admits(tmp_path):
+    page = f"<nav>home about contact</nav><p>{STORM}"
+    lines = [line(url=f"http://a.example/{number}", page=page) for number in range(3)]
+    with Index.create(tmp_path / "seen") as writer, Index.open(tmp_path / "seen") as reader:
+        visible = FileAnswers(writer, html="page", admit=True, extraction=Extraction(view="visible"))
+
+        def arriving():
+            yield 1, lines[:1]
+            answered(visible, lines[1:2])
+            yield 2, lines[2:]
+            yield 3, lines[2:]
+
+        found = [one["verdict"] for some in FileAnswers(reader, html="page").answer_lines(arriving()) for one in some]
+        assert found == ["new", "exact duplicate", "exact duplicate"]
+        with Index.open(tmp_path / "seen") as later, pytest.raises(StorageRefused, match="the text view visible"):
+            answered(FileAnswers(later, html="page", extraction=Extraction(view="main")), lines[:1])
+
+
 def test_a_host_that_other_lines_name_is_that_of_their_url(index):
     lines = [line(url="http://a.example/", text=STORM, host="h.example"), line(url="http://b.example/", text=BAKER)]
     answered(FileAnswers(index, admit=True), lines)

@@ -121,9 +121,13 @@ class FileAnswers:
             self._read_pages()
         self._answered_lines(1, [])  # wrong options are refused before the first line arrives
         for first, lines in batches:
+            if self._request.html is not None and self._index.extraction is None:
+                self._read_pages()  # as the first pages that a writer has admitted since
             yield self._answered_lines(first, lines)
 
     def _read_pages(self) -> None:
+        if not self._admit:
+            self._index.refresh()
         self._request = replace(self._request, extraction=extraction_for(self._index, self._extraction))
 
     def _answered_lines(self, first: int, lines: Sequence[bytes | None]) -> list[dict[str, Any]]:
@@ -162,10 +166,10 @@ class FileAnswers:
         The records that cannot be documents of the index are added to those that the piece has rejected. With *alone*,
         a field of one record means nothing for the others.
         """
-        if piece.has_pages:
-            require_extraction(self._index, self._request.extraction)
         if not self._admit:
             self._index.refresh()
+        if piece.has_pages:
+            require_extraction(self._index, self._request.extraction)
         self._reader = replace(self._reader, addresses=self._addresses.now)
         names = piece.ids.to_pylist()
         without = f"its {self._request.text!r} is missing or null"
