@@ -11,6 +11,7 @@ import pytest
 from neardup import Index, SimHash
 from neardup.index.disk.files import LOCK, Disk
 from neardup.interfaces.http import problems, service
+from neardup.model.errors import StorageBusy, StorageFailed
 
 BODY = {"documents": [{"id": "new", "text": "a text that has not been there before today"}]}
 
@@ -137,6 +138,22 @@ def test_a_service_becomes_the_writer_when_the_other_one_has_ended(serve, folder
     assert ask.post("/v1/admit", BODY).status_code == 200
     assert [ask.post("/v1/seen", pages).json()["verdicts"][0]["verdict"] for _ in range(2)] == ["new", "known"]
     assert [report.partition(": ")[0] for report in ask.reports] == ["the service only reads for now"]
+
+
+@pytest.mark.parametrize("error", [StorageFailed, StorageBusy])
+def test_an_index_that_cannot_be_read_is_not_reported_as_one_that_cannot_be_written(error):
+    reports = []
+
+    def opening(mode):
+        raise (
+            error("seen", "cannot be opened")
+            if mode == "w"
+            else StorageFailed("seen/log", "cannot be read: Permission denied")
+        )
+
+    with pytest.raises(StorageFailed, match="cannot be read"):
+        service.Service(opening, report=reports.append)
+    assert not reports
 
 
 @pytest.mark.parametrize("read_only", [False, True])

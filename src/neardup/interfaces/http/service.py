@@ -198,15 +198,14 @@ class Service:
         """Open the index, for writing if that is wanted and possible."""
         reason = None
         try:
-            return self._checked(self._opening("r" if self._read_only else "w"))
+            found = self._checked(self._opening("r" if self._read_only else "w"))
         except StorageBusy as error:
+            found = self._checked(self._opening("r"))
             self.report(f"the service only reads for now: {error}")
-            return self._checked(self._opening("r"))
         except StorageFailed as error:
-            reason = str(error)
-            return self._checked(self._opening("r"))
-        finally:
-            self._note("written", reason)
+            found, reason = self._checked(self._opening("r")), str(error)
+        self._note("written", reason)
+        return found
 
     def _checked(self, index: Index) -> Index:
         """Return an index whose pages are read and named as those of the service; it is closed if they are not."""
