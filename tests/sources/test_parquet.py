@@ -364,6 +364,25 @@ def test_a_page_that_fails_its_checksum_is_an_error(tmp_path):
         read([path])
 
 
+def test_the_row_group_of_a_damaged_page_is_named(tmp_path):
+    path = tmp_path / "x.parquet"
+    table = pa.table({"text": [f"some text {row}" for row in range(3000)]})
+    pq.write_table(table, path, compression="snappy", use_dictionary=False, row_group_size=1000)
+    page = pq.ParquetFile(path).metadata.row_group(1).column(0)
+    data = bytearray(path.read_bytes())
+    data[page.data_page_offset + 30 : page.data_page_offset + page.total_compressed_size] = bytes(
+        page.total_compressed_size - 30
+    )
+    path.write_bytes(data)
+    rule = (
+        r": it cannot be read as Parquet: .* in row group 2 of 3 \(rows 1,001 to 2,000\); if the file is damaged, copy"
+    )
+    for attempt in (lambda: read([path]), lambda: dedup_files([path], work=tmp_path / "work")):
+        with pytest.raises(DataError, match=rule):
+            attempt()
+    assert not (tmp_path / "work").exists()
+
+
 def test_a_file_that_expands_beyond_the_cap_is_an_error(collection):
     declared = {"text": ["a" * 1000 + str(row) for row in range(1000)]}
     with pytest.raises(DataError, match="more than 10,000 bytes"):
