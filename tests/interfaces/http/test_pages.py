@@ -433,19 +433,19 @@ def test_an_index_without_texts(tmp_path, paged):
 
 
 @pytest.mark.parametrize(
-    ("query", "said"),
+    ("query", "name"),
     [
-        ("page=x", "Expected `int`, got `str` - at `$.page`."),
-        ("page=0", "Expected `int` >= 1 - at `$.page`."),
-        ("rule=best", "Invalid enum value 'best' - at `$.rule`."),
-        ("colour=red", "Object contains unknown field `colour`."),
-        ("q=" + "x" * 1025, "Expected `str` of length <= 1024 - at `$.q`."),
+        ("page=x", "page"),
+        ("page=0", "page"),
+        ("rule=best", "rule"),
+        ("dark blue=1", "dark blue"),
+        ("q=" + "x" * 1025, "q"),
     ],
 )
-def test_a_wrong_parameter_is_named_with_its_rule(hostile, paged, query, said):
+def test_a_wrong_parameter_is_named(hostile, paged, query, name):
     got = paged(hostile).get(f"/?q=baker&{query}" if not query.startswith("q=") else f"/?{query}", headers=HTML)
     assert got.status_code == 422
-    assert said in unescape(got.text)
+    assert f"The parameter '{name}' of this address is unknown, missing or invalid." in unescape(got.text)
     assert "Go back, or start a new search." in got.text
 
 

@@ -10,7 +10,7 @@ from neardup.interfaces.http.collapse import CollapseBody
 from neardup.interfaces.http.documents import JudgeBody
 from neardup.interfaces.http.pages import PairQuery
 from neardup.interfaces.http.problems import Refusal
-from neardup.interfaces.http.requests import Input, converted, decoded, require_json
+from neardup.interfaces.http.requests import PARAMETERS_LISTED, Input, converted, decoded, require_json
 from neardup.interfaces.http.search import SearchQuery
 
 ENDED = "The body is incomplete JSON: it ends too early."
@@ -121,8 +121,8 @@ def test_deep_nesting_is_refused_without_being_followed(opening):
 )
 def test_an_invalid_parameter_is_named_with_its_rule(kind, given, detail):
     with pytest.raises(Refusal) as refusal:
-        converted(kind, given)
-    assert refusal.value.detail == detail
+        converted(kind, given, PARAMETERS_LISTED)
+    assert refusal.value.detail == f"{detail} {PARAMETERS_LISTED}"
 
 
 class Flagged(Input):
@@ -135,7 +135,7 @@ def test_a_flag_is_true_or_false():
     assert converted(Flagged, {"text": "false"}) == Flagged(text=False)
     with pytest.raises(Refusal) as refusal:
         converted(Flagged, {"text": "maybe"})
-    assert refusal.value.detail == "Expected `bool`, got `str` - at `$.text`."
+    assert refusal.value.detail == "The parameter 'text' of this address is unknown, missing or invalid."
 
 
 def test_parameters_are_converted_to_the_types_of_the_struct():

@@ -122,9 +122,13 @@ def query_of(request: Request, kind: Any, listed: str = "") -> Any:
 
 
 def converted(kind: Any, given: Mapping[str, str], listed: str = "") -> Any:
-    """Convert strings to a struct; raise a refusal for an unknown name and for an invalid or missing value."""
+    """Convert strings to a struct; raise a refusal for an unknown name and for an invalid or missing value.
+
+    Programs get the rule, and the page where all are *listed*; without it, people get the name.
+    """
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
-        more = f" {Mount.prefix}{listed}" if listed else ""
-        raise Refusal(problems.INVALID, f"{error}.{more}") from None
+        name = str(error).split("`")[-2:][0].removeprefix("$.")
+        plain = f"The parameter {name[:_SHOWN]!r} of this address is unknown, missing or invalid."
+        raise Refusal(problems.INVALID, f"{error}. {Mount.prefix}{listed}" if listed else plain) from None
