@@ -9,14 +9,17 @@ import pytest
 
 from neardup import errors as public
 from neardup.model import errors
+from neardup.model.changes import Change
 from neardup.model.errors import (
     DataError,
     NeardupError,
     OutputError,
+    OutputRefused,
     ParameterConflict,
     ParameterError,
     RecipeMismatch,
     RunChanged,
+    StorageRefused,
     require,
     require_choice,
     require_path,
@@ -44,6 +47,23 @@ def test_errors_say_what_and_why_and_are_caught_in_two_ways(error, message, buil
     assert str(error) == message
     assert isinstance(error, NeardupError)
     assert isinstance(error, builtin)
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "following"),
+    [
+        (
+            OutputRefused("a.jsonl", "it exists already", "exists"),
+            "a.jsonl: it exists already",
+            "; force=True replaces it",
+        ),
+        (RunChanged("work", [Change("order")]), "work: its run was begun with", "; restart=True begins again"),
+        (StorageRefused("seen", "has no table; build it", "search table"), "seen has no", ": Search.rebuild(index)"),
+    ],
+)
+def test_in_python_an_error_says_which_parameter_helps(error, message, following):
+    assert str(error) == f"{error.words()}{following}"
+    assert error.words().startswith(message)
 
 
 def test_every_error_has_a_public_name():

@@ -57,12 +57,22 @@ _PREDICATES: Final = frozenset(  # a rule that begins with one of them continues
     ("is", "are", "was", "were", "has", "have", "belongs", "keeps", "must", "needs", "cannot", "exists")
 )
 _CHANGES: Final = 5  # that a message names
+_IN_PYTHON: Final = {  # what to do next, by the code of an error: interfaces have words of their own
+    "exists": "; force=True replaces it",
+    "other terms": "; restart=True begins again",
+    "search table": ": Search.rebuild(index)",  # after "build it" or "rebuild it"
+}
 
 
 class NeardupError(Exception):
     """Base class of all errors that the package raises on purpose."""
 
     code = "error"
+
+    def words(self, named: Callable[[str], str] = str) -> str:
+        """Describe the error without what to do next in Python; *named* returns how a parameter is called."""
+        del named
+        return str(self)
 
 
 class ParameterError(NeardupError, ValueError):
@@ -121,6 +131,11 @@ class _PlacedError(Exception):
         self.code = code or type(self).code
 
     def __str__(self) -> str:
+        return f"{self.words()}{_IN_PYTHON.get(self.code, '')}"
+
+    def words(self, named: Callable[[str], str] = str) -> str:
+        """Return where the error is, and why; see ``NeardupError.words``."""
+        del named
         joined = " " if self.rule.partition(" ")[0] in _PREDICATES else ": "
         return f"{self.where}{joined}{self.rule}"
 
@@ -190,9 +205,6 @@ class RunChanged(StorageRefused):
         found = [change.words(named) for change in self.changes[:_CHANGES]]
         more = len(self.changes) - len(found)
         return f"{self.where}: {self.rule}: {'; '.join(found)}{f'; and {more:,} more' if more else ''}"
-
-    def __str__(self) -> str:
-        return self.words()
 
 
 class RunComplete(StorageRefused):
@@ -351,7 +363,7 @@ class OutputsOverlap(OutputRefused):
         self.name, self.other = name, other
 
     def words(self, named: Callable[[str], str] = str) -> str:
-        """Describe the error; *named* returns how a parameter is called."""
+        """Describe the error; see ``NeardupError.words``."""
         return f"{self.where}: {_apart(named(self.name), named(self.other))}"
 
 

@@ -169,7 +169,7 @@ def test_a_frame_goes_on_after_the_driver_is_lost(tmp_path, frame, records, monk
     assert repr(found.decisions.orderBy("position").toArrow().to_pylist()) == repr(
         in_memory(records).decisions.to_pylist()
     )
-    with pytest.raises(OutputRefused, match=r"decisions\.parquet: it exists already: .*restart the run"):
+    with pytest.raises(OutputRefused, match=r"decisions\.parquet: it exists already: .*begin again with restart=True"):
         neardup.spark.dedup(frame, **call)
     neardup.spark.dedup(frame, **call, restart=True)
 

@@ -296,7 +296,7 @@ def test_outputs_have_the_same_bytes(tmp_path, sources, small_parts):
 def test_other_settings_are_refused_and_a_restart_is_not(tmp_path, sources, monkeypatch):
     work = tmp_path / "w"
     interrupted(monkeypatch, "rank", lambda: dedup_files(sources, work=work))
-    with pytest.raises(RunChanged, match=r"inputs or settings: shingle was 3 and is 5$"):
+    with pytest.raises(RunChanged, match=r"inputs or settings: shingle was 3 and is 5; restart=True begins again$"):
         dedup_files(sources, work=work, scheme=MinHash(shingle=5))
     dedup_files(sources, work=work, restart=True)
     assert not work.exists()

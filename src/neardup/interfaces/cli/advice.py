@@ -229,7 +229,7 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         return worded
     if isinstance(error, DataError):
         error.where = _files_of(error.where, arguments)
-    message = str(error)
+    message = error.words()
     given = vars(arguments)
     folder = shlex.quote(str(given.get("index", given.get("to", "DIR"))))
     if error.code == "search table":  # these rules end with "build it" or "rebuild it"

@@ -189,7 +189,7 @@ class Service:
             self._search_lags = False
         except StorageError as error:
             if not self._search_lags:
-                self.report(f"the search table is behind the index: {error}")
+                self.report(f"the search table is behind the index: {error.words()}")
             self._search_lags = True
 
     # Opening and recovery.
@@ -224,7 +224,7 @@ class Service:
         try:
             return Search.open(self.index) if has_table(self.index.store.folder) else None
         except StorageError as error:
-            self.report(f"search is not available: {error}")
+            self.report(f"search is not available: {error.words()}")
             return None
 
     def _close(self, *parts: Index | Search | None) -> None:

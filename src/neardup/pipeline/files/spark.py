@@ -146,8 +146,8 @@ def dedup(  # noqa: PLR0913 - all are options of a run
             decisions.unlink(missing_ok=True)
         elif decisions.exists() and not is_interrupted(folder / _RUN):
             _remove_stored(folder)
-            rule = "it exists already: read it, restart the run, or use another folder"
-            raise OutputRefused(str(decisions), rule, "exists")
+            rule = "it exists already: read it, use another folder, or begin again with restart=True"
+            raise OutputRefused(str(decisions), rule)
         executors.require_shared(folder)
         with naming_errors():
             stored = _stored(frame, folder, columns, id, by or [_quoted(id)], restart=restart)
@@ -226,7 +226,7 @@ def _stored(  # noqa: PLR0913 - what is stored, and where
             known = _total(frame.selectExpr(*values), names) == _total(_read(frame.sparkSession, target), names)
         if not known:
             before = "it has an interrupted run of another query, columns, order, rows or files"
-            raise StorageRefused(str(folder), f"{before}; repeat that call, or restart the run")
+            raise StorageRefused(str(folder), f"{before}; repeat that call, or begin again with restart=True")
     parts = sorted(target.glob("part-*.parquet"), key=lambda path: int(path.name.split("-")[1]))
     return [*map(str, parts)]
 

@@ -40,8 +40,8 @@ def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = N
         except StorageError as error:
             if error.code == PERMISSION:
                 raise
-            if str(error) not in report.problems:
-                report.problems.append(str(error))
+            if error.words() not in report.problems:
+                report.problems.append(error.words())
     return report
 
 
