@@ -185,9 +185,9 @@ class Client:
 
     def remove(self, ids: Iterable[str]) -> Removal:
         """Remove documents; unknown ids are ignored. The ids of promoted documents are not returned."""
-        names = filter(is_id, as_strings(ids))
-        removed = [self._found(f"/v1/documents/{_escaped(name)}", "DELETE") for name in names]
-        return Removal(sum(one["removed"] for one in removed if one), [])
+        names = [*filter(is_id, as_strings(ids))]
+        parts = (names[begin : begin + MOST] for begin in range(0, len(names), MOST))
+        return Removal(sum(self._post("/v1/remove", {"ids": part})["removed"] for part in parts), [])
 
     def expire(self, before: datetime | float, by: str = "last_seen") -> Removal:
         """Remove the documents that were last seen before a moment; see ``Index.expire`` and ``remove``."""
@@ -330,9 +330,9 @@ class Client:
     def _post(self, path: str, given: Any) -> dict[str, Any]:
         return self._service.answer("POST", path, _as_json(given, "the request"))
 
-    def _found(self, path: str, method: str = "GET") -> dict[str, Any] | None:
+    def _found(self, path: str) -> dict[str, Any] | None:
         try:
-            return self._service.answer(method, path)
+            return self._service.answer("GET", path)
         except UnknownDocument:
             return None
 

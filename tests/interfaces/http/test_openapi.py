@@ -145,7 +145,7 @@ def test_the_length_of_ids_is_described_in_bytes():
         schemas["AdmittedDocument"]["properties"]["id"],
         schemas["RankedHit"]["properties"]["id"],
         schemas["CheckedDocument"]["properties"]["id"]["anyOf"][0],
-        schemas["AdmissionsBody"]["properties"]["ids"]["items"],
+        schemas["IdsBody"]["properties"]["ids"]["items"],
     ):
         assert schema["description"] == "a string of 1 to 1,024 bytes of UTF-8"
         assert schema["maxLength"] == 1024  # characters, of one byte or more

@@ -41,6 +41,7 @@ OPERATIONS: Final = (
     Operation("GET", "/v1/groups/{id}", documents.group, long=True),
     Operation("GET", "/v1/index", health.index, long=True),
     Operation("GET", "/v1/rules", health.rules, long=True),
+    Operation("POST", "/v1/remove", documents.remove_each, scope="write"),
     Operation("POST", "/v1/expire", documents.expire, scope="write"),
     Operation("POST", "/v1/compare", comparison.compare, short=4 << 10, compares_texts=True, problems=(NO_DOCUMENT,)),
     Operation("POST", "/v1/explain", comparison.explain, short=4 << 10, compares_texts=True, problems=(NO_DOCUMENT,)),

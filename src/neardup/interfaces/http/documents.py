@@ -91,6 +91,12 @@ class IdQuery(Input):
     id: Id
 
 
+class IdsBody(Input):
+    """Ids of documents."""
+
+    ids: batch(Id)  # type: ignore[valid-type]
+
+
 class DocumentQuery(IdQuery):
     """A document, and whether its text is wanted."""
 
@@ -181,6 +187,13 @@ def remove(service: Service, given: IdQuery) -> RemovedAnswer:
         done = index.remove([given.id])
     if not done.removed:
         raise Refusal(NO_DOCUMENT)
+    return RemovedAnswer(done.removed, len(done.promoted))
+
+
+def remove_each(service: Service, given: IdsBody) -> RemovedAnswer:
+    """Remove documents; unknown ids are ignored. The documents that they represent are decided again."""
+    with changing(service) as index:
+        done = index.remove(given.ids)
     return RemovedAnswer(done.removed, len(done.promoted))
 
 

@@ -4,9 +4,9 @@ from typing import Annotated, Any, Final
 
 import msgspec
 
-from neardup.interfaces.http.documents import Content, VerdictsAnswer, changing, columns_of, verdicts_of
+from neardup.interfaces.http.documents import Content, IdsBody, VerdictsAnswer, changing, columns_of, verdicts_of
 from neardup.interfaces.http.problems import INVALID, Refusal
-from neardup.interfaces.http.requests import Id, Input, Threshold, batch
+from neardup.interfaces.http.requests import Input, Threshold, batch
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.signatures import contents_of
 from neardup.model.arrays import Signatures
@@ -39,12 +39,6 @@ class PagesBody(Input):
     pages: batch(FetchedPage)  # type: ignore[valid-type]
     recipe: str | None = None
     changed_at_least: Threshold | None = None
-
-
-class AdmissionsBody(Input):
-    """Ids of documents."""
-
-    ids: batch(Id)  # type: ignore[valid-type]
 
 
 class AdmissionAnswer(msgspec.Struct):
@@ -119,7 +113,7 @@ def _contents(
     return [page.url for page in pages], contents_of(service, pages, given.recipe, "page"), fields or None
 
 
-def admissions(service: Service, given: AdmissionsBody) -> AdmissionsAnswer:
+def admissions(service: Service, given: IdsBody) -> AdmissionsAnswer:
     """Return when documents were admitted, as increasing numbers, for crawlers that continue after an interruption."""
     found = [None if one is None else AdmissionAnswer(*one) for one in service.index.admissions(given.ids)]
     return AdmissionsAnswer(found, service.index.next_admission)
