@@ -49,6 +49,15 @@ def test_the_default_is_the_published_filter():
     assert signatures.rows.nbytes == 48 + 48  # both take the same room
 
 
+def test_both_schemes_have_the_same_key_or_none():
+    key, other = bytes(16), bytes(range(16))
+    keyed = Combined(MinHash(key=key), SimHash(key=key))
+    assert keyed.with_key(other) == Combined(MinHash(key=other), SimHash(key=other))
+    for first, second in ((key, None), (None, key), (key, other)):
+        with pytest.raises(ParameterError, match="second must have the key of the first scheme, or none"):
+            Combined(MinHash(key=first), SimHash(key=second))
+
+
 def test_rows_hold_both_signatures_side_by_side():
     scheme = Combined(Sentences(size=3), SimHash(bits=128))
     rows = scheme.sign(TEXTS).rows

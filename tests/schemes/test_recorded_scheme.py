@@ -83,7 +83,7 @@ def test_other_settings_than_those_of_schemes():
         (MinHash(key=KEY), MinHash(), "key needed"),
         (MinHash(key=KEY), MinHash(key=OTHER), "other key"),
         (MinHash(), MinHash(key=KEY), "no key"),
-        (Combined(MinHash(key=KEY), SimHash()), Combined(MinHash(), SimHash()), "key needed"),
+        (Combined(MinHash(key=KEY), SimHash(key=KEY)), Combined(MinHash(), SimHash()), "key needed"),
     ],
 )
 def test_the_same_key_is_required(before, now, code):

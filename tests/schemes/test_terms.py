@@ -77,7 +77,8 @@ CHECKSUMS = st.builds(
     **HASHING,
 )
 SINGLE = MINHASHES | TRIALS | SENTENCES | SIMHASHES
-SCHEMES = SINGLE | CHECKSUMS | st.builds(Combined, SINGLE, SINGLE)
+COMBINED = st.builds(lambda first, second: Combined(first, replace(second, key=first.key)), SINGLE, SINGLE)
+SCHEMES = SINGLE | CHECKSUMS | COMBINED
 
 
 def without_key(scheme):
@@ -124,7 +125,7 @@ def test_a_key_is_told_from_others_and_nothing_else_of_it(scheme, key):
 
 
 def test_no_key_leaves_the_scheme_as_it_is():
-    scheme = Combined(MinHash(key=bytes(16)), SimHash())
+    scheme = Combined(MinHash(key=bytes(16)), SimHash(key=bytes(16)))
     assert scheme.with_key(None) is scheme
 
 

@@ -41,7 +41,7 @@ class Combined(Scheme):
 
     Keys, evidence, estimate and threshold are those of *first*. Exact verification compares the documents that pass
     *second*. Schemes that sign fields (``Checksum``) cannot be combined. Only the first scheme can have a list of
-    common shingles.
+    common shingles. Both have the same key, or none.
 
     ``rows`` of its signatures contains the rows of both schemes, side by side. A document has a signature if it has one
     by both schemes.
@@ -64,6 +64,9 @@ class Combined(Scheme):
             require(holds, name, part, "must be a scheme that signs texts, such as MinHash() or SimHash()")
         alone = getattr(self.second, "common", None) is None
         require(alone, "second", self.second, "must have no list of common shingles: the first scheme has it")
+        keys = {part.key for part in (self.first, self.second) if hasattr(part, "key")}
+        rule = "must have the key of the first scheme, or none if that has none: pass it to both"
+        require(len(keys) <= 1, "second", self.second, rule)
         require(self.second.short is None, "second", self.second, "must not have short documents: the first scheme has")
 
     @cached_property
