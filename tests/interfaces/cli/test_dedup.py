@@ -919,6 +919,8 @@ def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypat
         (["--report", "why.csv"], "--report why.csv: the value must end in .parquet, or in .jsonl or .ndjson, which"),
         (["--report", "why.pdf"], "followed by .gz, .zst, .bz2 or .xz, or in .html for a page"),
         (["--report", "no/such/why.jsonl"], "its folder does not exist"),
+        (["--report", "no/why.jsonl", "--memory", "200M"], "neardup: no/why.jsonl: its folder does not exist: "),
+        (["--mark", "no/marked/"], "neardup: no/marked/: its folder does not exist: "),
         (["--dropped", "gone.txt"], "must end in a known format: .jsonl, .ndjson, .csv"),
         (["--dr"], "unknown option --dr; did you mean --dropped?"),
         (["--x\x1b[31m"], "unknown option --x\\x1b[31m"),

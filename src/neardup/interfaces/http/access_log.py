@@ -7,11 +7,13 @@ import stat
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
 from neardup.model.errors import OutputRefused, reason
+from neardup.sources.output import why_no_folder
 
 STANDARD_ERROR: Final = "-"
 ERROR: Final = 2  # its descriptor
@@ -58,7 +60,8 @@ class AccessLog:
         try:
             return os.open(self._name, _WITHOUT_WAITING | os.O_CREAT, 0o640)
         except OSError as error:
-            raise OutputRefused(self._name, f"the access log cannot be opened: {reason(error)}") from error
+            why, folder = f"the access log cannot be opened: {reason(error)}", Path(self._name).absolute().parent
+            raise OutputRefused(self._name, why if folder.is_dir() else why_no_folder(folder)) from error
 
 
 def standard_error() -> int:

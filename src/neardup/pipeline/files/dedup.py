@@ -16,6 +16,7 @@ from neardup.engines.processes import Processes
 from neardup.engines.resources import available_memory
 from neardup.model.errors import (
     NeardupError,
+    OutputRefused,
     ParameterConflict,
     ParameterError,
     require,
@@ -48,7 +49,7 @@ from neardup.schemes.thresholds import require_policy
 from neardup.sources.first_records import first_records
 from neardup.sources.formats import FOLDER, STDIN, WARC, AnyPath, Kind, is_pipe, is_url, kind, local, local_folder
 from neardup.sources.inputs import Inputs, inputs_of, require_once
-from neardup.sources.output import check_separate, is_folder, is_special
+from neardup.sources.output import check_separate, is_folder, is_special, why_no_folder
 from neardup.sources.output_places import InputPaths
 from neardup.sources.patterns import is_pattern
 from neardup.sources.read import read_requested
@@ -445,14 +446,20 @@ def _earlier(
 
 
 def _work_of(settings: RunSettings) -> Path | None:
-    """Return the work folder of a run that names none; ``None`` if it has no outputs either."""
+    """Return the work folder of a run that names none; ``None`` if it has no outputs either.
+
+    Raises ``OutputRefused`` if the folder of the output that it is next to does not exist.
+    """
     if settings.earlier.adds and settings.earlier.state is not None:
         return settings.earlier.state / WORK
     named = [path for path in settings.outputs.values() if not is_special(path) and not is_url(path)]
     if not named:
         return None
     first = Path(named[0])
-    return Path(f"{first if first.name not in {'', '..'} else first.resolve()}{BESIDE}")
+    place = Path(f"{first if first.name not in {'', '..'} else first.resolve()}{BESIDE}")
+    if not place.parent.is_dir():
+        raise OutputRefused(named[0], why_no_folder(place.absolute().parent))
+    return place
 
 
 def _stored(result: "StoredResult") -> FilesResult:
