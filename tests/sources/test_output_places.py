@@ -87,6 +87,8 @@ def test_no_run_writes_where_its_patterns_would_read(tmp_path, monkeypatch, work
             with pytest.raises(OutputRefused, match="it matches the pattern"):
                 dedup_files(inputs, **{name: "in/new.jsonl"}, work=work, **ways)
     with pytest.raises(OutputRefused, match="it matches the pattern"):
+        dedup_files(["in/*"], learn_templates="in/templates.arrow", work=work)
+    with pytest.raises(OutputRefused, match="it matches the pattern"):
         pair_files(["in/*.jsonl"], out="in/new.jsonl", work="work")
 
 

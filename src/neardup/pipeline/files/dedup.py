@@ -492,7 +492,7 @@ def _check_paths(
         require(not both, name, path, "ends in a slash, as a folder does, and in the ending of a file")
     check_separate(written)
     known = InputPaths(filter(_may_have_more, map(local, inputs)))
-    for path in (one for one in outputs.values() if one is not None):
+    for path in (one for one in written.values() if one is not None):
         known.check(local(path))
     found = None if outputs["out"] is None else kind(os.fspath(outputs["out"]))
     is_archive = found is not None and found.format == WARC
