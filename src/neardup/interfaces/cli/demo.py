@@ -4,11 +4,12 @@ import argparse
 import os
 import tempfile
 import time
+from collections import Counter
 from contextlib import suppress
 from importlib.resources import as_file, files
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.dedup import show_summary, summary_of
 from neardup.interfaces.cli.interruption import without_waiting
@@ -18,13 +19,14 @@ from neardup.interfaces.cli.terminal import complain, console, print_json, progr
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
+from neardup.interfaces.wording.excerpts import compared
 from neardup.interfaces.wording.runs import evidence_of
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
     from neardup.pipeline.files.dedup import FilesResult
 
-_NEAR = 3  # shown near duplicates, and an exact one
+_CLUSTERS = 4
 _CONTEXT = 60  # characters of a shared passage that are shown at each end
 _CHARACTERS = 300  # of each text, more or less, that are shown
 INTERRUPTED = "interrupted"
@@ -106,35 +108,46 @@ def _show(done: "FilesResult", seconds: float) -> None:
     import numpy as np
     from rich.rule import Rule
 
-    from neardup.interfaces.pages.report import overview_of
-
     screen = console()
     screen.print(
         f"\nA collection of {counted(len(done.documents), 'document')}: which are repeats, which are kept, and why?\n"
     )
     show_summary(done, seconds)
-    seen = overview_of(done)
-    spread = np.linspace(0, len(seen.sample) - 1, min(_NEAR, len(seen.sample))).astype(np.int64)
-    chosen = [*seen.sample[spread].tolist(), *([seen.exact] if seen.exact >= 0 else [])]
-    others = done.result.summary.exact + done.result.summary.near
-    screen.print(f"\n{seen.clusters.sum():,} kept documents represent {others:,} others. {len(chosen)} of them,")
+    dropped = done.result.decisions.filter(~done.result.decisions["kept"].to_numpy()).to_pylist()
+    sizes = Counter(row["representative"] for row in dropped)
+    chosen = _chosen(dropped)
+    screen.print(f"\n{len(sizes):,} kept documents represent {len(dropped):,} others. {len(chosen)} of them,")
     screen.print("with the differences marked:\n")
-    for position in chosen:
+    ids = done.documents.ids.to_pylist()
+    raw = done.documents.raw_texts(np.arange(len(ids)))
+    texts = {own: (text or b"").decode() for own, text in zip(ids, raw, strict=True)}
+    for row in chosen:
         screen.print(Rule(align="left", characters="-"))
-        _show_pair(done, position)
+        _show_pair(row, sizes[row["representative"]], texts)
     screen.print("Your own:  neardup dedup FILE.jsonl --out kept.jsonl --report why.jsonl\n", markup=False)
 
 
-def _show_pair(done: "FilesResult", dropped: int) -> None:
+def _chosen(dropped: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return pairs of different clusters, from the loosest match to an exact one."""
+    near = sorted(
+        (row for row in dropped if row["rule"] == "resemblance"), key=lambda row: (row["resemblance"], row["id"])
+    )
+    rest = [row for rule in ("same features", "same text") for row in dropped if row["rule"] == rule]
+    spread = [near[len(near) * part // 3] for part in range(3)] if len(near) >= _CLUSTERS else near
+    chosen: dict[str, dict[str, Any]] = {}
+    for row in [*spread, *rest]:
+        if len(chosen) < _CLUSTERS:
+            chosen.setdefault(row["representative"], row)
+    return list(chosen.values())
+
+
+def _show_pair(row: dict[str, Any], size: int, texts: dict[str, str]) -> None:
     from rich.text import Text
 
-    from neardup.interfaces.pages.report import pair_of
-
-    screen, pair = console(), pair_of(done, dropped, _CONTEXT, _CHARACTERS)
-    size = int((done.result.representatives == done.result.representatives[dropped]).sum())
+    screen = console()
     others = f", which represents {size - 1} more" if size > 1 else ""
-    names = (printable(pair.dropped), "bold"), " dropped for ", (printable(pair.kept), "bold")
-    screen.print(Text.assemble(*names, others))
-    screen.print(evidence_of(pair.row), style="cyan")
-    headings, sides, _ = zip(*pair.sides, strict=True)
-    show_side_by_side(screen, headings, sides)
+    gone_id, kept_id = printable(row["id"]), printable(row["representative"])
+    screen.print(Text.assemble((gone_id, "bold"), " dropped for ", (kept_id, "bold"), others))
+    screen.print(evidence_of(row), style="cyan")
+    sides = compared(texts[row["representative"]], texts[row["id"]], _CONTEXT, characters=_CHARACTERS)
+    show_side_by_side(screen, ("kept", "dropped"), sides)

@@ -182,9 +182,9 @@ def note_quoted_lines(found: "QuotedLines | int | None") -> None:
 
 
 def show_side_by_side(
-    screen: "Console", headings: Sequence[str], sides: "Iterable[Excerpt]", *, more: str = "", lines: bool = False
+    screen: "Console", headings: tuple[str, str], sides: "Iterable[Excerpt]", *, more: str = "", lines: bool = False
 ) -> None:
-    """Print two texts, or one, as columns; mark the parts that only one of them has; see ``marked``."""
+    """Print two texts as columns; mark the parts that only one of them has; see ``marked``."""
     from rich import box
     from rich.table import Table
     from rich.text import Text

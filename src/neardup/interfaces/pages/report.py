@@ -31,8 +31,10 @@ _SHARES: Final = np.linspace(0.0, 1.0, 201)  # of the curve
 
 def report_page(done: FilesResult, scheme: Scheme) -> bytes:
     """Render a run: UTF-8, at most 5 MB. The same run gives the same bytes."""
-    summary, names = done.result.summary, done.documents.names
-    seen = overview_of(done)
+    summary, decisions, names = done.result.summary, done.result.decisions, done.documents.names
+    resemblance = decisions["resemblance"].to_numpy().astype(np.float64)
+    exact = decisions["exact"].to_numpy().astype(np.bool_)
+    seen = overview(done.result.representatives, resemblance, exact)
     sample = [*seen.sample.tolist(), *([seen.exact] if seen.exact >= 0 else [])]
     not_compared = Row(summary.not_compared, "pairs at most, not compared: their buckets were oversized")
     title = "How many clusters are how large"
@@ -48,20 +50,13 @@ def report_page(done: FilesResult, scheme: Scheme) -> bytes:
         histogram=_histogram(seen, scheme, thresholded=summary.measure == "resemblance"),
         loglog=safe(loglog_svg(seen.sizes.tolist(), seen.clusters.tolist(), title=title)) if len(seen.sizes) else None,
         lines=cluster_lines(summary),
-        clusters=[(one, [pair_of(done, int(place)) for place in one.shown]) for one in seen.largest],
-        sample=[pair_of(done, position) for position in sample],
+        clusters=[(one, [_pair(done, int(place)) for place in one.shown]) for one in seen.largest],
+        sample=[_pair(done, position) for position in sample],
         rejected=done.rejected[:_ASIDE],
         unlisted=len(done.rejected) - _ASIDE,
         parameters=_parameters(scheme),
         templates_of_hosts=done.templates,
     )
-
-
-def overview_of(done: FilesResult) -> Overview:
-    """Return the overview of a run, with the examples to judge it by."""
-    decisions = done.result.decisions
-    resemblance = decisions["resemblance"].to_numpy().astype(np.float64)
-    return overview(done.result.representatives, resemblance, decisions["exact"].to_numpy().astype(np.bool_))
 
 
 def _histogram(seen: Overview, scheme: Scheme, *, thresholded: bool) -> str | None:
@@ -92,18 +87,18 @@ def _parameters(scheme: Any) -> Iterable[tuple[str, str]]:
             yield parameter.name, str(getattr(scheme, parameter.name))
 
 
-def pair_of(done: FilesResult, dropped: int, context: int = _CONTEXT, characters: int = _SHOWN) -> SimpleNamespace:
+def _pair(done: FilesResult, dropped: int) -> SimpleNamespace:
     """Return a dropped document and its representative: ids, the row of the decisions, and titles, texts and sizes."""
     row = done.result.decisions.slice(dropped, 1).to_pylist()[0]
     kept = int(done.result.representatives[dropped])
     left, left_bytes = _beginning(done, kept)
     if row["exact"]:
         sides: tuple[tuple[str, Excerpt, int], ...] = (
-            ("kept and dropped", excerpt(left, [], [], context, characters=characters), left_bytes),
+            ("kept and dropped", excerpt(left, [], [], _CONTEXT, characters=_SHOWN), left_bytes),
         )
     else:
         right, right_bytes = _beginning(done, dropped)
-        shown, other = compared(left, right, context, characters=characters)
+        shown, other = compared(left, right, _CONTEXT, characters=_SHOWN)
         sides = ("kept", shown, left_bytes), ("dropped", other, right_bytes)
     ids = done.documents.ids
     return SimpleNamespace(dropped=str(ids[dropped]), kept=str(ids[kept]), row=row, sides=sides)
