@@ -59,7 +59,6 @@ _PREDICATES: Final = frozenset(  # a rule that begins with one of them continues
 _CHANGES: Final = 5  # that a message names
 _IN_PYTHON: Final = {  # what to do next, by the code of an error: interfaces have words of their own
     "exists": "; force=True replaces it",
-    "other terms": "; restart=True begins again",
     "search table": ": Search.rebuild(index)",  # after "build it" or "rebuild it"
 }
 
@@ -205,6 +204,9 @@ class RunChanged(StorageRefused):
         found = [change.words(named) for change in self.changes[:_CHANGES]]
         more = len(self.changes) - len(found)
         return f"{self.where}: {self.rule}: {'; '.join(found)}{f'; and {more:,} more' if more else ''}"
+
+    def __str__(self) -> str:
+        return f"{self.words()}; restart=True begins again"
 
 
 class RunComplete(StorageRefused):
