@@ -3,6 +3,7 @@
 from neardup.evaluation.agreement import Agreement, compare_labels
 from neardup.evaluation.tuning import Tuning
 from neardup.model.labels import LabelledPair
+from neardup.pipeline.config import settings_text
 from neardup.pipeline.labels.labelling import LabelledPairs, Labelling
 from neardup.pipeline.labels.pool import draw_pairs
 from neardup.pipeline.labels.tuning import tune
@@ -17,5 +18,6 @@ __all__ = [
     "compare_labels",
     "draw_pairs",
     "read_labels",
+    "settings_text",
     "tune",
 ]

@@ -87,7 +87,7 @@ class Signatures:
     one type only. Raises ``ParameterError`` for arrays of other shapes.
     """
 
-    rows: npt.NDArray[np.generic]
+    rows: npt.NDArray[Any]
     present: Flags
     recipe: RecipeId
 
@@ -177,7 +177,7 @@ def _with_metadata(given: Any) -> tuple[Any, str, str]:
     return table, recipe, row
 
 
-def _row_of(rows: npt.NDArray[np.generic]) -> str:
+def _row_of(rows: npt.NDArray[Any]) -> str:
     """Describe the width and type of rows."""
     return f"{rows.shape[1]} {rows.dtype}"
 

@@ -185,7 +185,7 @@ class MinHash(FeatureScheme):
         """Return the rows that ``sign_short_at`` makes."""
         if signatures.rows.dtype == np.uint16 or self._mask(self.layout) != _LOW:
             return signatures
-        rows = np.minimum(signatures.rows & _LOW, _LOW - np.uint32(1)).astype(np.uint16)  # type: ignore[operator]
+        rows = np.minimum(signatures.rows & _LOW, _LOW - np.uint32(1)).astype(np.uint16)
         rows[~signatures.present] = _LOW
         return Signatures(rows, signatures.present, signatures.recipe)
 

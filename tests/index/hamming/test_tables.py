@@ -231,6 +231,7 @@ def test_arrays_of_any_kind_are_read_and_none_is_changed():
         np.zeros((2, 1), np.uint64),
         np.uint64(3),
         np.arange(3, dtype=np.uint32),
+        neardup.SimHash().sign(["one two"]),
         "no",
     ],
     ids=str,

@@ -92,6 +92,7 @@ def test_what_a_table_lacks_is_null():
             {"rank": [1, 2**80]},
             "document 1: field 'rank' is the integer 1208925819614629174706176, which has more than",
         ),
+        ({"title": ["a", "b\ud800"]}, "document 1: field 'title' has a lone surrogate, which UTF-8 cannot write"),
         ({"rank": [object(), "a"]}, "field 'rank' has values that do not fit into one column"),
         ({"rank": "12"}, "field 'rank' must have a value for each document, but is the string '12'"),
         (

@@ -16,7 +16,7 @@ from neardup.index.hamming.entries import NO_PLACES, Coded, EntryGuard, Lists, P
 from neardup.index.hamming.tables_file import KIND, UNFINISHED, TablesFile, read
 from neardup.kernels import hamming as kernels
 from neardup.kernels import radix
-from neardup.model.arrays import Flags, Positions, Words, run_starts
+from neardup.model.arrays import Flags, Positions, Signatures, Words, run_starts
 from neardup.model.errors import (
     ParameterError,
     StorageDamaged,
@@ -349,9 +349,9 @@ def _words(name: str, given: Any) -> Words:
 
 def _array(name: str, given: Any, most: int) -> Words:
     """Return an array of at most this many uint64; ``ParameterError`` for anything else."""
-    words = np.asarray(given)
+    words = np.asarray(given.rows if isinstance(given, Signatures) else given)
     if words.dtype != np.uint64 or words.ndim != 1:
-        raise ParameterError(name, given, "must be a one-dimensional array of uint64")
+        raise ParameterError(name, given, "must be a one-dimensional array of uint64; of Signatures, pass .rows[:, 0]")
     require(len(words) <= most, name, given, f"must be at most {most:,}")
     return words
 

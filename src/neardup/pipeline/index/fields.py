@@ -311,6 +311,9 @@ def _column(name: str, values: Any) -> Any:
             if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
                 rule = f"field {name!r} is {described(value)}, which has more than 64 bits"
                 raise DataError(f"document {place}", rule) from None
+            if isinstance(value, str) and value.encode(errors="ignore") != value.encode(errors="surrogatepass"):
+                rule = f"field {name!r} has a lone surrogate, which UTF-8 cannot write"
+                raise DataError(f"document {place}", rule) from None
     try:  # a union, in which each value keeps its type, so that none depends on the others
         kinds = [*dict.fromkeys(map(type, values))]
         children = [pa.array([value if type(value) is kind else None for value in values]) for kind in kinds]
