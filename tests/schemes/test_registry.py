@@ -19,6 +19,7 @@ def test_names_find_kinds():
         assert registry.named(kind.name) is kind
         assert registry.register(kind) is kind
     assert registry.default() == MinHash()
+    assert registry.default() is registry.default()
 
 
 def test_an_unknown_name_is_refused():

@@ -1,5 +1,6 @@
 """The registry: all kinds of schemes by name."""
 
+from functools import cache
 from typing import Any, TypeVar
 
 from neardup.model.errors import require, require_choice
@@ -43,8 +44,9 @@ def kinds() -> tuple[type[Any], ...]:
     return tuple(_KINDS.values())
 
 
+@cache
 def default() -> Any:
-    """Return the default scheme."""
+    """Return the default scheme: one object, so that its recipe is computed once."""
     return kinds()[0]()
 
 
