@@ -72,6 +72,21 @@ def test_opening_a_closed_index_repeats_a_limited_number_of_records(tmp_path, mo
     assert repeated == []
 
 
+@pytest.mark.parametrize("again", [False, True], ids=["admitted", "seen again"])
+def test_the_log_of_a_writer_has_a_limited_number_of_records(tmp_path, monkeypatch, again):
+    """An index that is being written, or whose writer was killed, opens after few records, too."""
+    monkeypatch.setattr(store, "MOST_RECORDS", 3)
+    repeated = []
+    monkeypatch.setattr(Reader, "_repeat", lambda _, record: repeated.append(record))
+    with Index.create(tmp_path / "index", SimHash()) as index:
+        for number in range(10):
+            index.visit([str(number % 2 if again else number)], ["some text" if again else f"text number {number}"])
+            repeated.clear()
+            Index.open(tmp_path / "index").close()
+            assert len(repeated) <= 3
+        assert len(index) == (2 if again else 10)
+
+
 @pytest.mark.parametrize("flushed", [False, True])
 def test_a_session_keeps_its_beginning_when_later_ones_are_closed(tmp_path, flushed):
     Index.create(tmp_path / "index", SimHash()).close()

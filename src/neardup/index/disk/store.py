@@ -39,6 +39,7 @@ Durability = Literal["commit", "interval", "bulk"]
 INTERVAL: Final = 1.0  # seconds between two syncs of the log, where durability is "interval"
 REPLAYED: Final = 1 << 25  # bytes of recent documents that closing leaves in the log, for opening to repeat
 REPLAYED_RECORDS: Final = 1 << 12  # records, likewise: one of a single document takes as long as one of many
+MOST_RECORDS: Final = 1 << 14  # records of a log, which opening repeats after a kill, or while the index is written
 
 _stores: "weakref.WeakSet[Store]" = weakref.WeakSet()
 
@@ -218,7 +219,8 @@ class Store(Reader):
         """End a change: its records are on the disk on return, if the durability requires that."""
         if self._durability == "commit":
             self._sync_log()
-        if max(self.recent.nbytes, self.log_bytes) > self._memory // 2:
+        many = self.records - self.manifest.records > MOST_RECORDS
+        if many or max(self.recent.nbytes, self.log_bytes) > self._memory // 2:
             self.flush()
             self._merge_tail()
 
