@@ -1,5 +1,8 @@
 """The store of an index, opened to write."""
 
+import gc
+import weakref
+
 import pytest
 
 from neardup import Index, SimHash
@@ -70,6 +73,19 @@ def test_opening_a_closed_index_repeats_a_limited_number_of_records(tmp_path, mo
     with Index.open(tmp_path / "index") as index:
         assert len(index) == 4
     assert repeated == []
+
+
+@pytest.mark.parametrize("path", [None, "index"], ids=["in memory", "on disk"])
+def test_a_closed_index_holds_neither_memory_nor_files(tmp_path, path):
+    index = Index.create(path and tmp_path / path, SimHash(), texts=True)
+    index.admit(["a"], ["some text"])
+    index.flush()
+    index.admit(["b"], ["other text"])
+    parts = [weakref.ref(part) for part in index.store.parts]
+    index.close()
+    gc.collect()
+    assert [part() for part in parts] == [None, None]
+    assert path or not index.store.disk.names(index.store.folder)
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["admitted", "seen again"])

@@ -55,7 +55,11 @@ class MemoryDisk(Disk):
     def sync_folder(self, path: Path) -> None:
         """Do nothing: names need no folder, and no other process can write."""
 
-    make_folder = unlock = forget = sync_folder
+    make_folder = forget = sync_folder
+
+    def unlock(self, path: Path) -> None:  # noqa: ARG002 - named as on a disk
+        """Remove all files: their index is closed."""
+        self._files.clear()
 
     def close(self, file: int, path: Path) -> None:  # noqa: ARG002 - named as on a disk
         """Close a file."""

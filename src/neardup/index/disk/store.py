@@ -303,6 +303,7 @@ class Store(Reader):
     def _release(self) -> None:
         self.closed = True
         self._synced.set()
+        self.segments, self.recent = [], self._new_recent()  # mapped files, and memory
         try:
             if self._log is not None:
                 self._log.close()

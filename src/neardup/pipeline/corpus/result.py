@@ -120,7 +120,10 @@ class RunResult:
 
     @property
     def clusters(self) -> Positions:
-        """One int64 per document: the position of its representative, its own position if it is kept."""
+        """One int64 per document: the position of its representative, its own position if it is kept.
+
+        Representatives that are documents of earlier runs or other files have numbers after the last position.
+        """
         return np.where(self.mask, np.arange(len(self.representatives)), self.representatives)
 
     def table(self) -> Any:
