@@ -233,6 +233,16 @@ def test_elsewhere_there_is_neither(capfd):
     assert "\r" not in shown.out
 
 
+def test_names_beyond_ascii_are_read_in_every_locale(tmp_path):
+    (tmp_path / "bär.jsonl").write_text('{"text": "Seven herons left the weir at dawn."}\n')
+    (tmp_path / "schäl.jsonl").write_text("broken\n")
+    options = {"cwd": tmp_path, "env": environment(LC_ALL="C", PYTHONUTF8="0")}
+    assert b"1  kept" in run("dedup", "bär.jsonl", "--dry-run", "--report", "why.parquet", **options).stdout
+    run("audit", "bär.jsonl", "--of", "why.parquet", **options)
+    for verb in (["dedup", "--dry-run"], ["audit"], ["contamination", "--against", "bär.jsonl"]):
+        assert b"its only record" in run(*verb, "schäl.jsonl", code=1, **options).stderr
+
+
 # Interruptions
 
 

@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Final
@@ -194,7 +194,11 @@ def input_kind(path: str, format: str | None = None) -> Kind:  # noqa: A002 - wh
 
 def display_all(paths: Iterable[str]) -> str:
     """Return the names of inputs for messages: the first few, and how many others there are."""
-    names = [*map(display, paths)]
+    return first_names([*map(display, paths)])
+
+
+def first_names(names: Sequence[str]) -> str:
+    """Return the first few names of ``display``, and how many others there are."""
     more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
     return ", ".join(names[:_SHOWN]) + more
 

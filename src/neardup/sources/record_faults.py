@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Self, TypeVar
 import msgspec
 
 from neardup.model.errors import FieldMissing, NothingRead
-from neardup.sources.formats import display_all
+from neardup.sources.formats import first_names
 
 if TYPE_CHECKING:
     from neardup.sources.collection import Collection, InputPiece
@@ -117,7 +117,7 @@ class RecordFaults(msgspec.Struct):
 
 def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingRead:
     """Return the error for inputs whose records were all rejected; damaged parts of archives are not counted."""
-    where, number, first = display_all(names), len(rejected), rejected[0]
+    where, number, first = first_names(names), len(rejected), rejected[0]
     if first.code == "damaged":
         rule = f"no document was found; a damaged part is at {first}"
     elif number == 1:

@@ -16,7 +16,7 @@ from neardup.model.arrow_types import filtered
 from neardup.model.errors import require
 from neardup.sources.collection import Append, Collection, InputPiece, require_new
 from neardup.sources.fields import joined
-from neardup.sources.formats import FOLDER, WARC, AnyPath, Kind, display_all, kind
+from neardup.sources.formats import FOLDER, WARC, AnyPath, Kind, first_names, kind
 from neardup.sources.output import atomic, check_target, output_kind
 from neardup.sources.output_places import InputPaths
 from neardup.sources.record_faults import LackingFields, RecordFaults
@@ -152,7 +152,7 @@ class WholeInputs(Collection):
         """Return the pieces without a field; ``FieldMissing`` if no record has it."""
         lacking = LackingFields([name])
         without = {piece for piece in self.pieces if lacking.add(piece)}
-        lacking.require(display_all(self.names))
+        lacking.require(first_names(self.names))
         return without
 
 

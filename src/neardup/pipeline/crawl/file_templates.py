@@ -53,7 +53,7 @@ def learn_from_files(
     faults = RecordFaults()
     with local_shards(found, _asked(Request(format=format, html=html, url=url)), size=None) as shards:
         templates = learn(*_pages(shards, faults))
-    faults.require_documents(found.paths)
+    faults.require_documents([*map(display, found.paths)])
     return templates, faults.rejected
 
 

@@ -18,7 +18,7 @@ from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Collection, require_new
-from neardup.sources.formats import PAGE_FORMATS, display_all
+from neardup.sources.formats import PAGE_FORMATS, first_names
 from neardup.sources.inputs import Inputs
 from neardup.sources.output import PAGES, check_table, check_target, is_page, output_kind, write_file
 from neardup.sources.output_places import InputPaths
@@ -53,7 +53,7 @@ def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:
     for piece in documents.pieces if own else ():
         piece.require_columns(piece.source, piece.columns, first.columns, first.source)
     for form in sorted(forms - own):
-        check_representable(display_all(documents.names), documents.schema, form)
+        check_representable(first_names(documents.names), documents.schema, form)
     for piece in documents.pieces:
         if forms - own and piece.format == "parquet":
             check_values(piece.source, piece.rows())

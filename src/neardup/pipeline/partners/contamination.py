@@ -16,7 +16,7 @@ from neardup.model.arrays import Features, Positions, TextBatch
 from neardup.model.errors import require_kind, require_paths, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
-from neardup.sources.formats import AnyPath
+from neardup.sources.formats import AnyPath, display
 from neardup.sources.inputs import inputs_of
 from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText, in_total
 from neardup.sources.request import Request
@@ -138,7 +138,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
         for one in shards.every_piece():
             of_items.add(one)
             tables.append(pa.table({"text": one.texts, "id": one.ids}).cast(columns))
-        of_items.require_documents(shards.inputs)
+        of_items.require_documents([*map(display, shards.inputs)])
     asked = pa.concat_tables([columns.empty_table(), *tables])
     found = _ItemSearch(asked["text"], words, threshold, analysis)
     with (
@@ -150,7 +150,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
             read.add(piece)
             if len(piece):
                 found.scan(piece.texts, piece.ids, engine)
-        read.require_documents(shards.inputs)
+        read.require_documents([*map(display, shards.inputs)])
     return replace(
         found.result(asked["id"]),
         rejected=of_items.rejected + read.rejected,

@@ -37,7 +37,7 @@ from neardup.pipeline.spilled.ranking import gather_signatures, leader_count, ra
 from neardup.pipeline.spilled.signing import Signed, faults_in, fields_of, sign
 from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
-from neardup.sources.formats import display, display_all
+from neardup.sources.formats import display, first_names
 from neardup.sources.record_faults import missing_field
 from neardup.text.columns import chunk_batch
 
@@ -244,7 +244,7 @@ def require_documents(
     for name in fields_of(job) if fields is None else fields:
         existing = lacking_fields(records, name)
         if existing is not None and name not in replaced:
-            raise missing_field(display_all(names), name, existing)
+            raise missing_field(first_names(names), name, existing)
 
 
 def _require_compared(job: Job, records: Sequence[Record], replaced: Container[str]) -> None:
