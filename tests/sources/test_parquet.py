@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup import dedup_files
-from neardup.model.errors import DataError, FieldMissing
+from neardup.model.errors import PERMISSION, DataError, FieldMissing
 from neardup.sources import parquet
 from neardup.sources.read import read
 
@@ -461,6 +461,19 @@ def test_a_file_below_dev_is_read_in_pieces(tmp_path, monkeypatch):
     pq.write_table(pa.table({"text": ["a", "b", "c"]}), tmp_path / "x.parquet", row_group_size=2)
     monkeypatch.setattr(parquet, "is_special", lambda _: True)
     assert parquet.group_sizes(str(tmp_path / "x.parquet"))[0] == [2, 1]
+
+
+def test_a_file_of_another_user_is_not_said_to_be_of_another_format(tmp_path, monkeypatch):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"text": ["a"]}), path)
+
+    def refused(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(parquet.pa, "OSFile", refused)
+    with pytest.raises(DataError, match="it cannot be read: Permission denied") as caught:
+        read([path])
+    assert caught.value.code == PERMISSION
 
 
 def test_a_file_is_closed_while_its_error_is_kept(tmp_path):

@@ -292,6 +292,8 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
             yield found
     except MemoryError:  # one of Arrow is of its exceptions, too
         raise
+    except PermissionError as error:
+        raise DataError.by(error, display(path)) from error
     except (pa.ArrowException, OSError) as error:
         if then is not None and then != _state_of(path):
             raise changed(display(path)) from error

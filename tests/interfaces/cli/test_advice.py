@@ -88,6 +88,7 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         (DataError("a.csv", "begins with {", "json as table"), "to read it as JSON lines, use --format jsonl"),
         (StorageRefused("seen", "was created with a key", "key needed"), "name the file of its key with --key-file"),
         (StorageRefused("seen", "is of format 1", "older format"), "make the index again from its documents"),
+        (StorageRefused("seen", "is an index already", "index exists"), "run the same command again"),
         (
             FieldMissing("a.jsonl", "is missing", "field", "text", ("Text", "id")),
             "--text names the field of the text, such as --text Text",

@@ -78,7 +78,7 @@ def _lock_for_store(folder: Path, disk: Disk, *, wanted: bool) -> Iterator[int]:
 def _require_empty(folder: Path, disk: Disk) -> None:
     names = set(disk.names(folder))
     if MANIFEST in names:
-        raise StorageRefused(str(folder), "is an index already; open it with Index.open", "not empty")
+        raise StorageRefused(str(folder), "is an index already; open it with Index.open", "index exists")
     if names - _REMAINS:
         raise StorageRefused(str(folder), "is not empty: an index needs a folder of its own", "not empty")
     if FIRST_LOG in names and disk.size(folder / FIRST_LOG) > HEADER_BYTES:  # it has records: more than a creation

@@ -180,6 +180,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         "lost rules": "or name that file with --rules",
         PERMISSION: _OTHER_USER,
         TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
+        "index exists": "another process has just created it: run the same command again",
         "not empty": "name a new folder",
         "other view": "use the same --text-view, or begin a new state or index",
         "other version": "begin a new state or index, or use the versions of neardup and resiliparse that made it",
