@@ -90,5 +90,8 @@ def test_what_are_no_names(tmp_path):
     with pytest.raises(DataError, match="names:2: it is not valid UTF-8") as caught:
         read_names(str(path))
     assert caught.value.code == "encoding"
+    path.write_text('{"id":"a","position":4}\n{"id":"b","position":9}\n')
+    with pytest.raises(DataError, match="names: its lines are JSON objects"):
+        read_names(str(path))
     with pytest.raises(InputRefused):
         read_names(str(tmp_path / "none"))

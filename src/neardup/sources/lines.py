@@ -1,5 +1,6 @@
 """The lines of a text file as spans of bytes: their places, their validity, and how chosen ones are written."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
@@ -8,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
-from neardup.model.errors import DataError
+from neardup.model.errors import OTHER_FILE, DataError
 from neardup.sources.compression import Contents, Writable, load
 from neardup.sources.formats import require_file
 
@@ -187,7 +188,7 @@ def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:
 def read_names(path: str, max_bytes: int = 1 << 30) -> list[str]:
     r"""Read the names in a file, or in standard input for ``-``, without empty lines; ``\r\n`` ends a line, too.
 
-    Raises ``InputRefused`` for a file that does not exist, ``DataError`` for invalid UTF-8.
+    Raises ``InputRefused`` for a file that does not exist, ``DataError`` for invalid UTF-8 and for records with ids.
     """
     require_file(path, max_bytes, or_standard_input=True)
     contents = load(path, None, max_bytes)
@@ -197,4 +198,7 @@ def read_names(path: str, max_bytes: int = 1 << 30) -> list[str]:
             names.append(line.removesuffix(b"\r").decode())
         except UnicodeDecodeError:
             raise DataError(f"{contents.source}:{number}", "it is not valid UTF-8", "encoding") from None
-    return [name for name in names if name.strip()]
+    names = [name for name in names if name.strip()]
+    if names and re.match(r'\{"id":.*\}$', names[0]):
+        raise DataError(contents.source, "its lines are JSON objects, not plain values", OTHER_FILE)
+    return names

@@ -207,7 +207,7 @@ _NEXT_FILES = {  # that do not exist, are others or have another format, by thei
     "templates": "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
     "common": "`neardup dedup --ignore-common S --common FILE` writes such a file",
     "token_file": "neardup serve --new-token read --token-file FILE writes such a file",
-    "ids": "a file of ids has one id per line, and is not compressed",
+    "ids": "a file of ids has one id per line, and is not compressed; from JSON lines: jq -r .id FILE > IDS",
     "key_file": "a key is a file of 16 bytes or 32 hexadecimal digits; name the one that was used before, or create"
     " one: head -c 16 /dev/urandom > FILE",
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
