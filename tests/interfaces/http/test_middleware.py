@@ -211,7 +211,13 @@ def test_every_route_asks_for_its_scope(serve, method, path, scope):
 
 def test_only_those_change_something_that_ask_for_the_right_to():
     assert {one.name for one in OPERATIONS if one.scope is None} == {"healthz", "readyz"}
-    assert {one.name for one in OPERATIONS if one.scope == "write"} == {"admit", "expire", "remove", "remove_each", "seen"}
+    assert {one.name for one in OPERATIONS if one.scope == "write"} == {
+        "admit",
+        "expire",
+        "remove",
+        "remove_each",
+        "seen",
+    }
     assert all(one.method in {"POST", "DELETE"} for one in OPERATIONS if one.scope == "write")
 
 
