@@ -22,6 +22,9 @@ def crawls(neardup, tmp_path):
 def test_new_documents_are_compared_with_earlier_ones(neardup, crawls):
     shown = neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--report", "why.jsonl", "--state", "crawls")
     assert "1  of the dropped documents match a document of --state or --against" in shown.out
+    assert "created" not in shown.out
+    mistaken = neardup("dedup", "two.jsonl", "--out", "kept3.jsonl", "--state", "crawl").out
+    assert "state crawl created: there were no earlier documents" in mistaken.splitlines()
     assert (crawls / "kept2.jsonl").read_text() == ""
     row = json.loads((crawls / "why.jsonl").read_text())
     assert (row["representative"], row["representative_position"]) == ("a", None)

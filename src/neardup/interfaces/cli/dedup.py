@@ -5,6 +5,7 @@ import json
 import shlex
 import time
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options, scheme_options, terminal
@@ -97,6 +98,9 @@ def run(arguments: argparse.Namespace) -> int:
         check_file(given["common"], ARRAYS, expand(read), force=arguments.force)
     say_if_cold()
     from neardup.pipeline.files.dedup import dedup_files
+    from neardup.pipeline.spilled.state import is_state
+
+    begins = "state" in given and not is_state(Path(given["state"]))
 
     def page(done: "FilesResult") -> bytes:
         from neardup.interfaces.pages.report import report_page
@@ -128,7 +132,8 @@ def run(arguments: argparse.Namespace) -> int:
         show_summary(done, seconds)
         hosts = None if done.templates is None else len(done.templates)
         learned = options.learned_line(arguments, hosts, done.hosts_learned)
-        terminal.show_lines([*learned, *_without_templates(given, done), *_kept_folder(given)])
+        created = [f"state {given['state']} created: there were no earlier documents"] if begins else []
+        terminal.show_lines([*learned, *created, *_without_templates(given, done), *_kept_folder(given)])
     return 1 if done.rejected else 0
 
 
