@@ -554,9 +554,10 @@ def require_function(name: str, value: object) -> None:
 
 def require_kind(name: str, value: object, kind: type) -> None:
     """Raise ``ParameterError`` unless a parameter is an instance of a class of neardup."""
-    wanted = kind.__name__
-    article = "" if wanted.endswith("s") else "an " if wanted[0] in "AEIO" else "a "  # such as Addresses
-    require(isinstance(value, kind), name, value, f"must be {article}{wanted}, not {kind_of(value)}")
+    if not isinstance(value, kind):
+        wanted = kind.__name__
+        article = "" if wanted.endswith("s") else "an " if wanted[0] in "AEIO" else "a "  # such as Addresses
+        raise ParameterError(name, value, f"must be {article}{wanted}, not {kind_of(value)}")
 
 
 def require_sequence(name: str, value: Any, of: str) -> Sequence[Any]:

@@ -8,6 +8,7 @@ from neardup.model.errors import ParameterConflict, require, require_choice
 Verify = Literal["exact", "estimate", "none"]
 Gather = Literal["kept", "components"]
 Representative = Literal["best-ranked", "closest"]
+_REPRESENTATIVES: Final = get_args(Representative)
 CANONICAL: Final = "canonical"
 HTTPS: Final = "https"
 SHORTEST_ID: Final = "shortest-id"
@@ -110,4 +111,4 @@ def _is_keep(named: str) -> bool:
 
 def require_representative(representative: object) -> None:
     """Raise ``ParameterError`` unless the value is one of ``Representative``."""
-    require_choice("representative", representative, get_args(Representative), "must be best-ranked or closest")
+    require_choice("representative", representative, _REPRESENTATIVES, "must be best-ranked or closest")

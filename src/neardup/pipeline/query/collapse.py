@@ -364,6 +364,8 @@ def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
     """Return the rules that ``collapse`` accepts, after checking them."""
     if by is None:
         return _DEFAULT
+    if isinstance(by, _RULES):
+        return (by,)
     rules = tuple(by) if isinstance(by, list | tuple) else (by,)
     holds = len(rules) > 0 and all(isinstance(rule, _RULES) for rule in rules)
     require(holds, "by", by, "must be NearDuplicates(...), SameValue(...), or a list of them")
@@ -373,10 +375,9 @@ def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
 
 
 def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
-    values = _plain(given.values(rule.field, number))
+    values, kinds = _plain(given.values(rule.field, number))
     if rule.of is not None:
-        values = _plain(_made(rule.of, values))
-    kinds = types_of(values)
+        values, kinds = _plain(_made(rule.of, values))
     if not kinds <= _VALUES:
         strange = (kinds - _VALUES).pop().__name__
         if rule.of is not None:
@@ -386,9 +387,16 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
     return values
 
 
-def _plain(values: list[Any]) -> list[Any]:
-    """Return integers of NumPy, but not its durations, and whole floats as integers, and missing values as ``None``."""
-    return values if types_of(values) <= _VALUES else [_plain_one(value) for value in values]
+def _plain(values: list[Any]) -> tuple[list[Any], set[type]]:
+    """Return values and their types: integers of NumPy, but not its durations, and whole floats become integers.
+
+    Missing values become ``None``.
+    """
+    kinds = types_of(values)
+    if kinds <= _VALUES:
+        return values, kinds
+    values = [_plain_one(value) for value in values]
+    return values, types_of(values)
 
 
 def _plain_one(value: Any) -> Any:
