@@ -12,7 +12,7 @@ INTERRUPTED = "interrupted; either all documents were removed or none; run the s
 USAGE = f"""
 {KEYED_INDEX}
 --before TIME!: remove the documents that were last seen before this time: {MOMENT}
---by last_seen|first_seen=last_seen: the time that counts
+--by last_seen|first_seen=last_seen: the time of a document that must be before TIME
 {JSON}
 """
 
