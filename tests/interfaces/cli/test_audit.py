@@ -179,6 +179,10 @@ def test_verbs_that_compare_texts_refuse_a_scheme_of_fields_before_they_read(nea
     neardup("dedup", "in.jsonl", "--dry-run", "--scheme", "checksum", "--fields", "name", "--report", "why.parquet")
     rule = "--scheme checksum compares fields"
     assert rule in neardup("audit", "in.jsonl", "--of", "why.parquet", code=2).err
+    assert rule in neardup("audit", "in.jsonl", "--scheme", "checksum", "--fields", "name", code=2).err
+    ways = ("--scheme", "checksum", "--fields", "name", "--work", "work", "--keep-work")
+    shown = neardup("dedup", "in.jsonl", "--out", "kept.jsonl", *ways).out
+    assert "the work folder work is kept: delete it with `rm -r work`" in shown
     for verb in ("pairs", "label"):
         assert rule in neardup(verb, "in.jsonl", "--scheme", "checksum", "--out", "out.jsonl", code=2).err
 

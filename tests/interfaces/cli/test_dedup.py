@@ -1106,6 +1106,8 @@ def test_a_scheme_of_other_fields_needs_no_text(run, tmp_path, form, pieces):
     for more in (["--text", "body"], ["--keep", "longest"], ["--fields", "name,body"]):
         said = run(path, "--dry-run", *options[:2], *(() if "--fields" in more else options[2:]), *ways, *more, code=1)
         assert "; --text names the field of the text" in said.err
+    said = run(path, "--dry-run", *options[:2], code=1)
+    assert "compares title and body by default, and --fields names others, such as --fields title" in said.err
 
 
 def test_common_shingles_of_a_checksum_are_refused_before_anything_is_read(run, tmp_path):

@@ -238,9 +238,9 @@ def test_what_is_not_that_of_the_run_is_refused():
     fields = dedup([{"title": "a", "description": "b", "text": "c"}], scheme=Checksum())
     with pytest.raises(ParameterError, match="compares fields"):
         audit(fields, scheme=Checksum())
-    with pytest.raises(ParameterError, match="from files, or from a stream"):
+    with pytest.raises(ParameterError, match="from files or a stream"):
         audit(replace(result, source=None))
-    with pytest.raises(ParameterError, match="documents=None must be those of the run, which were read from files, or"):
+    with pytest.raises(ParameterError, match="documents=None must be the documents of the run: its result does not"):
         audit(dedup(iter(TEXTS)))
     assert audit(dedup(iter(TEXTS)), iter(TEXTS)) == audit(result)
     for wrong in ({"sample": 0}, {"until": 0.0}, {"until": 1.0}, {"seed": -1}):

@@ -474,21 +474,31 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
             wanted = error.field.lower()
             alike = [other for other in error.existing if f".{other.strip().lower()}".endswith(f".{wanted}")]
             example = f", such as --{name} {shlex.quote(alike[0])}" if alike else ""
-            return f"--{name} names the field of the {words}{example}{_about_header(error, arguments)}"
+            following = f"--{name} names the field of the {words}{example}{_about_header(error, arguments)}"
+            return "; ".join(filter(None, (following, _about_columns("body", arguments) if name == "text" else "")))
     kept = {one.rpartition(":")[0] for one in given.get("field", ())}
     if error.field in kept.union(one.partition(":")[0] for one in given.get("fields", "").split(",")):
         return "correct --field" if error.field in kept else "correct --fields"
-    if "scheme" in given and "fields" not in given and arguments.verb in _READING:
-        from neardup.schemes.registry import named
-
-        columns = named(given["scheme"])().columns
-        if error.field in columns:
-            scheme = option_of("scheme", given["scheme"], arguments)
-            by_default = f"{scheme} compares {' and '.join(columns)} by default"
-            return f"{by_default}, and --fields names others, such as --fields {columns[-1]}"
+    if advised := _about_columns(error.field, arguments):
+        return advised
     ways = str(given.get("keep", "")).split(",")
     needing = [way for way in ways if way.partition(":")[2] == error.field or way == error.field == "canonical"]
     return f"--keep {needing[0]} needs it; leave out {needing[0]}, or add the field" if needing else ""
+
+
+def _about_columns(field: str, arguments: argparse.Namespace) -> str:
+    """Return which fields a scheme compares by default; empty for another missing *field*, and if fields were named."""
+    given = vars(arguments)
+    if "scheme" not in given or "fields" in given or arguments.verb not in _READING:
+        return ""
+    from neardup.schemes.registry import named
+
+    columns = named(given["scheme"])().columns
+    if field not in columns:
+        return ""
+    by_default = f"{option_of('scheme', given['scheme'], arguments)} compares {' and '.join(columns)} by default"
+    example = next((one for one in reversed(columns) if one != field), field)
+    return f"{by_default}, and --fields names others, such as --fields {example}"
 
 
 def _about_header(error: FieldMissing, arguments: argparse.Namespace) -> str:

@@ -133,7 +133,7 @@ def run(arguments: argparse.Namespace) -> int:
         hosts = None if done.templates is None else len(done.templates)
         learned = options.learned_line(arguments, hosts, done.hosts_learned)
         created = [f"state {given['state']} created: there were no earlier documents"] if begins else []
-        terminal.show_lines([*learned, *created, *_without_templates(given, done), *_kept_folder(given)])
+        terminal.show_lines([*learned, *created, *_without_templates(given, done), *_kept_folder(given, done)])
     return 1 if done.rejected else 0
 
 
@@ -195,13 +195,16 @@ def _without_templates(given: dict[str, Any], done: "FilesResult") -> list[str]:
     return []
 
 
-def _kept_folder(given: dict[str, Any]) -> list[str]:
-    """Return a line about the work folder if it was kept."""
+def _kept_folder(given: dict[str, Any], done: "FilesResult") -> list[str]:
+    """Return a line about the work folder if it was kept; runs that compare fields are not audited."""
     if not given["keep_work"] or "work" not in given:
         return []
+    from neardup.schemes.registry import named
+
     folder = shlex.quote(given["work"])
-    audit = f"audit it with `neardup audit INPUT ... --of {folder}`"
-    return [f"the work folder {folder} is kept: {audit}; delete it with `rm -r {folder}`"]
+    audited = named(done.result.summary.scheme).same_content is None
+    audit = f"audit it with `neardup audit INPUT ... --of {folder}`; " if audited else ""
+    return [f"the work folder {folder} is kept: {audit}delete it with `rm -r {folder}`"]
 
 
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:

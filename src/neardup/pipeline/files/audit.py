@@ -141,6 +141,7 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
     require(key is None or recorded is not None, "key", "(secret)", rule)
     if of is not None and recorded is not None:
         scheme, keep = _as_recorded(os.fspath(of), recorded, known)
+    if scheme is not None:
         require_texts(scheme)
     policy = Policy() if keep is None else Policy(keep=keep)
     request = Request(columns=policy.fields, **reading)

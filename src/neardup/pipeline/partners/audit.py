@@ -160,9 +160,8 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     require(isinstance(result, RunResult), "result", result, f"must be a Result, not {kind_of(result)}")
     source = result.source if documents is None else documents
     if source is None or (documents is None and not hasattr(source, "__len__")):
-        raise ParameterError(
-            "documents", None, "must be those of the run, which were read from files, or from a stream"
-        )
+        rule = "must be the documents of the run: its result does not have them, because they were read"
+        raise ParameterError("documents", None, f"{rule} from files or a stream; for files, use audit_files")
     policy = result.summary.policy
     if scheme is None and result.scheme is None:
         rule = "is not enough: the scheme of the run has a secret key, which is not recorded; pass it with its key"
