@@ -21,7 +21,7 @@ def inputs(tmp_path, monkeypatch):
         (tmp_path / name).write_text("x")
     (tmp_path / "link.jsonl").symlink_to("c.jsonl")
     os.link("c.jsonl", "hard.jsonl")
-    return InputPaths(["folder", "deep/in/b.jsonl", "c.jsonl", "-", "memory:///x/d.jsonl"])
+    return InputPaths(["folder", "deep/in/b.jsonl", "c.jsonl", "-", "memory:///x/d.jsonl", "memory://folder"])
 
 
 @pytest.mark.parametrize(
@@ -34,6 +34,7 @@ def inputs(tmp_path, monkeypatch):
         ("folder", "it is one of the inputs"),
         ("folder/new/x.jsonl", "it is inside the input folder folder"),
         ("deep", "it contains the input deep/in/b.jsonl"),
+        ("memory://folder/x.jsonl", "it is inside the input folder memory://folder"),
         ("memory://x/d.jsonl", "it is one of the inputs"),
         ("memory:///x/d.jsonl", "it is one of the inputs"),
     ],
@@ -61,17 +62,30 @@ def test_other_places_are_accepted(inputs, path):
         ("in/**/*.jsonl", "in/more/new.jsonl", True),
         ("in/*", "in/more", True),
         ("in/[1].jsonl", "in/1.jsonl", False),
+        ("in/*/*.jsonl", "in/v1.0/", True),
+        ("in/*", "in/sub/new.jsonl", True),
+        ("in/*/", "in/new.jsonl", False),
+        ("in/*/", "in/sub/new.jsonl", True),
+        ("in/*", "in/_new.html", True),
+        ("in/*", "in/_sub/new.jsonl", False),
+        ("l*/*.jsonl", "link/new.jsonl", True),
+        ("link/*.jsonl", "in/new.jsonl", True),
+        ("*/../in/more/new.jsonl", "in/more/", True),
+        ("memory://in/*.jsonl", "memory:///in/new.jsonl", True),
+        ("memory://in/*.jsonl", "memory://new.jsonl", False),
+        ("*", "memory://in/new.jsonl", False),
     ],
 )
 def test_an_output_that_a_pattern_of_the_inputs_matches_is_refused(tmp_path, monkeypatch, pattern, path, refused):
     monkeypatch.chdir(tmp_path)
     Path("in").mkdir()
+    Path("link").symlink_to("in")
     Path("in/[1].jsonl").write_text(LINE)  # a name, and not a pattern
     inputs = InputPaths([pattern])
     if not refused:
         inputs.check(path)
         return
-    rule = f"{path}: it matches the pattern {pattern}, whose files are read; name a path elsewhere"
+    rule = f"{path}: it would be read as one of the files of {pattern}; name a path elsewhere"
     with pytest.raises(OutputRefused, match=f"^{re.escape(rule)}$"):
         inputs.check(path)
 
@@ -84,11 +98,14 @@ def test_no_run_writes_where_its_patterns_would_read(tmp_path, monkeypatch, work
         Path(name).write_text(LINE)
     for name in ("out", "report", "dropped", "mark"):
         for inputs, ways in ((["in/*.jsonl"], {}), (["b.jsonl"], {"against": "in/*.jsonl"})):
-            with pytest.raises(OutputRefused, match="it matches the pattern"):
+            with pytest.raises(OutputRefused, match="it would be read as one of the files of"):
                 dedup_files(inputs, **{name: "in/new.jsonl"}, work=work, **ways)
-    with pytest.raises(OutputRefused, match="it matches the pattern"):
+    for inputs in ("memory://in", "memory://in/*.jsonl"):
+        with pytest.raises(OutputRefused, match=r"it is inside .* memory://in|it would be read as .* memory://in/\*"):
+            dedup_files([inputs], out="memory://in/new.jsonl", work=work)
+    with pytest.raises(OutputRefused, match="it would be read as one of the files of"):
         dedup_files(["in/*"], learn_templates="in/templates.arrow", work=work)
-    with pytest.raises(OutputRefused, match="it matches the pattern"):
+    with pytest.raises(OutputRefused, match="it would be read as one of the files of"):
         pair_files(["in/*.jsonl"], out="in/new.jsonl", work="work")
 
 

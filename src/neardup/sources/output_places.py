@@ -7,7 +7,7 @@ from typing import Final
 
 from neardup.model.errors import OutputRefused
 from neardup.model.folders import INDEX, RUN, STATE, WORK
-from neardup.sources.formats import STDIN, AnyPath, is_url, real_path
+from neardup.sources.formats import STDIN, AnyPath, display, is_url, kind, real_path
 from neardup.sources.patterns import is_pattern, may_match
 
 _INPUTS: Final = "one of the inputs"
@@ -30,10 +30,11 @@ class InputPaths:
                 continue
             if is_pattern(path):
                 self._patterns.append(path)
-                continue
             real = real_path(path)
             self._places.add(real)
-            if is_url(path):
+            if is_url(path) and kind(path) is None:
+                self._folders[str(Path(real))] = path  # which it may be
+            if is_url(path) or is_pattern(path):
                 continue
             self._files |= _numbers(real)
             if Path(real).is_dir():
@@ -52,15 +53,15 @@ class InputPaths:
 
     def check_outside(self, path: str) -> None:
         """Raise ``OutputRefused`` for an output that is an input, also by a link, is inside one, or is in a pattern."""
-        real = real_path(path)
+        real, shown = real_path(path), display(path)
         if real in self._places or (not is_url(path) and _numbers(real) & self._files):
-            raise OutputRefused(path, f"it is {self._name}; {_NEXT}")
-        for folder in () if is_url(path) else map(str, Path(real).parents):
+            raise OutputRefused(shown, f"it is {self._name}; {_NEXT}")
+        for folder in map(str, Path(real).parents):
             if folder in self._folders:
-                raise OutputRefused(path, f"it is inside {self._folder} {self._folders[folder]}; {_NEXT}")
+                raise OutputRefused(shown, f"it is inside {self._folder} {display(self._folders[folder])}; {_NEXT}")
         for pattern in self._patterns:
-            if not is_url(path) and may_match(path, pattern):
-                raise OutputRefused(path, f"it matches the pattern {pattern}, whose files are read; {_NEXT}")
+            if may_match(path, pattern):
+                raise OutputRefused(shown, f"it would be read as one of the files of {display(pattern)}; {_NEXT}")
 
 
 def require_outside(path: AnyPath, index: AnyPath | None = None) -> None:

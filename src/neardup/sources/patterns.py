@@ -4,6 +4,7 @@ import glob
 import os
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from itertools import product
 from pathlib import Path, PurePath
 
 from neardup.model.errors import NO_FILE, DataError, InputRefused, reason, require
@@ -37,15 +38,23 @@ def expand(inputs: Sequence[AnyPath]) -> tuple[str, ...]:
 
 
 def is_pattern(path: str) -> bool:
-    """Return whether a local input is a pattern: an existing path never is."""
-    return glob.has_magic(path) and not is_url(path) and not os.path.lexists(path)
+    """Return whether an input is a pattern: an existing local path never is."""
+    return glob.has_magic(path) and (is_url(path) or not os.path.lexists(path))
 
 
 def may_match(path: str, pattern: str) -> bool:
-    """Return whether a pattern would match an output at a path, or files in it if it is a folder."""
-    real, parts = real_path(path), real_path(pattern).split("/")
-    paths = [real] if PurePath(path).suffix else [real, f"{real}/{parts[-1]}"]
-    return any(_match(one.split("/"), parts) and not is_hidden_match(one, "/".join(parts), "._") for one in paths)
+    """Return whether a pattern would match an output at a path, a folder above it, or files in it if it is a folder."""
+    is_file = PurePath(path).suffix or os.path.exists(path)  # noqa: PTH110 - a string
+    is_folder = path.endswith(os.sep) or os.path.isdir(path) or not is_file  # noqa: PTH112 - the same
+    for resolved in [real_path] if is_url(path) else [real_path, os.path.abspath]:  # a link may match, or its target
+        place, parts = resolved(path), resolved(pattern).split("/")
+        places = [place, f"{place}/{parts[-1]}"] if is_folder else [place]
+        wholes = [[*parts, "**"], parts] if is_folder or not pattern.endswith(os.sep) else [[*parts, "**"]]
+        for one, whole in product(places, wholes):
+            marks = "." if is_document(one) else "._"  # only tables are hidden by an underscore
+            if _match(one.split("/"), whole) and not is_hidden_match(one, "/".join(whole), marks):
+                return True
+    return False
 
 
 def require_one_standard_input(inputs: Sequence[AnyPath]) -> None:
@@ -148,7 +157,7 @@ def is_hidden_match(path: str, pattern: str, marks: str) -> bool:
     [True, False]
     """
     parts = PurePath(pattern).parts
-    first = next(place for place, part in enumerate(parts) if glob.has_magic(part))
+    first = next((place for place, part in enumerate(parts) if glob.has_magic(part)), len(parts))
     return is_hidden("/".join(PurePath(path).parts[first:]), ["/".join(parts[first:])], marks)
 
 

@@ -468,7 +468,7 @@ def _stored(result: "StoredResult") -> FilesResult:
 
 def _may_have_more(path: str) -> bool:
     """Return whether an input may have more files in the next run."""
-    return os.path.isdir(path) or is_pattern(path)  # noqa: PTH112 - of any kind
+    return is_url(path) or os.path.isdir(path) or is_pattern(path)  # noqa: PTH112 - of any kind
 
 
 def _check_paths(
