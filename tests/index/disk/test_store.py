@@ -6,7 +6,7 @@ import weakref
 import pytest
 
 from neardup import Index, SimHash
-from neardup.errors import StorageError
+from neardup.errors import StorageError, StorageRefused
 from neardup.index.disk import store
 from neardup.index.disk.files import Disk
 from neardup.index.disk.reader import Reader
@@ -86,6 +86,13 @@ def test_a_closed_index_holds_neither_memory_nor_files(tmp_path, path):
     gc.collect()
     assert [part() for part in parts] == [None, None]
     assert path or not index.store.disk.names(index.store.folder)
+
+
+def test_an_index_that_another_thread_closes_has_no_length(monkeypatch):
+    index = Index.create(None, SimHash())
+    monkeypatch.setattr(Reader, "parts", property(lambda _: index.close() or []))
+    with pytest.raises(StorageRefused, match="is closed"):
+        len(index)
 
 
 @pytest.mark.parametrize("again", [False, True], ids=["admitted", "seen again"])

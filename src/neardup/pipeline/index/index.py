@@ -191,7 +191,9 @@ class Index(AbstractContextManager["Index"]):
 
     def __len__(self) -> int:
         self._store.require_open()
-        return len(self._store)
+        number = len(self._store)
+        self._store.require_open()  # another thread may have closed it
+        return number
 
     def __contains__(self, id: object) -> bool:  # noqa: A002 - the word users know
         """Return whether a document with this id was admitted, and not removed."""
