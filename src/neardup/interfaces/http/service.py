@@ -241,7 +241,7 @@ class Service:
             try:
                 await self.work.run(self._look, long=True)
             except NeardupError as error:
-                self._note("read", str(error))
+                self._note("read", error.words())
             except Exception as error:
                 self.report(f"the index is no longer watched: {type(error).__name__}: {error}")
                 raise
