@@ -402,6 +402,22 @@ def test_leftovers_of_killed_runs_are_removed_and_what_a_run_holds_is_not(tmp_pa
     assert names(tmp_path) == sorted([*others, "out"])
 
 
+def test_a_new_folder_that_another_run_removes_before_it_is_locked_is_made_again(tmp_path, monkeypatch):
+    locked, removed = output.locked, []
+
+    def late(path):
+        if not removed:
+            output.remove_leftovers(tmp_path)
+            removed.append(path)
+        return locked(path)
+
+    monkeypatch.setattr(output, "locked", late)
+    with output.new_folder(tmp_path / "made") as made:
+        output.remove_leftovers(tmp_path)
+        assert [*tmp_path.iterdir()] == [made] == removed
+    assert not [*tmp_path.iterdir()]
+
+
 def test_leftovers_are_neither_of_other_users_nor_anything_but_files_and_folders(tmp_path, monkeypatch):
     folder, pipe, link, target = (tmp_path / LEFT.replace("f.", f"{digit}.") for digit in "0123")
     folder.mkdir()

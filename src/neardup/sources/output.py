@@ -13,7 +13,6 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, suppre
 from itertools import chain, combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from threading import Lock
 from typing import BinaryIO, Final
 
 import pyarrow as pa
@@ -49,7 +48,6 @@ _REPLACED: Final = ".replaced-by-neardup"  # the end of the name of a folder whi
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 _FILES: Final[Counter[Path]] = Counter()  # files that this process has written to each folder
-_BEGINNING: Final = Lock()  # a folder that another thread has not locked yet must not look like a leftover
 
 
 def check_target(  # noqa: PLR0913 - what is written, and where
@@ -254,10 +252,12 @@ def new_folder(target: Path) -> Iterator[Path]:
     partial = temporary(target)
     try:
         with ExitStack() as held:
-            with _BEGINNING:
-                remove_leftovers(target.parent)
+            remove_leftovers(target.parent)
+            while not partial.is_dir():  # another run may have removed it before it was locked
+                held.close()
                 partial.mkdir()
-                held.enter_context(locked(partial))
+                with suppress(FileNotFoundError):
+                    held.enter_context(locked(partial))
             yield partial
     finally:
         shutil.rmtree(partial, ignore_errors=True)
@@ -282,7 +282,7 @@ def remove_leftovers(folder: Path) -> None:
 
 def _lock(descriptor: int) -> None:
     with suppress(OSError):  # a file system without locks, where no file counts as a leftover
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)  # others have the lock only while they remove leftovers
 
 
 def _opened(path: str) -> int:
