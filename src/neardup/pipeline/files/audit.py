@@ -141,8 +141,8 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
     require(key is None or recorded is not None, "key", "(secret)", rule)
     if of is not None and recorded is not None:
         scheme, keep = _as_recorded(os.fspath(of), recorded, known)
-    if scheme is not None:
-        require_texts(scheme)
+    chosen, _ = chosen_scheme(scheme)
+    require_texts(chosen)
     policy = Policy() if keep is None else Policy(keep=keep)
     request = Request(columns=policy.fields, **reading)
     own = inputs_of(inputs, request)
@@ -162,7 +162,6 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
         decisions = _report(name, files, ids, shards) if done is None else done.result.decisions
         if recorded is not None:
             _require_read_alike(name, recorded["reading"], shards)
-        chosen, _ = chosen_scheme(scheme)
         pieces, certain = partial(_texts, shards.every_piece), of is None or recorded is not None
         yield Audited(decisions, pieces, ids, order, chosen, name, recorded=certain), faults
 
