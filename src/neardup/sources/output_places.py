@@ -28,13 +28,14 @@ class InputPaths:
         for path in inputs:
             if path == STDIN:
                 continue
-            if is_pattern(path):
-                self._patterns.append(path)
             real = real_path(path)
             self._places.add(real)
-            if is_url(path) and kind(path) is None:
-                self._folders[str(Path(real))] = path  # which it may be
-            if is_url(path) or is_pattern(path):
+            if is_pattern(path):
+                self._patterns.append(path)
+                continue
+            if is_url(path):
+                if kind(path) is None:  # it may be a folder
+                    self._folders[str(Path(real))] = path
                 continue
             self._files |= _numbers(real)
             if Path(real).is_dir():

@@ -49,7 +49,7 @@ def may_match(path: str, pattern: str) -> bool:
     for resolved in [real_path] if is_url(path) else [real_path, os.path.abspath]:  # a link may match, or its target
         place, parts = resolved(path), resolved(pattern).split("/")
         places = [place, f"{place}/{parts[-1]}"] if is_folder else [place]
-        wholes = [[*parts, "**"], parts] if is_folder or not pattern.endswith(os.sep) else [[*parts, "**"]]
+        wholes = [[*parts, "**"], *([parts] if is_folder or not pattern.endswith(os.sep) else [])]
         for one, whole in product(places, wholes):
             marks = "." if is_document(one) else "._"  # only tables are hidden by an underscore
             if _match(one.split("/"), whole) and not is_hidden_match(one, "/".join(whole), marks):
