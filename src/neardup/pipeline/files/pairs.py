@@ -20,8 +20,9 @@ from neardup.pipeline.corpus.run import scheme_of_texts
 from neardup.pipeline.partners.pairs import PAIRS_OF_TEXTS, PairMeasure, PairRule
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, journal_of, terms_of
-from neardup.pipeline.spilled.job import Job, digest
+from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
+from neardup.pipeline.spilled.outputs import record_places, require_own
 from neardup.pipeline.spilled.run import Stages, require_documents
 from neardup.pipeline.spilled.signing import faults_in
 from neardup.schemes.scheme import Scheme
@@ -112,16 +113,14 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
         for path in filter(needs_copy, shards.inputs):
             raise ParameterError("inputs", path, "cannot be used with a work folder; save it first")
         searched = {"measure": rule.measure, "threshold": rule.threshold, "memory": memory}
-        place = os.path.abspath(out)  # noqa: PTH100 - links stay
-        here = {"folder": os.getcwd(), "out": place, "clusters": clusters}  # noqa: PTH109 - where the names count
+        here = {"folder": os.getcwd(), "out": os.path.abspath(out), "clusters": clusters}  # noqa: PTH100, PTH109 - as named
         terms = terms_of(shards, chosen, shards.extraction, here, compared=compared, pairs=searched)
         with journal_of(folder, terms, restart=restart) as journal:
-            stages, naming = Stages(journal, engine, follow), f"name-{digest([place])}"
-            force = force or bool(journal.done(naming))
-            check_table(out, force=force, name="out")
+            stages = Stages(journal, engine, follow)
             begun = stages.one("split-", lambda: {"shards": shards.cut(min(SHARD, block), compared).to_dict()})
             shards = Shards.from_dict(begun["shards"], request)
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
+            require_own(job, (), os.fspath(out), force=force)
             sizes = [shard.size for shard in shards.shards]
             with abandoning(journal, but=RESTORABLE):
                 records = stages.each("shingle-", partial(shingle, job, rule), sizes, "read")
@@ -141,8 +140,8 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
 
             def written() -> Iterator[pa.Table]:
                 yield from tables(job, rule, stored, found, first, clusters=clusters)
-                stages.one(naming, lambda: None)  # from now on, a file of this name is that of the run
+                record_places(job, [os.fspath(out)])
 
-            write_table(out, written(), force=force)
+            write_table(out, written(), force=True)
             journal.finish()
     return PairedFiles.of(faults_in(records), sum(one["pairs"] for one in found))
