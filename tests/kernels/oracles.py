@@ -89,41 +89,40 @@ def begins_line(visible, place):
     return True
 
 
-OPERATORS = re.compile("[\xb1\xd7\xf7\u2190-\u22ff\u27c0-\u27ff\u2900-\u2aff\uff0a\uff0b\uff0f\uff1c-\uff1e]")
-CLOSING_BRACKETS = re.compile("[\uff09\uff3d\uff5d\u3009\u300b\u300d\u300f\u3011\u3015\u3017\u3019\u301b]")
+OPERATORS = re.compile("[\xb1\xd7\xf7\u2190-\u22ff\u27c0-\u27ff\u2900-\u2aff]")
+CLOSING_BRACKETS = re.compile("[\u3009\u300b\u300d\u300f\u3011\u3015\u3017\u3019\u301b]")
 
 
-def is_unit(letter):
-    known = (is_unspaced(letter) and is_word(letter)) or is_symbol(letter)
-    return known and not letter.isascii() and not is_digit(letter) and not OPERATORS.match(letter)
+def is_picture_or_unit(letter):
+    return letter in "$%" or (not letter.isascii() and is_symbol(letter) and not OPERATORS.match(letter))
 
 
-def is_minus(letters, place):
-    before, behind, after = letters[place - 1], letters[place + 1], letters[place + 2]
-    leads = behind in ".$" or (not behind.isascii() and is_symbol(behind))
+def is_operator(letter):
+    return letter in "&*+/<>^|~" or bool(OPERATORS.match(letter))
+
+
+def is_quotation(letter):
+    """Return whether a letter is a separator that is not ASCII, and neither white space nor a closing bracket."""
+    other = letter.isascii() or letter in WHITE or is_word(letter) or is_symbol(letter)
+    return not (other or CLOSING_BRACKETS.match(letter))
+
+
+def is_minus(before, beyond, behind, after):
+    """Return whether a hyphen between four characters, in the order of *beyond* to *after*, is a minus."""
+    in_script = is_unspaced(before) and is_word(before) and not is_digit(before)
+    leads = behind == "." or is_picture_or_unit(behind) or is_operator(behind)
     if is_digit(behind) or (leads and is_digit(after)):
-        if before in WHITE or before in "([{<=>+*/^|~:,;&!" or OPERATORS.match(before):
-            return True
-        if not before.isascii() and not is_word(before) and not is_symbol(before):
-            return not CLOSING_BRACKETS.match(before)
-        if before in "%$\"'":
-            return not is_digit(letters[place - 2])
-        units = list(itertools.takewhile(is_unit, reversed(letters[:place])))
-        ahead = letters[place - 1 - len(units)]
-        return bool(units) and not (len(units) <= 3 and is_digit(ahead))
-    blank = {letter for letter in WHITE if not re.fullmatch(LINE_ENDS, letter)}
+        if before in "\"'" or is_picture_or_unit(before) or in_script:
+            return not is_digit(beyond)
+        return before in WHITE or before in "=([{:,;!?" or is_operator(before) or is_quotation(before)
     if is_word(behind):
-        return before in "([{=^*/<>+," or (before in blank and letters[place - 2] == "=")
-    return before in blank and behind in blank and is_digit(letters[place - 2]) and is_digit(after)
-
-
-def separates(letter):
-    return letter in WHITE or not (letter.isascii() or is_word(letter) or is_symbol(letter))
+        return before in "=([{,;" or is_operator(before) or (before in WHITE and beyond == "=")
+    return before in WHITE and behind in WHITE and is_digit(beyond) and is_digit(after)
 
 
 def symbol_counts(visible, place):  # noqa: C901, PLR0911, PLR0912 - one rule each
     """The rules of ``neardup.kernels.symbols``, on the visible characters of a text."""
-    letters = [" ", " ", *(letter for letter, _ in visible), " ", " ", " "]
+    letters = [" ", " ", *(letter for letter, _ in visible), " ", " "]
     place += 2
     symbol = letters[place]
     if ord(symbol) >= 0x80 and symbol not in WIDE:
@@ -134,36 +133,39 @@ def symbol_counts(visible, place):  # noqa: C901, PLR0911, PLR0912 - one rule ea
         first -= 1
     while letters[last + 1] == symbol:
         last += 1
-    before, behind, length = letters[first - 1], letters[last + 1], last - first + 1
+    near = (letters[place] for place in (first - 2, first - 1, last + 1, last + 2))
+    beyond, before, behind, after = (chr(ord(one) - 0xFEE0) if "\uff01" <= one <= "\uff5e" else one for one in near)
+    length = last - first + 1
     edges = (before in WHITE) + (behind in WHITE)
     if length >= 4 or (WIDE.get(symbol, symbol) in "#*+->|/" and behind in WHITE and begins_line(visible, first - 2)):
         return False
     if behind == "=":
         return True
+    abroad = [not one.isascii() and is_word(one) and not is_digit(one) for one in (before, behind)]
+    counted = is_digit(beyond) and (
+        before in "\"'" or is_picture_or_unit(before) or (is_unspaced(before) and is_word(before))
+    )
     match WIDE.get(symbol, symbol):
         case "*":
-            if length > 1 and any(not one.isascii() and is_word(one) and not is_digit(one) for one in (before, behind)):
+            if length > 1 and (abroad[1] or (abroad[0] and not counted)):
                 return False
             if edges:
                 return edges == 2
-            following = letters[last + 2]
-            inside = is_digit(following) or (behind in "\"'" and is_word(following))
-            possessive = behind == "'" and is_word(before) and not is_digit(before)
-            ascii_closes = behind in ".,;:!?)]}\"'" and (possessive or behind not in ".\"'" or not inside)
-            ends_word = is_word(before) or before in ".,;:!?)]}\"'" or separates(before)
-            opens = separates(before) and not CLOSING_BRACKETS.match(before)
-            return opens == (ends_word and (separates(behind) or ascii_closes))
+            ends_word = is_word(before) or counted or before in ".,;:!?)]}\"'" or CLOSING_BRACKETS.match(before)
+            closes = behind in ",;:!?)]}\"'" or is_quotation(behind) or bool(CLOSING_BRACKETS.match(behind))
+            closes = closes or (behind == "." and not is_digit(after))
+            return is_quotation(before) == (closes and bool(ends_word or is_quotation(before)))
         case "|":
             return length > 1 or (edges == 0 and not (before in "-:" and behind in "-:"))
         case "/":
             return edges == 2 or (edges == 0 and (is_digit(before) or is_digit(behind)))
         case "~":
-            return not is_digit(before) and (before.isascii() or not is_word(before))
+            return not (is_digit(before) or abroad[0] or counted)
         case "!":
-            negates = (is_word(behind) and not is_digit(behind)) or behind == "("
-            return length == 1 and negates and not (is_word(before) or before == "?")
+            negates = (is_word(behind) and not is_digit(behind)) or behind in "([{"
+            return length == 1 and negates and not (is_word(before) or counted or before in "!?")
         case "-":
-            return length == 1 and is_minus(letters, first)
+            return length == 1 and is_minus(before, beyond, behind, after)
     return True
 
 

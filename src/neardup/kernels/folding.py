@@ -8,8 +8,17 @@ import numpy as np
 
 from neardup.kernels.characters import INVISIBLE, SEPARATOR, SYMBOL, WORD, code_point, encode, entry_of, kind_of
 from neardup.kernels.compile import borrowed, high_at, kernel, njit, special_at, trailing_zeros
-from neardup.kernels.neighbours import NOTHING, TOKEN, UNKNOWN, verdict_at
-from neardup.kernels.symbols import address_end, begins_ruler, counts, is_ascii_symbol, is_picture, row_end
+from neardup.kernels.symbols import (
+    TOKEN,
+    UNKNOWN,
+    address_end,
+    begins_ruler,
+    counts,
+    is_ascii_symbol,
+    is_picture,
+    row_end,
+    verdict_at,
+)
 
 GROWTH = 3  # folding makes a text at most three times as long: U+0390 is 2 bytes, its fold 6
 PADDING = 72  # zero bytes behind the last document, for readers of whole words
@@ -71,7 +80,7 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                 verdict = UNKNOWN
                 while symbols and special != 0:
                     place = np.int64(trailing_zeros(special))
-                    verdict = verdict_at(source, position + place)
+                    verdict = verdict_at(source, position + place, index, table)
                     if verdict == UNKNOWN:
                         break
                     if verdict == TOKEN:
@@ -80,10 +89,6 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                         if not (begins and ends):
                             break
                         target[place] = plain[place]
-                    elif source[position + place + 1] == source[position + place]:  # a ruler
-                        place = np.int64(row_end(plain, place))
-                        special = special >> np.uint64(place) << np.uint64(place) if place < BLOCK else np.uint64(0)
-                        continue
                     special &= special - _ONE
                 plain_bytes = np.int64(trailing_zeros(special))
                 out += plain_bytes
@@ -137,12 +142,8 @@ def fold(data, offsets, index, table, expansions, fold_case, symbols, folded, bo
                         out += 1
                         position = end
                         continue
-                if kind == SYMBOL:
-                    verdict = verdict_at(source, position - length) if symbols else NOTHING
-                    if verdict == UNKNOWN and not counts(source, position - length, position, index, table):
-                        verdict = NOTHING
-                    if verdict == NOTHING:
-                        kind = SEPARATOR
+                if kind == SYMBOL and not (symbols and counts(source, position - length, position, index, table)):
+                    kind = SEPARATOR
                 if kind == SEPARATOR:
                     folded[out] = 0
                     out += 1

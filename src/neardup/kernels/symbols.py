@@ -1,31 +1,17 @@
 """The symbols of a text that are tokens: those that carry meaning and do not only structure prose.
 
 A symbol is a character of kind 3 in the ``analysis`` table of ``neardup.text.unicode``: mathematical signs, currencies,
-emoji and other pictures, of ASCII ``! # $ % & * + - / < = > @ ^ | ~``, and the full-width forms of all of these but
-``! | ~``; those of ``* - /`` are decided as these are. It counts, as a token of its own, except:
+emoji and other pictures, and of ASCII ``! # $ % & * + - / < = > @ ^ | ~``. It counts, as a token of its own, except:
 
-- a **marker**: ``# * + - > | /``, alone or in a row, or one geometric shape, at the beginning of a line and before
-  white space: bullets, headings, quotations. Only ``# * + - > | /`` and white space are between it and the line end
-  before it, in fewer than ``REACH`` bytes;
 - a **ruler**: four or more of the same ASCII symbol in a row;
-- ``*`` of emphasis or a footnote: with white space on one side only; or without any, either behind a separator that is
-  not ASCII and closes no bracket, or before one or ``. , ; : ! ? ) ] } " '`` and behind a letter, a digit or such a
-  character; but not before the point of a number, nor before ``"`` or ``'`` that a letter or digit follows, except for
-  ``'`` behind a letter; and ``**`` next to a letter that is not ASCII: emphasis in scripts without spaces, or of a part
-  of a word;
-- ``|`` alone, with white space on any side, or between two of ``- :``: tables, and titles of pages;
-- ``/``, unless white space is on both sides, or on neither side and a digit on one: not *and/or* and not addresses;
-- ``-``, unless it is a minus: a sign (a digit, or ``$``, a point or a symbol that is not ASCII before one, follows
-  directly, and before it is white space, an opening bracket, an operator, a quotation mark or another separator that is
-  not ASCII and closes no bracket, or a unit, unless a number is before that; or a letter follows directly, and one of
-  ``( [ { = ^ * / < > + ,`` or ``=`` and a blank is before it), or an operator (a blank on each side, and a digit beyond
-  each). Units are one of ``% $ " '``, or up to three letters of scripts without spaces and symbols that are not ASCII
-  and no operators: ``9-17``, ``10%-15%``, and the same with such letters, are ranges;
-- ``~`` behind a digit or a letter that is not ASCII: ranges;
-- ``!``, unless it negates: a letter or opening bracket follows directly and neither a letter, a digit nor a ``!`` or
-  ``?`` is directly before it.
+- a **marker**: ``# * + - > | /``, alone or in a row, or one geometric shape, before white space and at the beginning of
+  a line: only these symbols and white space are between it and the line end before it, in fewer than ``REACH`` bytes;
+- ``* - / | ! ~`` where prose writes them. ``_counts`` decides this by two characters on each side of the row of equal
+  symbols: ``left`` and ``right`` are their classes.
 
-Directly before ``=`` each of ``* / | - !`` counts (``*=``, ``!=``), unless it is a ruler.
+Full-width forms are of the classes of ASCII, and their ``* - /`` are decided as those. The beginning and the end of a
+text, or of the line or sentence that is a token, are blanks, and so are bytes that are not UTF-8, and U+FFFD. Invisible
+characters are passed over, but not inside of ``://``.
 
 A **picture**, a pictograph (U+2600 to U+27BF, U+1F000 to U+1FFFF) or another character that is shown as an emoji
 (Emoji_Presentation), counts as two equal tokens: it replaces a phrase, and at the end of a short text it must have more
@@ -33,9 +19,6 @@ weight than one more word.
 
 An **address** is one word: ``://`` directly after an ASCII letter, and all characters of addresses that follow (ASCII
 letters and digits and ``-._~:/?#@!$&'*+,;=%``; at least one), without trailing ``.,;:!?'*``.
-
-The beginning and the end of a text, or of the line or sentence that is a token, count as white space, and so do bytes
-that are not UTF-8, and U+FFFD. Invisible characters are ignored, but not inside of ``://``.
 """
 
 import numpy as np
@@ -57,26 +40,112 @@ from neardup.kernels.characters import (
 from neardup.kernels.compile import ASCII_SYMBOLS, njit
 
 REACH = 32  # bytes
-UNIT = 3  # letters
 RULER = 4
+NOTHING, TOKEN, UNKNOWN = 0, 1, 2
+_UNLESS_FIRST = 3  # a token, unless it begins a line
 
-_SYMBOLS = np.array([byte in ASCII_SYMBOLS for byte in range(256)])
-_MARKERS = np.array([chr(byte) in "#*+->|/" for byte in range(256)])
-_BEFORE_SIGN = np.array([chr(byte) in "([{<=>+*/^|~:,;&!" for byte in range(256)])
-_UNITS = np.array([chr(byte) in "%$\"'" for byte in range(256)])
-_BEFORE_VARIABLE = np.array([chr(byte) in "([{=^*/<>+," for byte in range(256)])
-_IN_ADDRESS = np.array(
-    [byte < 0x80 and (chr(byte).isalnum() or chr(byte) in "-._~:/?#@!$&'*+,;=%") for byte in range(256)]
-)
-_ENDS_SENTENCE = np.array([chr(byte) in ".,;:!?'*" for byte in range(256)])
-_CLOSES = np.array([chr(byte) in ",;:!?)]}\"'" for byte in range(256)])
-_VISIBLE = np.array([0x20 <= byte < 0x7F or chr(byte) in "\t\n\r" for byte in range(256)])
-_CONTINUES = np.array([chr(byte) in "#*+->|/ \t" for byte in range(256)])  # a line that may begin with markers
+# Classes of characters; those of other scripts are letters (foreign, or without spaces), units or operators (symbols),
+# closing brackets, and quotation marks (other separators).
+_ENCODED, _BLANK, _LETTER, _FOREIGN, _UNSPACED, _DIGIT, _EQUALS, _OPERATOR, _DASH, _OPENING, _CLOSING = range(11)
+_COLON, _COMMA, _POINT, _QUESTION, _QUOTE, _QUOTATION, _UNIT, _OTHER = range(11, 19)
+# With the character beyond: blanks behind a digit or "=", or before a digit; units behind a digit; symbols before one.
+_DIGIT_BLANK, _EQUALS_BLANK, _BLANK_DIGIT, _COUNTED, _NUMBER = range(19, 24)
+_CLASSES = 24
+_OPEN = {_BLANK, _DIGIT_BLANK, _EQUALS_BLANK, _BLANK_DIGIT}
+_LETTERS = {_LETTER, _FOREIGN, _UNSPACED}
+_NOT_ASCII = {_FOREIGN, _UNSPACED}
+_ENDS_CLAUSE = {_CLOSING, _COLON, _COMMA, _POINT, _QUESTION, _QUOTE, _QUOTATION}
+_ENDS_WORD = {*_ENDS_CLAUSE, *_LETTERS, _DIGIT, _COUNTED}
+_BEFORE_NAME = {_EQUALS, _OPERATOR, _OPENING, _COMMA, _EQUALS_BLANK}
+_BEFORE_SIGN = {*_BEFORE_NAME, *_OPEN, _COLON, _QUESTION, _QUOTE, _QUOTATION, _UNIT, _UNSPACED}
+_OF_TABLE = {_DASH, _COLON}
+_BEFORE_RANGE = {*_NOT_ASCII, _DIGIT, _COUNTED}
+_BEFORE_EXCLAMATION = {*_LETTERS, _DIGIT, _COUNTED, _QUESTION}
+_NEGATED = {*_LETTERS, _OPENING}
+
 _CODE = np.uint32
 _EDGE = np.uint32(0x20)  # what is beyond the ends of a text
-_EXCLAMATION, _QUOTE, _DOLLAR, _APOSTROPHE, _BRACKET, _ASTERISK, _MINUS = 0x21, 0x22, 0x24, 0x27, 0x28, 0x2A, 0x2D
 _WIDE = _CODE(0xFEE0)  # from a character of ASCII to its full-width form
-_POINT, _SLASH, _COLON, _EQUALS, _QUESTION, _PIPE, _TILDE = 0x2E, 0x2F, 0x3A, 0x3D, 0x3F, 0x7C, 0x7E
+_SLASH, _COLON_BYTE = 0x2F, 0x3A
+
+
+def _counts(symbol: str, left: int, right: int, *, in_row: bool) -> bool:  # noqa: PLR0911 - one rule each
+    """Return whether a symbol that is neither a marker nor in a ruler counts."""
+    if right == _EQUALS:  # a *= 2, a != b
+        return True
+    open_left, open_right = left in _OPEN, right in _OPEN
+    match symbol:
+        case "*" if in_row and (left in _NOT_ASCII or right in _NOT_ASCII):
+            return False  # scripts without spaces have none around emphasis, and Korean appends particles to it
+        case "*" if open_left or open_right:  # 3 * 4, but not *emphasis* nor note*
+            return open_left == open_right
+        case "*":  # 3*4 and f(*args), but not *emphasis*, and not “*emphasis*”
+            return (left in _ENDS_WORD and right in _ENDS_CLAUSE) == (left == _QUOTATION)
+        case "|":  # x || y and a|b, but neither tables nor titles of pages
+            return in_row or not (open_left or open_right or (left in _OF_TABLE and right in _OF_TABLE))
+        case "/":  # 3 / 4 and 3/4, but neither and/or nor addresses
+            return open_left == open_right and (open_left or _DIGIT in (left, right))
+        case "~":  # ~x, but not 10~12
+            return left not in _BEFORE_RANGE
+        case "!":  # !ready and !(a or b), but not Wow!
+            return not in_row and right in _NEGATED and left not in _BEFORE_EXCLAMATION
+        case "-":
+            return not in_row and _is_minus(left, right)
+    return True
+
+
+def _is_minus(left: int, right: int) -> bool:
+    """Return whether a hyphen is a sign or an operator, and not a hyphen, a dash or a range as in 9-17 and 10%-15%."""
+    if right in (_DIGIT, _NUMBER):  # -5, "-5", x:-5, -$5, 気温-5
+        return left in _BEFORE_SIGN
+    if right in _LETTERS:  # (-x), x = -y
+        return left in _BEFORE_NAME
+    return left == _DIGIT_BLANK and right == _BLANK_DIGIT
+
+
+def _class_of_byte(byte: int) -> int:
+    character = chr(byte)
+    if byte >= 0x80:
+        return _ENCODED
+    named = {" \t\n\v\f\r": _BLANK, "=": _EQUALS, "&*+/<>^|~": _OPERATOR, "-": _DASH, "([{": _OPENING, ")]}": _CLOSING}
+    named |= {":": _COLON, ",;": _COMMA, ".": _POINT, "!?": _QUESTION, "\"'": _QUOTE, "$%": _UNIT}
+    found = next((found for characters, found in named.items() if character in characters), _OTHER)
+    return _LETTER if character.isalpha() else _DIGIT if character.isdigit() else found
+
+
+def _beyond(near: dict[tuple[int, int], int]) -> np.ndarray:
+    """Make a table: the class of a character by its own and that of the one beyond it."""
+    table = np.repeat(np.arange(_CLASSES, dtype=np.uint8), _CLASSES).reshape(_CLASSES, _CLASSES)
+    for classes, found in near.items():
+        table[classes] = found
+        table[classes[0], _ENCODED] = _ENCODED
+    return table
+
+
+_CLASS = np.array([_class_of_byte(byte) for byte in range(256)], np.uint8)
+_LEFT = _beyond(
+    {(_BLANK, _DIGIT): _DIGIT_BLANK, (_BLANK, _EQUALS): _EQUALS_BLANK}
+    | {(unit, _DIGIT): _COUNTED for unit in (_UNIT, _QUOTE, _UNSPACED)}
+)
+_RIGHT = _beyond({(_BLANK, _DIGIT): _BLANK_DIGIT} | {(first, _DIGIT): _NUMBER for first in (_UNIT, _POINT, _OPERATOR)})
+
+_MARKERS = np.array([chr(byte) in "#*+->|/" for byte in range(256)])
+_SYMBOLS = np.array([byte in ASCII_SYMBOLS for byte in range(256)])
+_RULED = "#*-/|!~"  # "+" and ">" are decided as "#"; all others are tokens, in the first row of verdicts
+_ROWS = np.array([1 + _RULED.find("#" if chr(byte) in "+>" else chr(byte)) for byte in range(128)], np.uint8)
+_VERDICTS = np.full((2, 1 + len(_RULED), _CLASSES, _CLASSES), TOKEN, np.uint8)  # of symbols alone, and in a row
+for _row, _symbol in enumerate(_RULED, 1):
+    for _in_row in (False, True):
+        _counting = [
+            [_counts(_symbol, left, right, in_row=_in_row) for right in range(_CLASSES)] for left in range(_CLASSES)
+        ]
+        _VERDICTS[int(_in_row), _row] = _counting
+    if _MARKERS[ord(_symbol)]:
+        _VERDICTS[:, _row, :, sorted(_OPEN)] *= _UNLESS_FIRST
+_VERDICTS[:, :, _ENCODED], _VERDICTS[..., _ENCODED] = UNKNOWN, UNKNOWN
+
+_IN_ADDRESS = np.array([_CLASS[byte] in {_LETTER, _DIGIT} or chr(byte) in "-._~:/?#@!$&'*+,;=%" for byte in range(256)])
+_ENDS_SENTENCE = np.array([chr(byte) in ".,;:!?'*" for byte in range(256)])
 
 
 @njit
@@ -100,7 +169,7 @@ def begins_ruler(source, position):
     byte = source[position]
     if byte >= 0x80 or position + RULER > source.size or source[position + 1] != byte:
         return False
-    if byte == _SLASH and position > 0 and source[position - 1] == _COLON:
+    if byte == _SLASH and position > 0 and source[position - 1] == _COLON_BYTE:
         return False
     return row_end(source, position) - position >= RULER
 
@@ -108,14 +177,9 @@ def begins_ruler(source, position):
 @njit
 def _before(source, position, index, table):
     """Return the visible code point before *position*, and where it begins; a blank at the beginning of the text."""
-    if position > 0 and _VISIBLE[source[position - 1]]:
-        return _CODE(source[position - 1]), position - 1
-    return _visible_before(source, position, index, table)
-
-
-@njit
-def _visible_before(source, position, index, table):
     while position > 0:
+        if source[position - 1] < 0x80:
+            return _CODE(source[position - 1]), position - 1
         code, length = code_point_before(source, position)
         position -= length
         if is_unreadable(code):
@@ -128,13 +192,6 @@ def _visible_before(source, position, index, table):
 @njit
 def _behind(source, position, index, table):
     """Return the visible code point at or after *position*, and where it ends; a blank at the end of the text."""
-    if position < source.size and _VISIBLE[source[position]]:
-        return _CODE(source[position]), position + 1
-    return _visible_behind(source, position, index, table)
-
-
-@njit
-def _visible_behind(source, position, index, table):
     while position < source.size:
         code, length = code_point(source, position)
         position += length
@@ -146,48 +203,12 @@ def _visible_behind(source, position, index, table):
 
 
 @njit
-def _row(source, begin, end, index, table):
-    """Find the row of equal symbols of ASCII around the one at ``begin .. end``, at most ``RULER`` - 1 on each side."""
-    byte, first, last = source[begin], begin, end
-    while first > 0 and begin - first < RULER - 1 and source[first - 1] == byte:
-        first -= 1
-    while last < source.size and last - end < RULER - 1 and source[last] == byte:
-        last += 1
-    if first > 0 and last < source.size and _VISIBLE[source[first - 1]] and _VISIBLE[source[last]]:
-        return first, last, last - first
-    return _visible_row(source, begin, end, index, table)
-
-
-@njit
-def _visible_row(source, begin, end, index, table):
-    """Find the row as ``_row`` does, but with invisible characters between the symbols."""
-    code, _ = code_point(source, begin)
-    length = 1
-    for _ in range(RULER - 1):
-        other, place = _before(source, begin, index, table)
-        if other != code:
-            break
-        begin = place
-        length += 1
-    for _ in range(RULER - 1):
-        other, place = _behind(source, end, index, table)
-        if other != code:
-            break
-        end = place
-        length += 1
-    return begin, end, length
-
-
-@njit
 def _begins_line(source, position, index, table):
     """Return whether only markers and white space are between the beginning of the line and *position*."""
     least = position - REACH
     while position > 0:
         if position <= least:
             return False
-        if _CONTINUES[source[position - 1]]:
-            position -= 1
-            continue
         code, position = _before(source, position, index, table)
         if ends_line(code):
             return True
@@ -197,180 +218,77 @@ def _begins_line(source, position, index, table):
 
 
 @njit
-def _is_digit(entry):
-    return kind_of(entry) != SEPARATOR and entry & NUMBER != 0
-
-
-@njit
-def _is_letter(entry):
-    kind = kind_of(entry)
-    return kind != SEPARATOR and kind != SYMBOL and entry & NUMBER == 0
-
-
-@njit
-def _is_letter_abroad(code, entry):
-    return code >= 0x80 and _is_letter(entry)
-
-
-@njit
-def _precedes_number(code, entry):
-    """Return whether a code point that is not a digit may be the first one of a number: a currency, a point, a root."""
-    return code == _DOLLAR or code == _POINT or (code >= 0x80 and kind_of(entry) == SYMBOL)
-
-
-@njit
-def _separates(code, entry):
-    """Return whether a code point is white space, or a separator that is not ASCII: a quotation mark, a dash."""
-    return is_space(code) or (code >= 0x80 and kind_of(entry) == SEPARATOR)
-
-
-@njit
-def _closes_bracket(code):
-    """Return whether a code point is a closing bracket of CJK."""
-    return code in (0xFF09, 0xFF3D, 0xFF5D) or (0x3009 <= code <= 0x301B and code & 1 == 1)
-
-
-@njit
-def _is_blank(code):
-    return is_space(code) and not ends_line(code)
-
-
-@njit
-def _ends_word(code, entry):
-    if code >= 0x80:
-        return kind_of(entry) != SYMBOL
-    return code == _POINT or _CLOSES[code] or _is_letter(entry) or _is_digit(entry)
-
-
-@njit
-def _second_before(source, position, index, table):
-    """Return the visible code point before the one before *position*, and its entry."""
-    code, _ = _before(source, _before(source, position, index, table)[1], index, table)
-    return code, entry_of(index, table, code)
-
-
-@njit
-def _second_behind(source, position, index, table):
-    """Return the entry of the visible code point behind the one at *position*."""
-    code, _ = _behind(source, _behind(source, position, index, table)[1], index, table)
-    return entry_of(index, table, code)
-
-
-@njit
-def _is_emphasis(source, end, length, before, behind, index, table):
-    near, after = entry_of(index, table, before), entry_of(index, table, behind)
-    if length > 1 and (_is_letter_abroad(before, near) or _is_letter_abroad(behind, after)):
-        return True
-    if is_space(before) or is_space(behind):
-        return is_space(before) != is_space(behind)
-    closes = _separates(behind, after) or (behind < 0x80 and _CLOSES[behind])
-    if behind == _POINT or behind == _QUOTE or behind == _APOSTROPHE:
-        following = _second_behind(source, end, index, table)
-        closes = not _is_digit(following)
-        if behind != _POINT:
-            own = behind == _APOSTROPHE and _is_letter(near)
-            closes = own or (closes and not _is_letter(following))
-    opens = _separates(before, near) and not _closes_bracket(before)
-    return opens != (closes and _ends_word(before, near))
-
-
-@njit
 def _is_operator(code):
-    """Return whether a code point that is not ASCII is an operator, a relation or an arrow: never a unit."""
+    """Return whether a symbol that is not ASCII is an operator, a relation or an arrow: never a unit."""
     if code < 0x2190:
         return code == 0xB1 or code == 0xD7 or code == 0xF7
-    if code < 0xFF00:
-        return code <= 0x22FF or 0x27C0 <= code <= 0x27FF or 0x2900 <= code <= 0x2AFF
-    return code == _WIDE + _ASTERISK or code == 0xFF0B or code == _WIDE + _SLASH or 0xFF1C <= code <= 0xFF1E
+    return code <= 0x22FF or 0x27C0 <= code <= 0x27FF or 0x2900 <= code <= 0x2AFF
 
 
 @njit
-def _is_unit(source, position, index, table):
-    """Return whether a unit, or what may be one, ends at *position*, and no number is before it."""
-    code, place = _before(source, position, index, table)
+def _class_of(code, index, table):
+    if 0xFF01 <= code <= 0xFF5E:
+        code -= _WIDE
     if code < 0x80:
-        before, _ = _before(source, place, index, table)
-        return _UNITS[code] and not _is_digit(entry_of(index, table, before))
-    for length in range(UNIT + 1):
-        entry = entry_of(index, table, code)
-        if _is_digit(entry):
-            return False
-        kind = kind_of(entry)
-        if code < 0x80 or (kind != UNSPACED and kind != SYMBOL) or _is_operator(code):
-            return length > 0
-        code, place = _before(source, place, index, table)
-    return True
+        return np.int64(_CLASS[code])
+    if is_space(code):
+        return _BLANK
+    entry = entry_of(index, table, code)
+    kind = kind_of(entry)
+    if kind == SEPARATOR:
+        return _CLOSING if 0x3009 <= code <= 0x301B and code & 1 == 1 else _QUOTATION  # brackets of CJK
+    if entry & NUMBER != 0:
+        return _DIGIT
+    if kind == SYMBOL:
+        return _OPERATOR if _is_operator(code) else _UNIT
+    return _UNSPACED if kind == UNSPACED else _FOREIGN
+
+
+@njit(forceinline=True)
+def verdict_at(source, position, index, table):
+    """Return whether the symbol at *position* is a token, or ``UNKNOWN``.
+
+    Known are the symbols of ASCII that are not in a row, with two characters of ASCII on each side.
+    """
+    if position < 2 or position + 2 >= source.size or source[position] >= 0x80:
+        return UNKNOWN
+    symbol, before, behind = source[position], source[position - 1], source[position + 1]
+    if before == symbol or behind == symbol:
+        return UNKNOWN
+    left = _LEFT[_CLASS[before], _CLASS[source[position - 2]]]
+    right = _RIGHT[_CLASS[behind], _CLASS[source[position + 2]]]
+    verdict = np.int64(_VERDICTS[0, _ROWS[symbol], left, right])
+    if verdict == _UNLESS_FIRST:
+        return NOTHING if _begins_line(source, position, index, table) else TOKEN
+    return verdict
 
 
 @njit
-def _is_minus(source, begin, end, before, behind, index, table):  # noqa: PLR0911 - one rule each
-    near, after = entry_of(index, table, before), entry_of(index, table, behind)
-    if _is_digit(after) or _precedes_number(behind, after):
-        if not (_is_digit(after) or _is_digit(_second_behind(source, end, index, table))):
-            return False
-        if is_space(before) or (before < 0x80 and _BEFORE_SIGN[before]) or _is_operator(before):
-            return True
-        if before >= 0x80 and kind_of(near) == SEPARATOR:
-            return not _closes_bracket(before)
-        return _is_unit(source, begin, index, table)
-    if _is_letter(after):
-        if _is_blank(before):
-            return _second_before(source, begin, index, table)[0] == _EQUALS
-        return before < 0x80 and _BEFORE_VARIABLE[before]
-    if not (_is_blank(before) and _is_blank(behind)):
-        return False
-    left = _second_before(source, begin, index, table)[1]
-    return _is_digit(left) and _is_digit(_second_behind(source, end, index, table))
-
-
-@njit
-def counts(source, begin, end, index, table):  # noqa: PLR0911 - one rule each
+def counts(source, begin, end, index, table):
     """Return whether the symbol ``source[begin:end]`` of a text is a token."""
     code, _ = code_point(source, begin)
-    wide = code == _WIDE + _ASTERISK or code == _WIDE + _MINUS or code == _WIDE + _SLASH
-    if code >= 0x80 and not wide:
-        if not 0x25A0 <= code < 0x2600:
-            return True
-        behind, _ = _behind(source, end, index, table)
-        return not (is_space(behind) and _begins_line(source, begin, index, table))
+    symbol = code - _WIDE if code in (0xFF0A, 0xFF0D, 0xFF0F) else code
+    before, first = _before(source, begin, index, table)
+    behind, last = _behind(source, end, index, table)
+    if symbol >= 0x80:
+        shape = 0x25A0 <= code < 0x2600
+        return not (shape and is_space(behind) and _begins_line(source, begin, index, table))
     length = 1
-    before = behind = _CODE(code)
-    if begin > 0 and end < source.size and _VISIBLE[source[begin - 1]] and _VISIBLE[source[end]]:
-        before, behind = _CODE(source[begin - 1]), _CODE(source[end])
-    if before == code or behind == code:  # a row, or a neighbour that must be decoded
-        if wide:
-            begin, end, length = _visible_row(source, begin, end, index, table)
-        else:
-            begin, end, length = _row(source, begin, end, index, table)
-        if length >= RULER:
-            return False
-        before, _ = _before(source, begin, index, table)
-        behind, _ = _behind(source, end, index, table)
-    if wide:
-        code -= _WIDE
-    open_before, open_behind = is_space(before), is_space(behind)
-    if open_behind and _MARKERS[code] and _begins_line(source, begin, index, table):
+    while before == code and length < RULER:
+        begin = first
+        length += 1
+        before, first = _before(source, first, index, table)
+    while behind == code and length < RULER:
+        length += 1
+        behind, last = _behind(source, last, index, table)
+    if length == RULER:
         return False
-    if behind == _EQUALS:
-        return True
-    if code == _ASTERISK:
-        return not _is_emphasis(source, end, length, before, behind, index, table)
-    if code == _PIPE:
-        of_table = (before == _MINUS or before == _COLON) and (behind == _MINUS or behind == _COLON)
-        return length > 1 or not (open_before or open_behind or of_table)
-    if code == _MINUS:
-        return length == 1 and _is_minus(source, begin, end, before, behind, index, table)
-    near, after = entry_of(index, table, before), entry_of(index, table, behind)
-    if code == _SLASH:
-        digit = _is_digit(near) or _is_digit(after)
-        return (open_before and open_behind) or (digit and not open_before and not open_behind)
-    if code == _TILDE:
-        return not (_is_digit(near) or _is_letter_abroad(before, near))
-    if code == _EXCLAMATION:
-        follows = _is_letter(after) or behind == _BRACKET
-        leads = _is_letter(near) or _is_digit(near) or before == _QUESTION
-        return length == 1 and follows and not leads
-    return True
+    beyond_left, _ = _before(source, first, index, table)
+    beyond_right, _ = _behind(source, last, index, table)
+    left = _LEFT[_class_of(before, index, table), _class_of(beyond_left, index, table)]
+    right = _RIGHT[_class_of(behind, index, table), _class_of(beyond_right, index, table)]
+    verdict = _VERDICTS[np.int64(length > 1), _ROWS[symbol], left, right]
+    return verdict == TOKEN or (verdict == _UNLESS_FIRST and not _begins_line(source, begin, index, table))
 
 
 @njit
@@ -390,7 +308,12 @@ def is_picture(code):
 @njit
 def address_end(source, position, index, table):
     """Return the end of the address whose first slash is at *position*; *position* if there is no address."""
-    if position < 2 or position + 2 >= source.size or source[position - 1] != _COLON or source[position + 1] != _SLASH:
+    if (
+        position < 2
+        or position + 2 >= source.size
+        or source[position - 1] != _COLON_BYTE
+        or source[position + 1] != _SLASH
+    ):
         return position
     if not 0x61 <= (source[position - 2] | 0x20) <= 0x7A:
         return position
