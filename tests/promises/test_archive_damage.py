@@ -94,7 +94,7 @@ CASES = {
     "no length": (".warc.gz", replaced(OWN + b"\r\n", b""), (0, 2, 3), 1),
     "no line ends after the record": (".warc.gz", with_(1, packed([MADE[1][:-4]])), ALL, 0),
     "another version": (".warc.gz", replaced(b"WARC/1.0", b"HTTP/1.0"), (0, 2, 3), 1),
-    "record in two members": (".warc.gz", with_(1, packed([MADE[1][:150], MADE[1][150:]])), ALL, 0),
+    "record in two members": (".warc.gz", with_(1, packed([MADE[1][:150], MADE[1][150:]])), (0, 2, 3), 2),
     # unusual archives, nothing of which is damaged
     "headers of 40 KB": (".warc.gz", with_(1, packed([LONG])), ALL, 0),
     "no address": (".warc.gz", replaced(b"WARC-Target-URI: http://a.example/1\r\n", b""), ALL, 0),

@@ -1,6 +1,5 @@
 import errno
 from io import BytesIO
-from random import Random
 
 import pytest
 import zstandard
@@ -11,7 +10,6 @@ from neardup.sources import members
 from neardup.sources.members import (
     FileBytes,
     HeldBytes,
-    JoinedMembers,
     Members,
     PackedMember,
     next_member,
@@ -115,17 +113,6 @@ def test_the_end_of_an_lz4_frame_that_needs_a_dictionary_is_known():
     frame = bytes.fromhex(f"04224d1861400000000082{LZ4_BLOCK}00000000")
     assert read(frame, "lz4")[1:] == (None, "its lz4 frame is damaged")
     assert read(frame[:-1], "lz4")[1:] == (None, members.CUT)
-
-
-@pytest.mark.parametrize("compression", COMPRESSED)
-def test_joined_members_hold_what_is_before_damage(compression):
-    content = Random(1).randbytes(200_000)  # noqa: S311 - not for secrets
-    made = PACK[compression](content)[:150_000]
-    before = read(made, compression)[0]
-    joined = JoinedMembers(packing_of(BytesIO(made), compression), FileBytes(BytesIO(made)), 0)
-    assert b"".join(joined.more) == before
-    assert len(before) > 100_000
-    assert joined.fault == members.CUT
 
 
 @pytest.mark.parametrize("compression", COMPRESSED)

@@ -301,37 +301,6 @@ class PackedMember:
         return pieces
 
 
-class JoinedMembers:
-    """Members that follow each other, as one stream: some programs cut records at the ends of members.
-
-    ``ends`` maps the byte of the stream at which a member ends to that of the file. ``at`` is where the member begins
-    in the file that was read last, and ``fault`` is what is wrong with it.
-    """
-
-    def __init__(self, packing: Packing, data: FileBytes, at: int) -> None:
-        self.at = at
-        self.ends: dict[int, int] = {}
-        self.fault: str | None = None
-        self.more = self._pieces(packing, data, at)
-
-    def _pieces(self, packing: Packing, data: FileBytes, end: int) -> Iterator[bytes]:
-        read = 0
-        while end < data.size:
-            self.at = end
-            member = PackedMember(packing, data, self.at)
-            last = b""  # which is yielded when it is known to be the last one
-            for piece in member.more:
-                yield last
-                read += len(piece)
-                last = piece
-            if member.end is None:
-                self.fault = member.fault
-                yield last
-                return
-            end = self.ends[read] = member.end
-            yield last
-
-
 def next_member(packing: Packing, data: FileBytes, at: int, last: int, beginning: bytes) -> int:
     """Return where the next member begins that holds these bytes at its *beginning*; *last* if there is none."""
     while at < last:
@@ -370,10 +339,10 @@ class Members:
         self._open = self._file = None
 
     def read(self, path: str, offset: int, span: tuple[int, int]) -> bytes:
-        """Return some bytes of what members from *offset* on hold; ``DataError`` if they do not have them now."""
+        """Return some bytes of what the member at *offset* holds; ``DataError`` if it does not have them now."""
         begin, end = span
         if self._open != (path, offset) or begin < self._held.begin:
-            self._held = HeldBytes(b"", JoinedMembers(*self._opened(path), offset).more)
+            self._held = HeldBytes(b"", PackedMember(*self._opened(path), offset).more)
             self._open = path, offset
         data = self._held.read(begin, end)
         self._held.forget(begin)

@@ -1,18 +1,17 @@
 """The records of a WARC file, each either complete or part of a gap that is reported.
 
 Every member of a compressed archive is expanded alone, so a record is only accepted if its member is complete, its
-checksum is right, and the member ends where its ``Content-Length`` ends, or it continues in the next one. After damage,
-reading resumes at the next member that begins with a record. In a plain file a record must be followed by its line
-ends, and agree with its block digest if it has one; reading resumes where the next record seems to begin. The digests
-are checked, too, where frames of zstd and lz4 may have no checksum, and where a member that holds a whole archive has
-not ended yet.
+checksum is right, and the member ends where its ``Content-Length`` ends. After damage, reading resumes at the next
+member that begins with a record. In a plain file a record must be followed by its line ends, and agree with its block
+digest if it has one; reading resumes where the next record seems to begin. The digests are checked, too, where frames
+of zstd and lz4 may have no checksum, and where a member that holds a whole archive has not ended yet.
 """
 
 import base64
 import hashlib
 import re
 from collections import deque
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from itertools import chain
 from pathlib import Path
 from string import printable
@@ -31,7 +30,6 @@ from neardup.sources.members import (
     Damage,
     FileBytes,
     HeldBytes,
-    JoinedMembers,
     PackedMember,
     Packing,
     begins_with,
@@ -148,8 +146,7 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
         if member.end is not None:
             whole = b"".join(pieces)
             pieces.clear()
-            if (cut := (yield from _placed(source, whole, at, member.end, packing))) is not None:
-                member.end = yield from _continued(source, data, packing, at, cut, member.end, damage)
+            yield from _placed(source, whole, at, member.end, packing)
         elif member.fault is None:  # a long one: a whole archive, or a large record
             yield from _streamed(source, chain(_emptied(pieces), member.more), at, member)
             for _ in member.more:  # to its end
@@ -174,36 +171,6 @@ def _only_zeros(data: FileBytes, at: int) -> bool:
     while at < data.size and not (held := data.read(at, at + step)).strip(b"\0"):
         at, step = at + len(held), _READ
     return at >= data.size
-
-
-def _continued(  # noqa: PLR0913, PLR0917 - a member, and the place of its last record
-    source: str, data: FileBytes, packing: Packing, at: int, cut: int, end: int, damage: Damage
-) -> Generator[Record | Gap, None, int]:
-    """Yield a record that ends in another member, and those behind it, up to a member that begins with a record.
-
-    Return where that is. If the record is nowhere complete, it is a gap of its own member.
-    """
-    run = JoinedMembers(packing, data, at)
-    found: Iterator[Record | Gap] = _in_order(source, HeldBytes(b"", run.more), begin=cut)
-    follows = end < data.size and not begins_with(packing, data, end, _VERSION)
-    one = next(found) if follows else None
-    if not isinstance(one, Record):
-        resumed = max(end, damage.resume(at)) if follows else end
-        rest, reach = _REST if cut else "", damage.end if follows else 0
-        yield Gap(at, resumed, f"its {packing.name} ends before its Content-Length{rest}", reach=reach)
-        return resumed
-    following: Record | Gap | None = one
-    while following is not None and (isinstance(following, Record) or not following.damage):
-        yield _without_place(following, at)
-        place = following.offset + (following.length or 0) if isinstance(following, Record) else following.end
-        if place in run.ends:
-            return run.ends[place]
-        following = next(found, None)
-    if following is None and run.fault is None:
-        return data.size
-    resumed = next_member(packing, data, run.at + 1, data.size, _VERSION)
-    yield Gap(run.at, resumed, run.fault or (CUT if following is None else following.reason), reach=resumed)
-    return resumed
 
 
 def read_record(path: str, data: bytes) -> Record:
@@ -232,32 +199,27 @@ def _with_next(found: Iterator[Record | Gap]) -> Iterator[tuple[Record | Gap, li
         yield held.popleft(), [*held]
 
 
-def _placed(
-    source: str, whole: bytes, at: int, end: int, packing: Packing
-) -> Generator[Record | Gap, None, int | None]:
+def _placed(source: str, whole: bytes, at: int, end: int, packing: Packing) -> Iterator[Record | Gap]:
     """Yield what a whole member holds, at its place. Only a record that is alone in it can be read there.
 
     If its checksum is right, damage was written so. A record before it counts if another one begins where it ends.
-    Return where a last record begins that does not end in the member.
     """
     single, size = _record(source, HeldBytes(whole, iter(())), 0)
     if isinstance(single, Record) and size == len(whole):  # as of nearly all members
         yield _in_member(single, at, end, packing, alone=True)
-        return None
+        return
     del single
     count = 0
     for one, after in _with_next(_in_order(source, HeldBytes(whole, iter(())), len(whole))):
         if isinstance(one, Gap) and one.damage and not after:
-            if one.reason == CUT:
-                return one.offset
-            yield Gap(at, end, f"{one.reason}{_REST if count else ''}")
+            reason = f"its {packing.name} ends before its Content-Length" if one.reason == CUT else one.reason
+            yield Gap(at, end, f"{reason}{_REST if count else ''}")
         elif len(after) == 1 and isinstance(after[0], Gap) and after[0].reason == _NO_BEGINNING:
             continue
         else:
             alone = not count and not after
             count += 1
             yield _in_member(one, at, end, packing, alone=alone)
-    return None
 
 
 def _in_member(one: Record | Gap, at: int, end: int, packing: Packing, *, alone: bool) -> Record | Gap:
@@ -331,12 +293,9 @@ def _next_record(file: BinaryIO, at: int, last: int) -> int:
     return last
 
 
-def _in_order(source: str, data: HeldBytes, size: int | None = None, *, begin: int = 0) -> Iterator[Record | Gap]:
-    """Yield the records of a stream of bytes, of a known *size* or not, up to the first gap that is damage.
-
-    The first one is at the byte *begin*.
-    """
-    at = begin
+def _in_order(source: str, data: HeldBytes, size: int | None = None) -> Iterator[Record | Gap]:
+    """Yield the records of a stream of bytes, of a known *size* or not, up to the first gap that is damage."""
+    at = 0
     while size is None or at < size:
         if blank := _blank(data, at):
             at += blank
