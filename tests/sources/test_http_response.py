@@ -1,15 +1,12 @@
 import gzip
 import random
 import zlib
-from email.message import Message
 from time import process_time
 
 import pyarrow as pa
 import pytest
 import zstandard
 from archives_made import http
-from hypothesis import given
-from hypothesis import strategies as st
 
 from neardup.sources import http_response
 from neardup.sources.http_response import media_type, response
@@ -76,23 +73,18 @@ def test_brotli_is_decoded():
     assert (of_brotli(BROTLI).body, of_brotli(BROTLI).fault) == (b"text of a page", "")
 
 
-def test_brotli_that_is_cut_keeps_what_came():
-    for end in range(4, len(BROTLI)):
-        assert (of_brotli(BROTLI[:end]).body, of_brotli(BROTLI[:end]).fault) == (BROTLI[3:end], "damaged br coding")
-
-
-@pytest.mark.parametrize("number", [2, 30, 3000])
-def test_brotli_that_is_damaged_keeps_what_comes_before(number):
+@pytest.mark.parametrize("number", [300, 3000])
+def test_brotli_that_is_damaged_or_cut_keeps_nearly_all_that_comes_before(number):
     text = b"".join(b"%9d," % value for value in range(10 * number))
     header = (99 << 3 | 1 << 19).to_bytes(3, "little")  # of a block of 100 bytes that is not compressed
     first = (99 << 4 | 1 << 20).to_bytes(3, "little")  # behind the bit for the size of the window
     blocks = [text[begin : begin + 100] for begin in range(0, len(text), 100)]
     made = first + header.join(blocks)
     assert of_brotli(made + b"\x03").body == text
-    found = of_brotli(made + b"\x0e" * 100)
-    assert found.fault == "damaged br coding"
-    assert text.startswith(found.body)
-    assert len(found.body) >= len(text) - 64
+    for found in (of_brotli(made + b"\x0e" * 100), of_brotli(made)):
+        assert found.fault == "damaged br coding"
+        assert text.startswith(found.body)
+        assert len(found.body) >= len(text) - 2 * http_response._STEP
 
 
 def test_damage_in_brotli_that_expands_far_is_called_damage():
@@ -148,13 +140,13 @@ def test_a_body_that_is_damaged_in_the_middle_keeps_what_came():
         assert found.fault == f"damaged {coding} coding"
 
 
-def test_zstd_that_is_damaged_keeps_the_blocks_before():
-    text = b"".join(b"%d" % (number % 10) * (1 << 17) for number in range(50))
+def test_zstd_that_is_damaged_keeps_blocks_before():
+    text = random.Random(2).randbytes(1 << 20).hex().encode()  # noqa: S311 - no secret
     damaged = zstandard.compress(text)
     damaged = damaged[: len(damaged) // 2] + b"\xff" * (len(damaged) // 2)
     found = response(http(damaged, headers=["Content-Encoding: zstd"]))
     assert found.fault == "damaged zstd coding"
-    assert found.body[: 20 << 17] == text[: 20 << 17]
+    assert found.body[: len(text) // 3] == text[: len(text) // 3]
 
 
 @pytest.mark.parametrize("coding", ["gzip", "zstd"])
@@ -219,7 +211,8 @@ def test_very_many_headers_cost_little_time(header):
 
 def test_very_many_parameters_of_a_type_cost_little_time():
     started = process_time()
-    assert media_type("text/html;" + "a;" * 500_000) == ("text/html", None)
+    for one in ("a;", "charset=;", 'charset="', "; charset "):
+        assert media_type("text/html;" + one * 500_000)[0] == "text/html"
     assert process_time() - started < 10
 
 
@@ -267,9 +260,11 @@ def test_very_many_zeros_before_a_size_cost_little_time():
         ("text/html;charset=utf-8, text/plain", ("text/plain", None)),
         ("text/html, */*", ("text/html", None)),
         ("text/html,charset=utf-8", ("text/html", None)),
-        ('text/html; a=","; charset=utf-8', ("text/html", "utf-8")),
-        ('text/html; charset="', ("text/html", '"')),
-        ("html, ,", ("html, ,", None)),
+        ('text/html; a="b"; charset=utf-8', ("text/html", "utf-8")),
+        ("text/html;charset =  'koi8-r'; a=b", ("text/html", "'koi8-r'")),
+        ('text/html; charset=""', ("text/html", None)),
+        ("html, ,", ("html", None)),
+        ("text/html; a=charset=b; charset", ("text/html", None)),
     ],
 )
 def test_of_several_types_the_last_one_counts(value, expected):
@@ -289,11 +284,6 @@ def test_a_bomb_is_cut(monkeypatch):
         assert found.fault == "longer than 16 MiB, cut there"
 
 
-@pytest.mark.parametrize("parameters", ["0*0*;0*", "0*=a;0*1*=b;0*", "charset*0*=a;charset*"])
-def test_parts_of_parameters_that_have_no_order_are_no_charset(parameters):
-    assert media_type(f"text/html;{parameters}") == ("text/html", None)
-
-
 def test_several_headers_of_a_type_are_one_list():
     several = ["Content-Type: application/octet-stream", "Content-Type: text/html; charset=koi8-r", "Content-Type:"]
     for headers in (several, several[::-1], several[1:], [several[0], "Content-Type: text/html", several[1]]):
@@ -311,15 +301,3 @@ def test_status_type_and_charset():
     assert response(b"HTTP/1.1 200 OK\nContent-Type: text/plain\n\nbody").body == b"body"
     assert media_type("text/html; charset=") == ("text/html", None)
     assert media_type("") == ("", None)
-
-
-@given(st.lists(st.sampled_from([*"; =\"'*.:-é\t\n", "charset", "Charset", "utf-8", "x", "0*", "latin"]), max_size=9))
-def test_a_charset_is_that_of_the_standard_library(parts):
-    value = "text/html;" + "".join(parts)
-    message = Message()
-    message["content-type"] = value.encode("ascii", "replace").decode()
-    try:
-        found = message.get_param("charset")
-    except TypeError:  # of parts with and without a number
-        found = None
-    assert media_type(value) == ("text/html", found if isinstance(found, str) and found else None)

@@ -1,15 +1,13 @@
 """An HTTP response in a record: its status, headers and body, decoded under caps.
 
 A body is decoded alone: a coding that yields nothing leaves the bytes as they are, and one that breaks in the middle
-leaves what came before. Both are faults, of a few kinds that can be counted. If bytes that could not be decoded are not
-text, the body is empty.
+leaves what came before, but for at most a few kilobytes. Both are faults, of a few kinds that can be
+counted. If bytes that could not be decoded are not text, the body is empty.
 """
 
 import re
 from collections.abc import Callable, Iterator
-from contextlib import suppress
-from email.message import Message
-from functools import lru_cache, partial
+from functools import partial
 from io import BytesIO
 from typing import Final, NamedTuple
 
@@ -30,14 +28,11 @@ _FOLDED: Final = re.compile(r"\r?\n")  # a value that continues in the next line
 _CHUNK: Final = re.compile(rb"(?:\r?\n)?((?=[0-9a-fA-F])0*+[0-9a-fA-F]{0,8}+)[ \t]*(?:;[^\n]*)?\r?\n")
 _LINK: Final = re.compile(r"<([^<>]*)>((?:[^<,\"]|\"[^\"]*\")*)")
 _RELATION: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGNORECASE)
-_CHARSET: Final = re.compile(r"[ \t]*charset=([\w.:-]+)[ \t]*", re.IGNORECASE | re.ASCII)  # and no other parameter
-_LISTED_TYPE: Final = re.compile(r'(?:[^,"]|"[^"]*(?:"|\Z))+')
 _ANCHOR: Final = re.compile(r";\s*anchor\s*=", re.IGNORECASE)  # the link is that of another page
+_CHARSET: Final = re.compile(r"""(?:^|;)\s*charset\s*=\s*("[^"]*"|[^\s;"]+)""", re.IGNORECASE)
 _GZIP: Final = re.compile(rb"\x1f\x8b")
-_GZIP_STEP: Final = 1 << 14  # each byte may expand to 1 KiB; most bodies are shorter: one piece, which is not copied
+_STEP: Final = 1 << 12  # bytes that are expanded at a time: what damage may cost
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
-_BROTLI_STEP: Final = 1 << 16  # expanded bytes
-_CAREFUL: Final = 1 << 6  # bytes of brotli that are read at a time, to find damage
 _AGENT: Final = re.compile(r"\s*(?!unavailable_after|max-)[\w*-]+\s*:")  # the crawler that the rest is for
 _CODINGS: Final = 5  # more are an attack
 _TOO_MANY: Final = f"more than {_CODINGS} codings"
@@ -50,7 +45,6 @@ _ZSTD_WINDOW: Final = 1 << 23  # what browsers accept
 _ZSTD: Final = re.compile(rb"\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18")  # a frame, or one that is skipped
 _HEAD: Final = 1 << 18  # bytes of headers that are read: browsers accept no more
 _LONG_HEAD: Final = f"headers longer than {_HEAD >> 10} KiB, cut there"
-_VALUE: Final = 1 << 12  # characters of a media type that are read: its parser takes quadratic time
 _PARTS: Final = 1 << 17  # chunks, members or frames of a body: each takes time, however short it is
 _MANY_PARTS: Final = f"more than {_PARTS:,} parts, cut there"
 
@@ -109,31 +103,15 @@ def media_type(value: str) -> tuple[str, str | None]:
     Of several types, separated by commas, the last one counts, as in browsers; without a charset, it has that of the
     same type before it.
     """
-    value = value[:_VALUE]
-    if "," not in value:
-        return _one_type(value)
     found: tuple[str, str | None] = "", None
-    for kind, charset in map(_one_type, _LISTED_TYPE.findall(value)):
-        if "/" in kind and kind != "*/*":
-            found = kind, charset or (found[1] if kind == found[0] else None)
-    return found if found[0] else _one_type(value)
-
-
-def _one_type(value: str) -> tuple[str, str | None]:
-    kind, _, rest = value.partition(";")
-    plain = _CHARSET.fullmatch(rest)
-    return kind.strip().lower(), plain[1] if plain else _charset(rest) if rest else None
-
-
-@lru_cache(maxsize=256)  # nearly all records of an archive have one of a few
-def _charset(parameters: str) -> str | None:
-    message = Message()
-    message["content-type"] = f"text/html;{parameters.encode('ascii', 'replace').decode()}"
-    try:
-        charset = message.get_param("charset")
-    except (TypeError, ValueError):  # the standard library sorts parts with and without a number, as in "a*0=x;a*=y"
-        return None
-    return charset if isinstance(charset, str) and charset else None
+    for one in value.split(","):
+        kind, _, parameters = one.partition(";")
+        kind = kind.strip().lower()
+        if kind != "*/*" and ("/" in kind or not found[0]):
+            charset = _CHARSET.search(parameters)
+            own = charset[1].strip('"') if charset else ""
+            found = kind, own or (found[1] if kind == found[0] else None)
+    return found
 
 
 def _canonical(links: str) -> str | None:
@@ -185,10 +163,10 @@ def _decoded(body: bytes, coding: str) -> tuple[bytes, str]:
 def _pieces(body: bytes, coding: str) -> Iterator[bytes]:
     match coding:
         case "gzip":
-            return _expanded(body, inflater, _GZIP_STEP, _GZIP)
+            return _expanded(body, inflater, _STEP, _GZIP)
         case "deflate":  # zlib by the standard, and raw by some servers
             zlib_header = len(body) > 1 and body[0] & 15 == 8 and (body[0] << 8 | body[1]) % 31 == 0  # noqa: PLR2004
-            return _expanded(body, partial(inflater, 15 if zlib_header else -15), _GZIP_STEP, _GZIP)
+            return _expanded(body, partial(inflater, 15 if zlib_header else -15), _STEP, _GZIP)
         case "zstd":
             library = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW)
             return _expanded(body, library.decompressobj, _ZSTD_STEP, _ZSTD)
@@ -200,29 +178,16 @@ def _pieces(body: bytes, coding: str) -> Iterator[bytes]:
 
 
 class _InSteps(BytesIO):
-    """Bytes that are read a few at a time: Arrow drops what it has expanded of damaged ones."""
+    """Bytes that are read a few at a time: Arrow drops what it has expanded together with damaged ones."""
 
     def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(min(_CAREFUL, size or 0))
+        return super().read(min(_STEP, size or 0))
 
 
 def _brotli(body: bytes) -> Iterator[bytes]:
-    """Yield what brotli data hold; after damage, everything up to ``_CAREFUL`` bytes before it."""
-    reader, at, step = pa.CompressedInputStream(pa.BufferReader(body), "brotli"), 0, _BROTLI_STEP
-    while True:
-        try:
-            piece = reader.read(step)
-        except OSError:  # Arrow drops the expanded bytes of this step
-            if step == 1:
-                raise
-            step = max(1, step >> 6)
-            reader = pa.CompressedInputStream(pa.PythonFile(_InSteps(body), "r"), "brotli")
-            reader.read(at)
-            continue
-        if not piece:
-            return
-        yield piece
-        at += len(piece)
+    """Yield what brotli data hold."""
+    reader = pa.CompressedInputStream(pa.PythonFile(_InSteps(body), "r"), "brotli")
+    yield from iter(lambda: reader.read(_STEP), b"")
 
 
 def _chunks(body: bytes) -> Iterator[bytes]:
@@ -241,25 +206,10 @@ def _expanded(body: bytes, new: Callable[[], Expander], step: int, follows: re.P
     """Yield what zlib data, gzip members or zstd frames hold, one after the other; anything after them is ignored."""
     at = 0
     while at == 0 or follows.match(body, at):
-        expander, begin = new(), at
+        expander = new()
         while not expander.eof:
             if at >= len(body):
                 raise EOFError("it is cut off")
-            try:
-                piece = expander.decompress(body[at : at + step])
-            except _DAMAGED:
-                yield from _before_damage(body[begin:], at - begin, step, new)
-                raise
-            yield piece
+            yield expander.decompress(body[at : at + step])
             at += step
         at = min(at, len(body)) - len(expander.unused_data)
-
-
-def _before_damage(body: bytes, at: int, step: int, new: Callable[[], Expander]) -> Iterator[bytes]:
-    """Yield what the *step* of bytes from *at* holds before its damage, byte by byte."""
-    expander = new()
-    for begin in range(0, at, _ZSTD_STEP):
-        expander.decompress(body[begin : min(begin + _ZSTD_STEP, at)])
-    with suppress(*_DAMAGED):
-        for place in range(at, at + step):
-            yield expander.decompress(body[place : place + 1])
