@@ -219,13 +219,12 @@ def test_an_archive_inside_a_record_is_never_cut(tmp_path):
 
 @pytest.mark.parametrize("address", [None, "http://a.example/1"])
 def test_records_that_accompany_pages_are_not_all_held_together(tmp_path, monkeypatch, address):
-    monkeypatch.setattr(archives, "_MANY", 4)
-    monkeypatch.setattr(archives, "_MOST", 8)
+    monkeypatch.setattr(archives, "BATCH", 1 << 12)
     made = [record("metadata", number=number, uri=address or f"http://a.example/{number}") for number in range(40)]
     path = tmp_path / "x.warc.gz"
     path.write_bytes(packed([INFO, *made, other("request", 91, 1), page(1), other("metadata", 92, 1)]))
     request = Request()
-    pieces = [*Archives.pieces(str(path), request, whole_of(path), 1 << 20, Needs())]
+    pieces = [*Archives.pieces(str(path), request, whole_of(path), 1 << 12, Needs())]
     assert max(len(piece._pages.accessories) for piece in pieces) <= 8
     assert sum(map(len, pieces)) == 1
 

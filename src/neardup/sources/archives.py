@@ -70,8 +70,6 @@ _TEMPLATED: Final = frozenset({"response", "resource", "conversion"})
 _DECIDING: Final = ("warc-type", "warc-target-uri", "content-type", "warc-identified-payload-type")
 _RECORDS: Final = pa.schema({"block": pa.large_binary()} | dict.fromkeys(_DECIDING, pa.large_string()))
 _TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"})
-_MANY: Final = 1 << 14  # accessories that are held together, if their captures end
-_MOST: Final = 1 << 16  # accessories that are held together, even of one capture
 _SUCCESS: Final = range(200, 300)
 _SNIFFED: Final = 512
 _NO_RECORDS: Final = (  # an archive of no pages; its id and date do not change, so that equal runs write equal bytes
@@ -139,15 +137,10 @@ class _Pages:
         return pa.array([one.get(name) for one in self.fields], _FIELDS[name])
 
     @property
-    def has_many(self) -> bool:
-        """Whether the memory of the accessories counts, as in an archive without pages."""
-        return len(self.accessories) >= _MANY
-
-    @property
     def size(self) -> int:
-        """About the bytes of the documents, which have a row each."""
+        """About the bytes of the documents and accessories, which have a row each."""
         texts: int = sum(table["texts"].nbytes for table in self.found)
-        return _ROW * len(self.captures) + self.contents.size + texts
+        return _ROW * (len(self.captures) + len(self.accessories)) + self.contents.size + texts
 
 
 def _id_field(request: Request) -> str:
@@ -251,11 +244,11 @@ class Archives(InputPiece):
     def pieces(cls, path: str, request: Request, extent: Extent, size: int, needs: Needs) -> Iterator["Archives"]:
         """Yield the pages of the records that begin in an extent, about *size* bytes of documents at a time.
 
-        A capture is not divided, so that its records stay together, unless it has thousands.
+        A capture is not divided, so that its records stay together.
         """
         pages = _Pages(path)
         for more, found in _read(path, request, extent.begin, extent.end, markup=needs.markup):
-            if pages.found and (pages.has_many or pages.size >= size):
+            if pages.found and pages.size >= size:
                 yield cls(path, request, pages)
                 pages = _Pages(path)
             pages.append(more, found)
@@ -367,8 +360,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
         pages, capture = _Pages(path), set[str]()
         for one in records(path, begin, end):
             continues = _continues(capture, one)
-            full = pages.size >= BATCH or pages.has_many
-            if full and (not continues or len(pages.accessories) >= _MOST):
+            if pages.size >= BATCH and not continues:
                 yield pages, pages.contents.pages(), (one.offset - begin) / max(1, last - begin)
                 pages = _Pages(path)
             _add(pages, one, request, markup=markup)
