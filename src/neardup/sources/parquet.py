@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -200,7 +200,7 @@ class ParquetTable(InputPiece):
             size = min(size, _PIECE)
             together = max(1, min(_BATCH, rows * size // max(1, 2 * held)))
             ways = {"batch_size": together, "columns": wanted, "use_threads": False}  # shards are read in parallel
-            for batch in _batches(file, range(extent.begin, extent.end), **ways):
+            for batch in file.iter_batches(row_groups=range(extent.begin, extent.end), **ways):
                 parts.append(batch)
                 number += batch.nbytes
                 read += len(batch)
@@ -298,7 +298,8 @@ def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]
         if then is not None and then != _state_of(path):
             raise changed(display(path)) from error
         code = getattr(error, "errno", None)
-        reason = os.strerror(code) if code else " ".join(str(error).split())
+        why = " ".join(str(error).split()).rstrip(" .")
+        reason = os.strerror(code) if code else f"{why}; if the file is damaged, copy or write it again"
         raise DataError(display(path), f"it cannot be read as Parquet: {reason}") from error
 
 
@@ -344,7 +345,7 @@ def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _File
         batches: list[pa.RecordBatch] = []
         size = rows = 0
         together = min(_BATCH, max([_FEWEST, *groups]))  # rows of several groups would be copied
-        for batch in _batches(file, range(len(groups)), batch_size=together):
+        for batch in file.iter_batches(batch_size=together):
             batches.append(batch)
             size, rows = size + batch.nbytes, rows + len(batch)
             if size > max_bytes:
@@ -352,31 +353,6 @@ def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _File
             advance(rows / max(1, metadata.num_rows))
         _require_rows(rows, metadata.num_rows)
     return _FileRows(pa.Table.from_batches(batches, schema), 1, schema, metadata)
-
-
-def _batches(file: pq.ParquetFile, groups: range, **ways: Any) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of some row groups; ``OSError`` with the place of the first that cannot be read."""
-    try:
-        yield from file.iter_batches(row_groups=groups, **ways)
-    except (MemoryError, pa.ArrowNotImplementedError):
-        raise
-    except (pa.ArrowException, OSError) as error:
-        if getattr(error, "errno", None) is None and (where := _first_unreadable(file, groups, ways)):
-            reason = str(error).rstrip(" .\n")
-            raise OSError(f"{reason} in {where}; if the file is damaged, copy or write it again") from error
-        raise
-
-
-def _first_unreadable(file: pq.ParquetFile, groups: range, ways: dict[str, Any]) -> str:
-    """Return where the first row group is that cannot be read; empty if all can."""
-    rows = np.cumsum([0, *_sizes(file.metadata)[0]])
-    for group in groups:
-        try:
-            for _ in file.iter_batches(row_groups=[group], **ways):
-                pass
-        except (pa.ArrowException, OSError):
-            return f"row group {group + 1} of {len(rows) - 1} (rows {rows[group] + 1:,} to {rows[group + 1]:,})"
-    return ""
 
 
 def _sizes(metadata: pq.FileMetaData) -> tuple[list[int], list[int]]:
