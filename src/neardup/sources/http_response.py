@@ -33,6 +33,7 @@ _CHARSET: Final = re.compile(r"""(?:^|;)\s*charset\s*=\s*("[^"]*"|[^\s;"]+)""", 
 _GZIP: Final = re.compile(rb"\x1f\x8b")
 _STEP: Final = 1 << 12  # bytes that are expanded at a time: what damage may cost
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
+_CHECKSUM: Final = 8  # bytes at the end that may be one: they are read alone, so that a wrong one costs nothing
 _AGENT: Final = re.compile(r"\s*(?!unavailable_after|max-)[\w*-]+\s*:")  # the crawler that the rest is for
 _CODINGS: Final = 5  # more are an attack
 _TOO_MANY: Final = f"more than {_CODINGS} codings"
@@ -204,12 +205,13 @@ def _chunks(body: bytes) -> Iterator[bytes]:
 
 def _expanded(body: bytes, new: Callable[[], Expander], step: int, follows: re.Pattern[bytes]) -> Iterator[bytes]:
     """Yield what zlib data, gzip members or zstd frames hold, one after the other; anything after them is ignored."""
-    at = 0
+    at, checksum = 0, len(body) - _CHECKSUM
     while at == 0 or follows.match(body, at):
         expander = new()
         while not expander.eof:
             if at >= len(body):
                 raise EOFError("it is cut off")
-            yield expander.decompress(body[at : at + step])
-            at += step
+            end = checksum if at < checksum < at + step else at + step
+            yield expander.decompress(body[at:end])
+            at = end
         at = min(at, len(body)) - len(expander.unused_data)
