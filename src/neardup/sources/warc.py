@@ -10,9 +10,8 @@ of zstd and lz4 may have no checksum, and where a member that holds a whole arch
 import base64
 import hashlib
 import re
-from collections import deque
 from collections.abc import Iterator
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from string import printable
 from typing import BinaryIO, Final, NamedTuple
@@ -152,8 +151,8 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
             for _ in member.more:  # to its end
                 pass
         else:  # of a single record nothing counts; of a whole archive, what precedes the damage
-            for one, after in _with_next(_in_order(source, HeldBytes(b"", _emptied(pieces)))):
-                if after and one.offset != after[-1].offset:
+            for one, following in pairwise(_in_order(source, HeldBytes(b"", _emptied(pieces)))):
+                if one.offset != following.offset:
                     yield _without_place(one, at)
         resumed = member.end
         if resumed is None:
@@ -188,17 +187,6 @@ def _emptied(pieces: list[bytes]) -> Iterator[bytes]:
         yield pieces.pop()
 
 
-def _with_next(found: Iterator[Record | Gap]) -> Iterator[tuple[Record | Gap, list[Record | Gap]]]:
-    """Yield each record or gap with at most two that follow, without holding all of them."""
-    held: deque[Record | Gap] = deque()
-    for one in found:
-        held.append(one)
-        if len(held) > 2:  # noqa: PLR2004 - one with two others
-            yield held.popleft(), [*held]
-    while held:
-        yield held.popleft(), [*held]
-
-
 def _placed(source: str, whole: bytes, at: int, end: int, packing: Packing) -> Iterator[Record | Gap]:
     """Yield what a whole member holds, at its place. Only a record that is alone in it can be read there.
 
@@ -210,14 +198,13 @@ def _placed(source: str, whole: bytes, at: int, end: int, packing: Packing) -> I
         return
     del single
     count = 0
-    for one, after in _with_next(_in_order(source, HeldBytes(whole, iter(())), len(whole))):
-        if isinstance(one, Gap) and one.damage and not after:
+    found = _in_order(source, HeldBytes(whole, iter(())), len(whole))
+    for one, following in pairwise(chain(found, [None])):
+        if isinstance(one, Gap) and one.damage:  # it is the last one
             reason = f"its {packing.name} ends before its Content-Length" if one.reason == CUT else one.reason
             yield Gap(at, end, f"{reason}{_REST if count else ''}")
-        elif len(after) == 1 and isinstance(after[0], Gap) and after[0].reason == _NO_BEGINNING:
-            continue
-        else:
-            alone = not count and not after
+        elif one is not None and not (isinstance(following, Gap) and following.reason == _NO_BEGINNING):
+            alone = not count and following is None
             count += 1
             yield _in_member(one, at, end, packing, alone=alone)
 
