@@ -33,34 +33,29 @@ def test_the_types_of_decoded_records_hold_all_values():
     assert table_of("x:{}".format, []).num_columns == 0
 
 
-_INEXACT = "has no exact type in common with the values before it: one is beyond 2^53, one is not whole"
-_SEVERAL = "has values of several types, or a number beyond 64 bits"
-_OTHER = "is of another type than the values before it"
-
-
 @pytest.mark.parametrize(
     ("values", "misfit"),
     [
-        ([1, None, "a", 2], f'"a", {_OTHER}'),
-        ([True, 1], f"1, {_OTHER}"),
-        ([1, True], f"true, {_OTHER}"),
-        ([0.5, None, True], f"true, {_OTHER}"),  # Arrow alone makes it 1.0
-        ([{"a": 1.5}, {"a": True}], f'{{"a": true}}, {_OTHER}'),
-        ([{"a": [None, {"b": 1.5}]}, None, {"a": [{"b": False}]}], f'{{"a": [{{"b": false}}]}}, {_OTHER}'),
-        ([[1.5], None, [True]], f"[true], {_OTHER}"),
-        ([[1.5, True]], f"[1.5, true], {_SEVERAL}"),
-        ([[1, "é"]], f'[1, "é"], {_SEVERAL}'),
-        ([{"a": 1}, 2], f"2, {_OTHER}"),
-        ([1 << 70], "1180591620717411303424, is beyond 64 bits"),
-        ([[1 << 70]], f"[1180591620717411303424], {_SEVERAL}"),
-        ([0.5, None, (1 << 53) + 1], f"9007199254740993, {_INEXACT}"),
-        ([(1 << 53) + 1, 0.5], f"0.5, {_INEXACT}"),
-        ([{"a": 0.5}, {"a": (1 << 53) + 1}], f'{{"a": 9007199254740993}}, {_OTHER}'),
+        ([1, None, "a", 2], '"a"'),
+        ([True, 1], "1"),
+        ([1, True], "true"),
+        ([0.5, None, True], "true"),  # Arrow alone makes it 1.0
+        ([{"a": 1.5}, {"a": True}], '{"a": true}'),
+        ([{"a": [None, {"b": 1.5}]}, None, {"a": [{"b": False}]}], '{"a": [{"b": false}]}'),
+        ([[1.5], None, [True]], "[true]"),
+        ([[1.5, True]], "[1.5, true]"),
+        ([[1, "é"]], '[1, "é"]'),
+        ([{"a": 1}, 2], "2"),
+        ([1 << 70], "1180591620717411303424"),
+        ([[1 << 70]], "[1180591620717411303424]"),
+        ([0.5, None, (1 << 53) + 1], "9007199254740993"),
+        ([(1 << 53) + 1, 0.5], "0.5"),
+        ([{"a": 0.5}, {"a": (1 << 53) + 1}], '{"a": 9007199254740993}'),
     ],
 )
 def test_values_without_a_common_type_are_refused(values, misfit):
     first = next(row for row, value in enumerate(values) if row == len(values) - 1 or value == "a")
-    rule = f"its 'f', {misfit}; only JSON lines can"
+    rule = f"its 'f', {misfit}, does not fit into one column with the values before it: it has values of another type"
     with pytest.raises(DataError, match=re.escape(f"x:{first}: {rule}")):
         table_of("x:{}".format, [{"f": value} for value in values])
 

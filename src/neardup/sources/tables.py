@@ -64,7 +64,8 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
         except (OverflowError, pa.ArrowException):
             row = bisect_left(range(len(values)), True, key=lambda last: not _fits(values[: last + 1]))
             shown = json.dumps(values[row], ensure_ascii=False)[:_SHOWN]
-            rule = f"its {name!r}, {shown}, {_misfit(values, row)}; {ONLY_LINES}"
+            rule = f"its {name!r}, {shown}, does not fit into one column with the values before it"
+            rule = f"{rule}: it has values of another type, or numbers that are too large or not exact; {ONLY_LINES}"
             raise DataError(place(row), rule, "unrepresentable") from None
     table = pa.table(columns, names)
     if _fields_of(table.schema) > MOST_FIELDS:
@@ -119,16 +120,6 @@ def _fits(values: Sequence[Any]) -> bool:
     except (OverflowError, pa.ArrowException):
         return False
     return True
-
-
-def _misfit(values: Sequence[Any], row: int) -> str:
-    """Return why the value of *row* cannot be in a column with those before it."""
-    if not _fits(values[row : row + 1]):
-        one = "is" if isinstance(values[row], int) else "has values of several types, or a number"
-        return f"{one} beyond 64 bits"
-    if {type(value) for value in values[: row + 1]} <= {int, float, type(None)}:
-        return "has no exact type in common with the values before it: one is beyond 2^53, one is not whole"
-    return "is of another type than the values before it"
 
 
 def united(schemas: Iterable[tuple[str, pa.Schema]], why: str = ONLY_LINES) -> pa.Schema:
