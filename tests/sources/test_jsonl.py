@@ -119,21 +119,21 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
         (b'{"text": "a"', "it is incomplete JSON: it ends too early"),
         (
             b'{"text": "a"} {}',
-            "it is not valid JSON at byte 15: trailing characters; only one object is allowed",
+            "it is not valid JSON at byte 15: trailing characters",
         ),
         (
             b"{'text': 'a'}",
-            "it is not valid JSON at byte 2: object keys must be strings; write strings in double quotes",
+            "it is not valid JSON at byte 2: object keys must be strings",
         ),
-        (b"oops", "it is not valid JSON at byte 1: invalid character; begin with {"),
+        (b"oops", "it is not valid JSON at byte 1: invalid character"),
         (b'{{"text": "a"}}', "it is not valid JSON at byte 2: object keys must be strings"),
         (
             b'{"text": "a"}, ',
-            "it is not valid JSON at byte 14: trailing characters; only one object is allowed, and no comma",
+            "it is not valid JSON at byte 14: trailing characters",
         ),
         (
             b"{\"text\": 'a'}",
-            "it is not valid JSON at byte 10: invalid character; write strings in double quotes",
+            "it is not valid JSON at byte 10: invalid character",
         ),
         (b'["text"]', "it must be an object, not a list"),
         (b'"text"', "it must be an object, not a string"),

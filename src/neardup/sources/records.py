@@ -138,8 +138,7 @@ def fault_of(data: bytes | bytearray, error: Exception) -> str:
         return "is nested too deeply"
     found = _AT.fullmatch(str(error))
     what, place = (found[1], int(found[2])) if found else ("", len(data))  # the other error: it is truncated
-    behind = what == "trailing characters"  # the only place that the decoder counts from 1
-    place -= behind
+    place -= what == "trailing characters"  # the only place that the decoder counts from 1
     if value := _NOT_A_NUMBER.match(data, place - (data[place - 1 : place] == b"-")):
         return f"has {value[0].decode()} at byte {value.start() + 1:,}, which JSON does not have; write null"
     half = next((escape for escape in _ESCAPE.finditer(data) if escape[1]), None)
@@ -147,18 +146,7 @@ def fault_of(data: bytes | bytearray, error: Exception) -> str:
         return f"has half a surrogate pair at byte {half.start() + 1:,}; write both halves, such as \\ud83d\\ude00"
     if not found:
         return "is incomplete JSON: it ends too early"
-    return f"is not valid JSON at byte {place + 1:,}: {what}{_rule_at(data, place, behind=behind)}"
-
-
-def _rule_at(data: bytes | bytearray, place: int, *, behind: bool) -> str:
-    """Return the rule that a usual mistake breaks; *behind* if it follows a whole value."""
-    found = data[place : place + 1]
-    if behind:
-        comma = ", and no comma" if found == b"," else ""
-        return f"; only one object is allowed{comma}" if found in {b"{", b","} else ""
-    if found == b"'":
-        return "; write strings in double quotes"
-    return "" if data[:place].strip() else "; begin with {"
+    return f"is not valid JSON at byte {place + 1:,}: {what}"
 
 
 def kinds_in(message: str) -> tuple[list[str], str] | None:
