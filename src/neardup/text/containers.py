@@ -201,7 +201,11 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     elif _is(source, "datasets", "Dataset"):
         found = source.select(np.flatnonzero(marked))
     elif _is(source, "pandas"):
-        found = _of_pandas_rows(source, marked)
+        try:
+            found = source[marked]
+        except pa.ArrowNotImplementedError as error:
+            rule = f"cannot be selected by pandas, which has no way for a type of Arrow ({error}); pass a pyarrow table"
+            raise DataError("rows", rule) from error
     elif isinstance(source, np.ndarray):
         found = source[marked]
     elif isinstance(source, Sequence):
@@ -210,22 +214,6 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     else:
         raise DataError("rows", f"cannot be selected from {kind_of(source)}; read it into a table or list first")
     return found  # type: ignore[no-any-return]  # the kind of container that came in
-
-
-def _of_pandas_rows(source: Any, marked: Flags) -> Any:
-    """Return the *marked* rows of a series or data frame; pandas cannot select those of some types of Arrow."""
-    try:
-        return source[marked]
-    except pa.ArrowNotImplementedError:
-        if _is(source, "pandas", "Series"):
-            rows = type(source.array)(filtered(source.array.__arrow_array__(), marked))
-            return type(source)(rows, index=source.index[marked], name=source.name)
-    views = [place for place, kind in enumerate(source.dtypes) if hasattr(kind, "pyarrow_dtype")]
-    found = source.iloc[:, [place for place in range(source.shape[1]) if place not in views]][marked]
-    for place in views:
-        column = _of_pandas_rows(source.iloc[:, place], marked)
-        found.insert(place, column.name, column, allow_duplicates=True)
-    return found
 
 
 def _is(source: Any, library: str, name: str | None = None) -> bool:
