@@ -165,16 +165,6 @@ def test_after_as_many_seconds_as_are_worth_it_processes_start_in_any_case(monke
         assert started._pool is not None
 
 
-def test_work_that_is_expected_starts_the_others(monkeypatch):
-    monkeypatch.setattr(processes, "_START", 0.4)
-    with opened() as started, opened(1) as alone:
-        started.expect(0.7)
-        assert started._pool is None
-        started.expect(0.9)
-        alone.expect(9.0)
-        assert (started._pool is None, alone._pool is None) == (False, True)
-
-
 def test_no_more_tables_are_taken_than_are_under_way():
     taken = []
     with opened() as started:

@@ -116,10 +116,6 @@ class Processes(AbstractContextManager["Processes"]):
         while waiting:
             yield awaited(waiting.popleft())
 
-    def expect(self, seconds: float) -> None:
-        """Start the others now if *seconds* of work will come, and this saves more than their start takes."""
-        self._started(seconds)
-
     def _started(self, left: float) -> ThreadPoolExecutor | None:
         """Return the threads of the workers if one of these is ready; start them if many seconds of work are *left*.
 

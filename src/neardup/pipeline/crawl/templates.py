@@ -48,7 +48,6 @@ _HOSTS: Final = 5  # that are named
 _SAME: Final = MinHash()  # decides which pages of a host count as different
 _PARTS: Final = (str | None, bytes | str, str | None)  # the kinds of the parts of a page
 _SHOWN: Final = 100  # characters of the example of a line
-_SPEED: Final = 1e7  # bytes of pages whose views a fast processor reads in a second
 _EXPANDED: Final = 1 << 23  # bytes of pages that are decoded together; records of an attack expand to 16 MiB each
 _FOLDS: Final = 32  # files that hold the pages of some hosts each
 _ROUND: Final = 1 << 12  # pages that are read of a fold; if there are more, its file is divided
@@ -309,22 +308,18 @@ class _Gathered:
         self._size = 0
         self._files: dict[int, Any] = {}
         self._opened = ExitStack()  # these, each after the file that it writes to, which it does not close
-        self._seconds = 0.0  # that reading the pages takes at least
         self._expected = self._done = 0  # pages that are read at least, and those that were read
 
     def add(self, page: OrderedPage | None) -> None:
         """Add a page, unless its host has the same one, or enough pages that precede it."""
         if page is None or not self._wanted(page.host):
             return
-        own, order, raw, *_, plain = page
+        own, order = page.host, page.order
         heap = self._largest[own]
         full = len(heap) == MOST
         if (full and order >= -heap[0]) or -order in heap:  # one page with many copies must not be the whole sample
             return
         (heapreplace if full else heappush)(heap, -order)
-        if PAGES <= len(heap) <= FROZEN and not plain:  # it is read, unless smaller hashes come
-            self._seconds += len(raw) / _SPEED * (PAGES if len(heap) == PAGES else 1)
-            self._processes.expect(self._seconds)
         self._put(_fold(own), page)
 
     def _put(self, fold: int, page: OrderedPage) -> None:
