@@ -1,6 +1,3 @@
-import errno
-import os
-
 import pytest
 
 from neardup import Index
@@ -30,22 +27,30 @@ def test_batches_and_their_verdicts_are_those_of_the_file(index):
     for visits in (written, RecordedVisits(index.store)):
         assert [visits.get(f"key {number}") is None for number in range(4)] == [False, True, False, True]
         assert (visits.verdicts("key 0"), visits.verdicts("key 2")) == (verdicts, None)
-        assert visits.get("key 0").answered
-        assert visits.after(visits.get("key 0")).first == 2
-        assert visits.after(visits.get("key 2")) is None
+        assert visits.get("key 2") == visit(2)
+        assert visits.first_after(visit(0)) == 2
+        assert visits.first_after(visit(2)) is None
 
 
-def test_only_the_last_batches_and_verdicts_are_remembered(index, monkeypatch):
+def test_only_the_last_batches_are_remembered_with_their_verdicts(index, monkeypatch):
     monkeypatch.setattr(recorded_visits, "MOST_VISITS", 5)
-    monkeypatch.setattr(recorded_visits, "MOST_VERDICTS", 3)
     written = RecordedVisits(index.store)
     for number in range(40):
         written.record(visit(number))
         written.keep(f"key {number}", [New()])
     for visits in (written, RecordedVisits(index.store)):
         assert [number for number in range(40) if visits.get(f"key {number}")] == [35, 36, 37, 38, 39]
-        assert [number for number in range(40) if visits.verdicts(f"key {number}")] == [37, 38, 39]
-    assert len((index.store.folder / FILE).read_bytes().splitlines()) <= 20
+        assert [number for number in range(40) if visits.verdicts(f"key {number}")] == [35, 36, 37, 38, 39]
+        assert visits.first_after(visit(36)) == 37
+
+
+def test_a_batch_that_is_recorded_again_is_the_last_one_and_has_no_verdicts(index):
+    visits = RecordedVisits(index.store)
+    for number in (0, 1):
+        visits.record(visit(number))
+        visits.keep(f"key {number}", [New()])
+    visits.record(visit(0)._replace(first=9))
+    assert (visits.first_after(visit(1)), visits.verdicts("key 0"), visits.verdicts("key 1")) == (9, None, [New()])
 
 
 def test_a_reader_of_the_index_records_nothing(index):
@@ -55,15 +60,13 @@ def test_a_reader_of_the_index_records_nothing(index):
     assert not (index.store.folder / FILE).exists()
 
 
-def test_a_batch_that_a_full_disk_refuses_is_not_remembered(index, monkeypatch):
-    def full(_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    monkeypatch.setattr(recorded_visits, "MOST_VISITS", 2)
+def test_a_batch_that_a_full_disk_refuses_is_not_remembered(index):
     visits = RecordedVisits(index.store)
-    for number in range(4):
-        visits.record(visit(number))
-    monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(StorageFailed, match="cannot be written: No space left on device"):
-        visits.record(visit(4))  # the file is replaced by a shorter one
+    visits.record(visit(0))
+    visits._file.execute("PRAGMA max_page_count = 1")
+    large = visit(4)._replace(known=bytes(1 << 16))
+    with pytest.raises(StorageFailed, match="cannot be written: database or disk is full"):
+        visits.record(large)
+    visits.keep("key 0", [Known("x" * 1000)] * 99)  # they are computed again
+    assert (visits.get("key 0"), visits.verdicts("key 0")) == (visit(0), None)
     assert visits.get(visit(4).key) is None

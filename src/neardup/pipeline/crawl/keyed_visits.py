@@ -27,12 +27,11 @@ Contents = Sequence[str] | Signatures  # the texts of pages, or their signatures
 class KeyedVisits:
     """Records batches of pages, as ``CrawlFilter.judge_and_admit`` does, and recognises batches by their keys.
 
-    The last ``MOST_VISITS`` keys are remembered, on the disk. A repeated batch changes nothing and gets the verdicts of
-    the first time: the same ones while they are among the last ``MOST_VERDICTS``. Older verdicts, and those of a batch
-    that a kill interrupted, are computed again for the pages that the first batch admitted, against what was admitted
-    before them. So a page whose representative was ``None`` gets that again, unless the index has been changed
-    otherwise in between; the values of a comparison with an earlier version are not repeated. Then a batch in which an
-    address has several contents is admitted again, and may get other verdicts.
+    The last ``MOST_VISITS`` batches are remembered, on the disk. A repeated batch changes nothing and gets the same
+    verdicts. Those of a batch that a kill interrupted are computed again for the pages that the first batch admitted,
+    against what was admitted before them. So a page whose representative was ``None`` gets that again, unless the index
+    has been changed otherwise in between; the values of a comparison with an earlier version are not repeated. Then a
+    batch in which an address has several contents is admitted again, and may get other verdicts.
 
     Only the process that writes the index may use it.
     """
@@ -100,19 +99,17 @@ class KeyedVisits:
         """Return the verdicts of a batch that was recorded; a kill may have prevented that for some of its pages.
 
         Pages that were admitted after the next batch was recorded are not those of this one. If it had none before, it
-        begins again, so that another repetition finds those that it gets now. Pages of an *answered* batch that were
-        changed or removed since then remain so.
+        begins again, so that another repetition finds those that it gets now.
         """
         index = self.index
         there, now = index.admissions(ids), index.known(ids, texts, fields, changed_at_least=least)
         numbers, reported = range(visit.first, visit.first + len(ids) + 1), _rows(visit.reported)
-        later = self._visits.after(visit)
-        until = math.inf if later is None else later.first
-        begun = visit.answered or any(one is not None and visit.first <= one.number < until for one in there)
+        later = self._visits.first_after(visit)
+        until = math.inf if later is None else later
+        begun = any(one is not None and visit.first <= one.number < until for one in there)
         if None in there and not begun:
             self._begin(visit.key, visit.content, there)
-        judged_now = pages.judge_each if visit.answered else pages.judge_and_admit
-        verdicts = judged_now(urls, texts, fields, ids=ids)
+        verdicts = pages.judge_and_admit(urls, texts, fields, ids=ids)
         own: dict[str, int] = {}  # the pages that were admitted then, by their first rows
         last: dict[str, int] = {}  # and by their last ones, whose fields they have
         passed_on: set[int] = set()
