@@ -1,12 +1,12 @@
-"""Charikar's fingerprints (2002) by vertical counters: one word operation counts for 64 bits at once.
+"""Charikar's fingerprints (2002); without weights by vertical counters: one word operation counts for 64 bits.
 
 Word *j* of a feature's hash is the feature itself for j = 0, and ``mix(value + j * SPREAD mod 2**64)`` for
 the others (``mix`` and ``SPREAD`` are those of ``neardup.kernels.shingles``, whose hashes are well
 mixed already). Bit *i* of a fingerprint is bit ``i % 64`` of word ``i // 64``. It is 1 if and only if the
 features whose hash has that bit carry more than half of the document's total weight; a tie gives 0.
 
-The count of a bit is spread over planes: bit *i* of plane *k* is bit *k* of the count of bit *i*. Words are
-added 16 at a time by full adders, a Harley-Seal tree. The carry of a group waits, one word per plane, for
+Without weights, the count of a bit is spread over planes: bit *i* of plane *k* is bit *k* of the count of bit *i*.
+Words are added 16 at a time by full adders, a Harley-Seal tree. The carry of a group waits, one word per plane, for
 the carry of the next group, so that all higher planes together cost one full adder per group.
 """
 
@@ -21,7 +21,6 @@ BLOCK = 256  # hashes made at a time; they stay in the processor's first-level c
 
 _GROUP_PLANES = 4  # planes that a group adds to directly
 _PLANES = 64  # a document's total weight is below 2**63
-_WEIGHT_BITS = 32
 _ZERO, _ONE = np.uint64(0), np.uint64(1)
 _NONE = np.int64(0)  # a plain 0 would be compiled for by itself
 _SPREAD = np.uint64(SPREAD)
@@ -140,61 +139,34 @@ def fingerprints(values, starts, ends, rows):
             planes[:used] = _ZERO
 
 
-@njit
-def _add_planes(planes, others, used, shift):
-    """Add ``others[:used]``, times ``2**shift``, to the planes."""
-    carry = _ZERO
-    plane = shift
-    while plane < shift + used or carry != _ZERO:
-        other = others[plane - shift] if plane < shift + used else _ZERO
-        planes[plane], carry = _add(planes[plane], other, carry)
-        plane += 1
-
-
 @kernel
 def weighted_fingerprints(values, starts, ends, terms, bounds, units, otherwise, rows):
     """As ``fingerprints``, but each occurrence of a feature has the weight that ``weigh`` looks up in a table.
 
-    There is one pass for each bit of the weights: pass *b* counts the hashes of the features whose
-    weight has bit *b*, and its counts are added ``2**b`` times. Weights are above 0.
+    The weights of each bit are summed, in a loop over all bits without a branch.
     """
     longest = 0
     for document in range(starts.size):
         longest = max(longest, ends[document] - starts[document])
     weights = np.empty(longest, np.uint32)
-    hashes = np.empty(BLOCK, np.uint64)
-    chosen = np.empty(BLOCK, np.uint64)
-    planes = np.zeros(_PLANES, np.uint64)
-    counts = np.zeros((_WEIGHT_BITS, _PLANES), np.uint64)
-    waiting = np.zeros((_WEIGHT_BITS, _PLANES), np.uint64)
+    sums = np.empty(64, np.uint64)
     for document in range(starts.size):
         features = values[starts[document] : ends[document]]
         weigh(features, terms, bounds, units, otherwise, weights)
-        total = _ZERO
-        occurring = np.uint32(0)
-        for i in range(features.size):
-            total += np.uint64(weights[i])
-            occurring |= weights[i]
         for place in range(rows.shape[1]):
-            turn = _NONE
-            for begin in range(0, features.size, BLOCK):
-                groups = _hash(features[begin : begin + BLOCK], place, hashes)
-                size = min(BLOCK, features.size - begin)
-                chosen[size : groups * GROUP] = _ZERO
-                for bit in range(_WEIGHT_BITS):
-                    if (occurring >> np.uint32(bit)) & np.uint32(1):
-                        for i in range(size):
-                            has = np.uint64(weights[begin + i] >> np.uint32(bit)) & _ONE
-                            chosen[i] = hashes[i] & (_ZERO - has)
-                        _count(chosen, groups, counts[bit], waiting[bit], turn)
-                turn += groups
-            for bit in range(_WEIGHT_BITS):
-                if (occurring >> np.uint32(bit)) & np.uint32(1):
-                    used = _settle(counts[bit], waiting[bit], turn)
-                    _add_planes(planes, counts[bit], used, bit)
-                    counts[bit, :used] = _ZERO
-            rows[document, place] = _majority(planes, total)
-            planes[:] = _ZERO
+            step = np.uint64(place) * _SPREAD
+            sums[:] = _ZERO
+            total = _ZERO
+            for i in range(features.size):
+                word = features[i] if place == 0 else mix(features[i] + step)
+                weight = np.uint64(weights[i])
+                total += weight
+                for bit in range(64):
+                    sums[bit] += weight & (_ZERO - ((word >> np.uint64(bit)) & _ONE))
+            row = _ZERO
+            for bit in range(64):
+                row |= np.uint64(sums[bit] > total >> _ONE) << np.uint64(bit)
+            rows[document, place] = row
 
 
 @kernel
