@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from oracles import read_only
 
 from neardup.index.disk.arrays import BlockGuard
+from neardup.index.disk.part import with_numbers
+from neardup.index.disk.postings import prefix_starts
 from neardup.kernels.blocks import BLOCK, INTACT, block_sums
 from neardup.kernels.ids import find_ids
-from neardup.kernels.postings import pack, prefixes
 
 BITS = 10
 
@@ -31,10 +32,8 @@ class File:
 
     def __init__(self, strings, few):
         self.few = few
-        entries, starts = np.empty(len(strings), np.uint64), np.empty(5, np.uint32)
-        pack(self.keys(strings), np.arange(len(strings)), BITS, entries)
-        entries.sort()
-        prefixes(entries, 2, starts)
+        entries = np.sort(with_numbers(self.keys(strings), np.arange(len(strings)), BITS))
+        starts = prefix_starts(entries, 2)
         offsets = np.cumsum([0, *map(len, strings)])
         parts = [entries, starts, offsets, array(b"".join(strings))]
         self.begins = np.cumsum([0, *(part.nbytes for part in parts[:-1])])

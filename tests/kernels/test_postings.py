@@ -6,6 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.index.disk.arrays import BlockGuard
+from neardup.index.disk.part import with_numbers
+from neardup.index.disk.postings import prefix_starts
 from neardup.kernels.blocks import INTACT
 from neardup.kernels.postings import (
     PASSED,
@@ -14,9 +16,6 @@ from neardup.kernels.postings import (
     find_divided,
     follow,
     follow_divided,
-    pack,
-    prefixes,
-    repack,
 )
 from neardup.model.candidates import chained as chained_keys
 
@@ -74,9 +73,8 @@ def sorted_lists(stored, columns, position_independent, bits=4):
     starts = np.empty((len(lists), 5), np.uint32)
     for row, pairs in enumerate(lists):
         keys = np.array([key for key, _ in pairs], np.uint64)
-        pack(keys, np.array([document for _, document in pairs], np.int64), bits, entries[row])
-        entries[row].sort()
-        prefixes(entries[row], 2, starts[row])
+        entries[row] = np.sort(with_numbers(keys, np.array([document for _, document in pairs], np.int64), bits))
+        starts[row] = prefix_starts(entries[row], 2)
     return entries, starts
 
 
@@ -328,16 +326,3 @@ def test_the_work_in_a_division_does_not_grow(number):
     )
     assert documents.tolist() == [0, 1, 2]
     assert listed.tolist() == [[ROOM, ROOM]]
-
-
-def test_entries_without_a_number_are_omitted():
-    out = np.empty(3, np.uint64)
-    assert pack(np.array([0xABCD, 0xEF01, 0x1234], np.uint64), np.array([7, -1, 0]), 8, out) == 2
-    assert out[:2].tolist() == [0xAB07, 0x1200]
-
-
-def test_lists_are_renumbered():
-    packed = np.array([0xAB01, 0xAB03, 0xCD02], np.uint64)
-    out = np.empty(3, np.uint64)
-    assert repack(packed, 8, np.array([9, 0, -1, 5]), 8, out) == 2
-    assert out[:2].tolist() == [0xAB00, 0xAB05]

@@ -82,51 +82,6 @@ def _appended(found, number, document):
     return found
 
 
-@kernel
-def pack(keys, documents, document_bits, packed):
-    """Replace the low bits of each key (uint64[n]) by the number of its document; negative numbers are omitted.
-
-    Returns the number of entries.
-    """
-    above = ~((_ONE << np.uint64(document_bits)) - _ONE)
-    number = 0
-    for i in range(keys.size):
-        if documents[i] >= 0:
-            packed[number] = (keys[i] & above) | np.uint64(documents[i])
-            number += 1
-    return number
-
-
-@kernel
-def repack(packed, old_bits, renumbered, document_bits, out):
-    """Return the entries of one list with new numbers; those with negative numbers are omitted.
-
-    *document_bits* is *old_bits* or more. Returns the number of entries.
-    """
-    below = (_ONE << np.uint64(old_bits)) - _ONE
-    above = ~((_ONE << np.uint64(document_bits)) - _ONE)
-    number = 0
-    for entry in packed:
-        document = renumbered[entry & below]
-        if document >= 0:
-            out[number] = (entry & above) | np.uint64(document)
-            number += 1
-    return number
-
-
-@kernel
-def prefixes(entries, bits, starts):
-    """Fill *starts* with the first entry of each prefix of *bits* bits, for one sorted list."""
-    shift = np.uint64(64 - bits)
-    following = 0
-    for i in range(entries.size):
-        prefix = np.int64(entries[i] >> shift)
-        while following <= prefix:
-            starts[following] = i
-            following += 1
-    starts[following:] = entries.size
-
-
 @njit(forceinline=True)
 def begin_of(entries, low, high, key, guard, entries_begin):
     """Return the first of ``entries[low:high]`` that is not below *key*, and a damaged block or ``INTACT``."""

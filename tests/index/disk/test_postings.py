@@ -1,5 +1,7 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from neardup.index.disk.arrays import ArraysWriter, StoredArrays
 from neardup.index.disk.files import Disk
@@ -12,6 +14,7 @@ from neardup.index.disk.postings import (
     beyond_room,
     divided,
     document_bits,
+    prefix_starts,
     write_finer,
     write_lists,
 )
@@ -191,3 +194,9 @@ def test_a_damaged_division_is_found(tmp_path):
 @pytest.mark.parametrize(("documents", "bits"), [(0, 1), (1, 1), (2, 1), (3, 2), (4, 2), (5, 3), (1 << 20, 20)])
 def test_bits_that_number_documents(documents, bits):
     assert document_bits(documents) == bits
+
+
+@given(st.lists(st.integers(0, 2**64 - 1), max_size=20).map(sorted), st.integers(1, 6))
+def test_entries_of_a_prefix_are_found_by_it(entries, bits):
+    starts = prefix_starts(np.array(entries, np.uint64), bits).tolist()
+    assert starts == [sum(entry >> (64 - bits) < prefix for entry in entries) for prefix in range((1 << bits) + 1)]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from neardup.kernels.postings import pack
 from neardup.model.arrays import Positions, Words
 
 if TYPE_CHECKING:
@@ -43,6 +42,12 @@ def packed_keys(keys: Words, documents: Positions, number: int, bits: int, *, po
     """Return the entries of one list: keys (uint64[n, K]) and numbers of documents; negative numbers are omitted."""
     chosen = keys.reshape(-1) if position_independent else keys[:, number]
     numbers = np.repeat(documents, keys.shape[1]) if position_independent else documents
-    out = np.empty(len(numbers), np.uint64)
-    out = out[: pack(np.ascontiguousarray(chosen), numbers, bits, out)]
+    out = with_numbers(chosen, numbers, bits)
     return np.unique(out) if position_independent else out
+
+
+def with_numbers(keys: Words, documents: Positions, bits: int) -> Words:
+    """Replace the low *bits* of each key by the number of its document; negative numbers are omitted."""
+    numbered = documents >= 0
+    low = np.uint64(bits)
+    return np.asarray((keys[numbered] >> low << low) | documents[numbered].astype(np.uint64))

@@ -92,11 +92,17 @@ def write_lists(writer: ArraysWriter, name: str, lists: Iterable[Words], number:
 
     def noted() -> Iterator[Words]:
         for row, entries in enumerate(lists):
-            kernels.prefixes(entries, bits, starts[row])
+            starts[row] = prefix_starts(entries, bits)
             yield entries.reshape(1, -1)
 
     writer.extend(f"{name}.entries", noted(), np.uint64, (length,))
     writer.add(f"{name}.starts", starts)
+
+
+def prefix_starts(entries: Words, bits: int) -> npt.NDArray[np.uint32]:
+    """Return the first entry of each prefix of *bits* bits in a sorted list, and the number of entries."""
+    counts = np.bincount((entries >> np.uint64(64 - bits)).astype(np.int64), minlength=1 << bits)
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
 
 
 def write_finer(writer: ArraysWriter, name: str, parts: Iterable[Words]) -> list[int]:

@@ -12,7 +12,7 @@ from neardup.index.disk.arrays import Array, ArraysWriter, Stored, StoredArrays,
 from neardup.index.disk.buffers import ChangedStrings, some
 from neardup.index.disk.columns import Columns, Lookup
 from neardup.index.disk.files import Disk
-from neardup.index.disk.part import LISTS, Written, existing, ordinal_keys, packed_keys
+from neardup.index.disk.part import LISTS, Written, existing, ordinal_keys, packed_keys, with_numbers
 from neardup.index.disk.postings import (
     Division,
     KeyHits,
@@ -28,7 +28,6 @@ from neardup.index.disk.postings import (
     write_lists,
 )
 from neardup.index.hamming.tables import HammingTables, first_found
-from neardup.kernels.postings import repack
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words, positions_in
 from neardup.model.candidates import DEPTH, ROOM
@@ -285,8 +284,8 @@ class Segment:
         if name == "representative":
             return self._packed_representatives(bits, renumbered)
         entries = self._list(name).list(number)
-        out = np.empty(len(entries), np.uint64)
-        out = out[: repack(entries, self.bits, renumbered, bits, out)]
+        below = (np.uint64(1) << np.uint64(self.bits)) - np.uint64(1)
+        out = with_numbers(entries, renumbered[(entries & below).astype(np.int64)], bits)
         if name != "key" or "leads" not in self._changes:
             return out
         column, changed = self._changes["leads"]
@@ -300,8 +299,7 @@ class Segment:
         stay = np.flatnonzero(renumbered >= 0)
         representatives = self.take("representative", stay)
         others = representatives != self.take("ordinal", stay)
-        above = ~((np.uint64(1) << np.uint64(bits)) - np.uint64(1))
-        return np.asarray((ordinal_keys(representatives[others]) & above) | renumbered[stay[others]].astype(np.uint64))
+        return with_numbers(ordinal_keys(representatives[others]), renumbered[stay[others]], bits)
 
 
 def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Written], lookup: Lookup) -> Stored:
