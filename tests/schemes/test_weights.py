@@ -33,10 +33,9 @@ def test_fitted_weights_equal_their_definition(texts):
 
 
 @given(DOCUMENTS)
-def test_the_order_of_documents_and_the_time_of_merging_change_nothing(texts):
+def test_the_order_of_documents_and_their_batches_change_nothing(texts):
     table = TermWeights.fitted(texts)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "_PENDING", 3)
         patch.setattr(module, "batches", lambda column: (one for text in column for one in _batches_of(text)))
         assert TermWeights.fitted(texts[::-1]) == table
 

@@ -28,7 +28,6 @@ Units = npt.NDArray[np.uint32]
 
 _DECIMALS: Final = Context(prec=40, rounding=ROUND_HALF_EVEN)  # the same logarithms on every machine
 _PLAIN: Final = Analysis()
-_PENDING: Final = 1 << 22  # features that wait to be merged into a table of frequencies
 _RULE: Final = f"must be a number from 1/{UNITS} to {MOST_UNITS // UNITS}"
 
 
@@ -131,13 +130,20 @@ class TermWeights:
         ``text_column`` accepts.
         """
         shingling = Shingling(analysis=analysis, size=shingle, hashing=Hashing(seed=seed, key=key))
-        frequencies = _Frequencies()
+        documents, parts = 0, [(np.empty(0, np.uint64), np.empty(0, np.int64))]
         for batch in batches(text_column(texts)):
-            frequencies.add(shingling.batch_features(batch))
-        terms, counts = frequencies.merged()
+            features = shingling.batch_features(batch)
+            starts, sizes = features.offsets[:-1], np.diff(features.offsets)
+            documents += int((sizes > 0).sum())
+            make_distinct((features.values, starts, sizes), np.arange(len(sizes)), np.zeros(len(sizes), np.bool_))
+            parts.append(np.unique(features.values[ragged(starts, sizes)], return_counts=True))
+        found, numbers = (np.concatenate(column) for column in zip(*parts, strict=True))
+        terms, of = np.unique(found, return_inverse=True)
+        counts = np.zeros(len(terms), np.int64)
+        np.add.at(counts, of, numbers)
         distinct, places = np.unique(counts, return_inverse=True)
-        units = np.array([_idf_units(frequencies.documents, count) for count in distinct.tolist()], np.uint32)[places]
-        return cls(shingling=shingling, terms=terms, units=units, otherwise=_idf_units(frequencies.documents, 0))
+        units = np.array([_idf_units(documents, count) for count in distinct.tolist()], np.uint32)[places]
+        return cls(shingling=shingling, terms=terms, units=units, otherwise=_idf_units(documents, 0))
 
     @cached_property
     def identity(self) -> str:
@@ -158,39 +164,6 @@ class TermWeights:
         units = np.empty(len(features.values), np.uint32)
         weigh(features.values, *self.table, units)
         return units / UNITS
-
-
-class _Frequencies:
-    """The number of documents with each feature, and the number of documents with features."""
-
-    def __init__(self) -> None:
-        self.documents = 0
-        self._terms: Words = np.empty(0, np.uint64)
-        self._counts: Positions = np.empty(0, np.int64)
-        self._waiting: list[Words] = []
-        self._size = 0
-
-    def add(self, features: Features) -> None:
-        """Count a batch; the features' repeats are removed in place."""
-        starts, lengths = features.offsets[:-1].copy(), np.diff(features.offsets)
-        self.documents += int((lengths > 0).sum())
-        sizes, chosen = lengths.copy(), np.arange(len(features))
-        make_distinct((features.values, starts, sizes), chosen, np.zeros(len(features), np.bool_))
-        self._waiting.append(features.values[ragged(starts, sizes)])
-        self._size += len(self._waiting[-1])
-        if self._size > max(_PENDING, len(self._terms)):
-            self.merged()
-
-    def merged(self) -> tuple[Words, Positions]:
-        """Return the features, ascending, and the number of documents that have each."""
-        waiting, numbers = np.unique(np.concatenate([self._terms[:0], *self._waiting]), return_counts=True)
-        terms = np.union1d(self._terms, waiting)
-        counts = np.zeros(len(terms), np.int64)
-        counts[np.searchsorted(terms, self._terms)] = self._counts
-        counts[np.searchsorted(terms, waiting)] += numbers
-        self._terms, self._counts = terms, counts
-        self._waiting, self._size = [], 0
-        return terms, counts
 
 
 def _is_weight(value: object) -> bool:
