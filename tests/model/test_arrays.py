@@ -78,32 +78,30 @@ def test_signatures_go_to_arrow_and_back_with_their_recipe(tmp_path, scheme):
     assert len(Signatures.from_arrow(table.slice(0, 0))) == 0
 
 
-def test_rows_of_another_width_or_type_are_refused():
-    table = MinHash().sign(["one two three four"] * 2).to_arrow()
-    narrow = pa.array([[1], [2]], pa.list_(pa.uint32(), 1))
-    small = pa.array([[1] * 128, [2] * 128], pa.list_(pa.uint8(), 128))
-    for rows in (narrow, small):
-        with pytest.raises(DataError, match="but were saved with rows of 128 uint32"):
-            Signatures.from_arrow(table.set_column(0, "signature", rows))
-    assert len(Signatures.from_arrow(table.to_batches()[0])) == 2
-    for wrong in (None, [1], table.append_column("present", table["present"])):
-        with pytest.raises(DataError, match="signatures"):
-            Signatures.from_arrow(wrong)
-
-
 def test_a_table_that_is_not_of_signatures_is_refused():
     table = MinHash().sign(["one two three four"] * 2).to_arrow()
+    assert len(Signatures.from_arrow(table.to_batches()[0])) == 2
     null = pa.array([None, [1] * 128], table["signature"].type)
     inside = pa.array([[None] * 128, [1] * 128], table["signature"].type)
-    for wrong, rule in [
-        (table.replace_schema_metadata(None), "have no recipe"),
-        (table.drop_columns(["present"]), "must have the column 'present'"),
-        (table.set_column(0, "signature", pa.array([[1], [2]])), "must have the column 'signature'"),
-        (table.set_column(0, "signature", null), "have null in the column 'signature'"),
-        (table.set_column(0, "signature", inside), "have null in the column 'signature'"),
-        (table.set_column(1, "present", pa.array([True, None])), "have null in the column 'present'"),
-    ]:
-        with pytest.raises(DataError, match=rule):
+    narrow = pa.array([[1], [2]], pa.list_(pa.uint32(), 1))
+    small = pa.array([[1] * 128, [2] * 128], pa.list_(pa.uint8(), 128))
+    for wrong in (
+        None,
+        [1],
+        pa.array([1]),
+        table.append_column("present", table["present"]),
+        table.replace_schema_metadata(None),
+        table.replace_schema_metadata({**table.schema.metadata, b"neardup.recipe": b""}),
+        table.replace_schema_metadata({**table.schema.metadata, b"neardup.row": b"128 text"}),
+        table.drop_columns(["present"]),
+        table.set_column(0, "signature", pa.array([[1], [2]])),
+        table.set_column(0, "signature", narrow),
+        table.set_column(0, "signature", small),
+        table.set_column(0, "signature", null),
+        table.set_column(0, "signature", inside),
+        table.set_column(1, "present", pa.array([True, None])),
+    ):
+        with pytest.raises(DataError, match=r"signatures must be an Arrow table that Signatures\.to_arrow made"):
             Signatures.from_arrow(wrong)
 
 

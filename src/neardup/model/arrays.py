@@ -130,27 +130,21 @@ class Signatures:
         """
         import pyarrow as pa
 
-        def holds_words(kind: Any) -> bool:
-            listed = pa.types.is_fixed_size_list(kind) and kind.list_size > 0
-            return bool(listed and pa.types.is_unsigned_integer(kind.value_type))
-
-        table, recipe, row = _with_metadata(table)
-        kinds = {field.name: field.type for field in table.schema}
-        for name, holds in (("signature", holds_words), ("present", pa.types.is_boolean)):
-            if not holds(kinds.get(name, pa.null())):
-                raise DataError("signatures", f"must have the column {name!r} as Signatures.to_arrow makes it")
-            if table[name].null_count:
-                raise DataError("signatures", f"have null in the column {name!r}")
-        column = table["signature"].combine_chunks()
-        words = column.flatten()
-        if words.null_count:
-            raise DataError("signatures", "have null in the column 'signature'")
-        rows = words.to_numpy(zero_copy_only=False).reshape(len(column), column.type.list_size)
-        if row != _row_of(rows):
-            rule = f"have rows of {_row_of(rows)}, but were saved with rows of {row or 'nothing'}"
-            raise DataError("signatures", rule)
-        present = table["present"].to_numpy().astype(np.bool_, copy=False)
-        return cls(rows, present, RecipeId(recipe))
+        whole = pa.Table.from_batches([table]) if isinstance(table, pa.RecordBatch) else table
+        metadata = (isinstance(whole, pa.Table) and whole.schema.metadata) or {}
+        recipe, row = (metadata.get(name.encode(), b"").decode(errors="replace") for name in (_RECIPE, _ROW))
+        try:
+            width, kind = row.split()
+            kinds = [pa.list_(pa.from_numpy_dtype(kind), int(width)), pa.bool_()]
+            rows, present = (whole[name].combine_chunks() for name in ("signature", "present"))
+            words = rows.flatten()
+            holds = [rows.type, present.type] == kinds and not any(one.null_count for one in (rows, words, present))
+        except (KeyError, TypeError, ValueError):
+            holds = False
+        if not (holds and recipe):
+            raise DataError("signatures", "must be an Arrow table that Signatures.to_arrow made, with its metadata")
+        numbers = words.to_numpy(zero_copy_only=False).reshape(len(rows), int(width))
+        return cls(numbers, present.to_numpy(zero_copy_only=False), RecipeId(recipe))
 
 
 def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -159,22 +153,6 @@ def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     view = array.view()
     view.flags.writeable = False
     return view
-
-
-def _with_metadata(given: Any) -> tuple[Any, str, str]:
-    """Return a table or batch as a table, the recipe of its signatures, and the description of their rows."""
-    import pyarrow as pa
-
-    table = pa.Table.from_batches([given]) if isinstance(given, pa.RecordBatch) else given
-    if not isinstance(table, pa.Table):
-        raise DataError("signatures", f"must be an Arrow table as Signatures.to_arrow makes it, not {kind_of(given)}")
-    if len({*table.column_names}) < table.num_columns:
-        raise DataError("signatures", "have two columns of the same name")
-    metadata = table.schema.metadata or {}
-    recipe, row = (metadata.get(name.encode(), b"").decode(errors="replace") for name in (_RECIPE, _ROW))
-    if not recipe:
-        raise DataError("signatures", f"have no recipe: the table's metadata lacks {_RECIPE!r}")
-    return table, recipe, row
 
 
 def _row_of(rows: npt.NDArray[Any]) -> str:
