@@ -1,18 +1,14 @@
 """Strings that lie end to end, found and copied, against slices of Python's."""
 
-from itertools import accumulate
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.msgpack import encode
 from oracles import read_only
 
 from neardup.index.disk.arrays import BlockGuard
-from neardup.index.disk.columns import encoded
 from neardup.kernels.blocks import BLOCK, INTACT, block_sums
-from neardup.kernels.strings import WHOLE, copy, locate, unpack
+from neardup.kernels.strings import WHOLE, copy, locate
 
 
 class File:
@@ -79,40 +75,3 @@ def test_strings_that_are_cut_where_there_are_none_are_damage(offsets):
 @pytest.mark.parametrize("nowhere", [-1, 2, 2**40])
 def test_strings_that_are_not_there_are_not_looked_for(nowhere):
     assert File([b"one", b"two"]).locate([0, nowhere])[0] == 0
-
-
-@given(
-    strings=st.lists(
-        st.one_of(st.text(max_size=40), st.sampled_from(["", "x" * 31, "y" * 32, "z" * 255, "é" * 128])), max_size=20
-    )
-)
-def test_packed_strings_are_laid_end_to_end(strings):
-    require_laid(strings)
-
-
-@pytest.mark.parametrize("number", [0, 15, 16, 65_535, 65_536])
-@pytest.mark.parametrize("length", [0, 31, 256])
-def test_packed_strings_may_be_many_and_long(number, length):
-    require_laid(["x" * length] * number)
-
-
-def test_a_packed_string_may_be_very_long():
-    require_laid(["a", "é" * 40_000, "b"])
-
-
-def require_laid(strings):
-    packed = np.frombuffer(encode(strings), np.uint8)
-    data, offsets = np.full(len(packed), 7, np.uint8), np.full(len(strings) + 1, 7)
-    assert unpack(packed, data, offsets)
-    raw = [string.encode() for string in strings]
-    assert offsets.tolist() == [0, *accumulate(map(len, raw))]
-    assert data[: offsets[-1]].tobytes() == b"".join(raw)
-
-
-@pytest.mark.parametrize("strange", [None, True, 3, -1, 300, 1.5, b"ab", ["a"], {"a": 1}])
-def test_what_is_no_string_is_told(strange):
-    for given_ in ([strange], ["a", strange, "b"]):
-        packed = np.frombuffer(encode(given_), np.uint8)
-        assert not unpack(packed, np.empty(len(packed), np.uint8), np.empty(len(given_) + 1, np.int64))
-        with pytest.raises(TypeError, match="strings"):
-            encoded(given_)

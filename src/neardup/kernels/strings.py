@@ -3,8 +3,6 @@
 In guarded files (``neardup.kernels.blocks``), the offsets and the data begin at the bytes *begins*.
 """
 
-import numpy as np
-
 from neardup.kernels.blocks import BLOCK_BITS, INTACT, LINE, damaged
 from neardup.kernels.compile import fetch_ahead, kernel, njit
 
@@ -71,29 +69,3 @@ def copy(data, firsts, bounds, out):
         apart = firsts[place] - bounds[place]
         for byte in range(bounds[place], bounds[place + 1]):
             out[byte] = data[byte + apart]
-
-
-@kernel
-def unpack(packed, data, offsets):
-    """Concatenate the strings of a MessagePack array: number *i* is ``data[offsets[i]:offsets[i + 1]]``.
-
-    *packed* and *data* (uint8) have the same size; *offsets* (int64) has one more entry than there are strings. Returns
-    whether all items are strings; otherwise the written values are invalid.
-    """
-    position = 1 if packed[0] < 0xDC else 3 if packed[0] == 0xDC else 5
-    offsets[0] = 0
-    for string in range(offsets.size - 1):
-        head = packed[position]
-        if not (0xA0 <= head < 0xC0 or 0xD9 <= head <= 0xDB):
-            return False
-        width = 0 if head < 0xC0 else 1 << (head - 0xD9)  # bytes of the length
-        length = np.int64(head & 0x1F) if width == 0 else 0
-        for byte in range(width):
-            length = length << 8 | np.int64(packed[position + 1 + byte])
-        position += 1 + width
-        begin = offsets[string]
-        for byte in range(length):
-            data[begin + byte] = packed[position + byte]
-        offsets[string + 1] = begin + length
-        position += length
-    return True

@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.errors import DataError, ParameterError, RecipeMismatch, kind_of, require, require_kind
+from neardup.model.errors import DataError, ParameterError, RecipeMismatch, require, require_kind
 from neardup.model.recipe import RecipeId
 
 Bytes = npt.NDArray[np.uint8]

@@ -15,9 +15,14 @@ def test_strings_are_the_same_again(strings):
     assert decoded(encoded(strings)) == strings
 
 
-def test_strings_that_are_none():
-    with pytest.raises(TypeError):
-        encoded(["a", 5])
+@pytest.mark.parametrize("strange", [None, True, 3, 1.5, ["a"], {"a": 1}])
+def test_values_that_are_not_strings_are_refused(strange):
+    for given_ in ([strange], ["a", strange, "b"]):
+        with pytest.raises(TypeError):
+            encoded(given_)
+
+
+def test_lone_surrogates_are_not_read_again():
     half = encoded(["a\ud800"])
     with pytest.raises(StorageDamaged):
         decoded(half)

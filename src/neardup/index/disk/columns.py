@@ -8,11 +8,10 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
-from msgspec.msgpack import Encoder
+import pyarrow as pa
 
 from neardup.index.disk.arrays import MOST, Array, expect
 from neardup.index.disk.buffers import GrowingStrings
-from neardup.kernels.strings import unpack
 from neardup.model.arrays import Flags, Positions, TextBatch, Words
 from neardup.model.errors import StorageDamaged
 from neardup.model.tables import TableDesign
@@ -23,8 +22,6 @@ NEVER: Final = -1
 COVERED: Final = -2
 TIMES: Final = {"first_seen": "first", "changed_at": "time", "last_seen": "seen"}  # the columns of their public names
 FIELD_KINDS: Final[dict[str, str]] = {STRING: "", "integer": "<i8", "number": "<f8", "time": "<i8", "flag": "|b1"}
-
-packed: Final = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
 
 Batch = dict[str, Array | TextBatch]  # one entry per column, all of the same length
 
@@ -180,13 +177,14 @@ def decoded(strings: TextBatch) -> list[str]:
 def encoded(strings: list[str]) -> TextBatch:
     """Return strings as a column has them; lone surrogates become bytes that are in no other string.
 
-    Raises ``TypeError`` for values that are not strings.
+    Bytes count as strings in UTF-8. Raises ``TypeError`` for other values.
     """
     try:
-        written = np.frombuffer(packed(strings), np.uint8)  # several times as fast as encoding and measuring each
+        column = pa.array(strings, pa.large_string())
     except UnicodeEncodeError:
         return TextBatch.of([string.encode(errors="surrogatepass") for string in strings])
-    data, offsets = np.empty(len(written), np.uint8), np.empty(len(strings) + 1, np.int64)
-    if not unpack(written, data, offsets):
+    if column.null_count:
         raise TypeError("not all of these are strings")
-    return TextBatch(data[: max(int(offsets[-1]), 1)], offsets)
+    _, bounds, data = column.buffers()
+    offsets = np.frombuffer(bounds, np.int64, len(strings) + 1)
+    return TextBatch(np.frombuffer(data or bytes(1), np.uint8), offsets.copy())

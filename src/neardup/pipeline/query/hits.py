@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from msgspec.msgpack import Encoder
 
-from neardup.index.disk.columns import packed
 from neardup.index.disk.reader import Places
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, ParameterError, kind_of
@@ -21,6 +21,7 @@ from neardup.text.columns import readable_values
 from neardup.text.containers import TableColumns, columns_or_column
 from neardup.text.values import is_missing
 
+_packed = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
 _PLAIN = frozenset({str, int})
 _USUAL = frozenset({str, int, type(None)})
 _SHOWN = 10  # names of fields in a message
@@ -73,7 +74,7 @@ class Hits:
         """
         names = self.names[:number]
         try:
-            written = packed(names)
+            written = _packed(names)
         except UnicodeEncodeError:  # a lone surrogate, which no id in an index has
             written = repr(names).encode("utf-8", "surrogatepass")
         digest = sha256(written)  # usually in hardware
