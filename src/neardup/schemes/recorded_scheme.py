@@ -4,8 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Self
 
 from neardup.model.changes import Change, is_keyed
-from neardup.model.errors import ParameterError, StorageRefused
-from neardup.schemes.terms import read, written
+from neardup.model.errors import StorageRefused
+from neardup.schemes.terms import written
 
 UNRECORDED: Final = frozenset({"common", "weights"})  # parameters that are recorded by identity only
 
@@ -36,12 +36,9 @@ class RecordedScheme(NamedTuple):
         if is_keyed(now):
             raise StorageRefused(where, "was created without a secret key, and cannot be used with one", "no key")
 
-    def changes(self, now: "RecordedScheme", *, in_recipe: bool = False) -> list[Change]:
-        """Return the parameters that differ; without any, that the key, or else the recipe does.
-
-        *in_recipe* leaves out parameters that do not decide the bits of signatures.
-        """
-        found = [*differing(self.settings, now.settings, in_recipe=in_recipe)]
+    def changes(self, now: "RecordedScheme") -> list[Change]:
+        """Return the parameters that differ; without any, that the key, or else the recipe does."""
+        found = [*differing(self.settings, now.settings)]
         if not found and self.key != now.key:
             found = [Change.of_key(self.key, now.key)]
         if not found and self.recipe != now.recipe:
@@ -49,21 +46,20 @@ class RecordedScheme(NamedTuple):
         return found
 
 
-def differing(before: Mapping[str, Any], now: Mapping[str, Any], *, in_recipe: bool = False) -> Iterator[Change]:
+def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:
     """Yield the parameters that differ; of two schemes only the names, as everything else depends on these.
 
     Tables of weights and lists of shingles differ by their identities, and other values that have parts are changed.
-    With *in_recipe*, parameters of schemes that leave the recipe as it is are left out.
     """
     if before.get("scheme") != now.get("scheme"):
         yield Change("setting", "scheme", before.get("scheme"), now.get("scheme"))
         return
     for name in {**before, **now}:
         one, other = _plain(before.get(name)), _plain(now.get(name))
-        if one == other or (in_recipe and _is_policy(before, name, now.get(name))):
+        if one == other:
             continue
         if isinstance(one, Mapping) and isinstance(other, Mapping):
-            yield from differing(one, other, in_recipe=in_recipe and "scheme" in one)
+            yield from differing(one, other)
         elif _has_parts(one) or _has_parts(other):
             yield Change("changed", name)
         else:
@@ -80,17 +76,6 @@ def as_recorded(changes: Sequence[Change]) -> str:
     lacks = UNRECORDED & {change.name for change in changes}
     recorded = "" if lacks else ", or leave them out: they are recorded"
     return f"{other_settings(changes)}; use the same settings{recorded}"
-
-
-def _is_policy(settings: Mapping[str, Any], name: str, value: Any) -> bool:
-    """Return whether a serialised scheme has the same recipe with another value of a parameter."""
-    if name in UNRECORDED:
-        return False
-    try:
-        own, other = (read({**settings, **changed}, where=name) for changed in ({}, {name: value}))
-        return bool(own.recipe == other.recipe)
-    except (ParameterError, StorageRefused):  # the value does not fit the other parameters, or cannot be read here
-        return False
 
 
 def _plain(value: Any) -> Any:

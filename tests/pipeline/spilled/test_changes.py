@@ -41,7 +41,10 @@ def test_options_are_named(begun):
         "--strict was off and is on",
     ]
     assert begun.changed(scheme=MinHash(shingle=4, seed=2)) == ["--seed was 1 and is 2"]
-    assert begun.changed(scheme=MinHash(threshold=0.8)) == ["--shingle was 4 and is 3"]  # a threshold may change
+    assert begun.changed(scheme=MinHash(threshold=0.8)) == [
+        "--shingle was 4 and is 3",
+        "--threshold was 0.6 and is 0.8",
+    ]
     assert begun.changed(scheme=MinHash(shingle=4, key=bytes(16))) == ["the secret key was added"]
     assert begun.changed(scheme=Trials()) == ["--scheme was minhash and is trials"]
     listed = CommonShingles.fitted(["a b c d e"] * 3, MinHash(shingle=4).shingling, 0.5)

@@ -147,7 +147,7 @@ def changes(error: OtherTerms) -> list[Change]:
     ]
     found += _of_pages(before["reading"][_PAGES] or {}, now["reading"][_PAGES] or {})
     if before["recipe"] != now["recipe"]:
-        found += recorded_in(before).changes(recorded_in(now), in_recipe=True)
+        found += recorded_in(before).changes(recorded_in(now))
     one, other = (
         {**_state(terms), "ignore_common": terms["ignore_common"], **terms.get("pairs", {})} for terms in (before, now)
     )
