@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.decisions.evidence import SET_MEASURES, FeatureSets
+from neardup.decisions.evidence import SET_MEASURES, FeatureSets, count_shared
 from neardup.kernels import sets as kernels
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import Flags, Positions
@@ -48,9 +48,7 @@ class GivenMatches:
         if self._closeness is not None:
             kept = np.flatnonzero(holds & (matched[block.candidates] < 0))
             asking, candidates = block.pairs[kept], block.candidates[kept]
-            order = np.lexsort((candidates, -self._closeness(asking, candidates), asking))
-            firsts = order[np.diff(asking[order], prepend=-1) > 0]
-            matched[asking[firsts]] = candidates[firsts]
+            _match_closest(asking, candidates, self._closeness(asking, candidates), matched)
 
     def connect(self, block: Candidates, parents: Positions) -> None:
         """Join all matching pairs in a union-find forest."""
@@ -75,8 +73,8 @@ class ExactResemblance:
         closest: bool = False,
         engine: Engine = IN_TURN,
     ) -> None:
-        self._sets, self._rule, self._closest = sets, (thresholds, SET_MEASURES[measure]), closest
-        self._engine = engine
+        self._sets, self._thresholds, self._measure, self._closest = sets, thresholds, measure, closest
+        self._rule, self._engine = (thresholds, SET_MEASURES[measure]), engine
         self.compared = 0
         self.common: Positions = np.full(len(sets.positions), UNKNOWN, np.int64)
 
@@ -93,7 +91,17 @@ class ExactResemblance:
         self.compared += sum(self._engine.map(against_settled, parts))
         self.compared += measured(kernels.first_matches, first, len(matched), slice(0, len(block.asking)))
         if self._closest:
-            self.compared += sum(self._engine.map(partial(measured, kernels.closest_matches), parts))
+            self._name_closest(block, matched)
+
+    def _name_closest(self, block: Candidates, matched: Positions) -> None:
+        sets, pairs = self._sets, block.pairs
+        asked = (matched[pairs] >= 0) & (matched[block.candidates] < 0)
+        asking, candidates = (side[asked].astype(np.int64) for side in (pairs, block.candidates))
+        measures = sets.measured(self._measure, asking, candidates)
+        self.compared += len(asking)
+        holds = measures >= self._thresholds.of(asking, candidates, sets.smaller(asking, candidates))
+        named = _match_closest(asking[holds], candidates[holds], measures[holds], matched)
+        self.common[named] = count_shared(sets, named, matched[named])
 
     def connect(self, block: Candidates, parents: Positions) -> None:
         """Join all matching pairs."""
@@ -113,6 +121,14 @@ class ExactResemblance:
 
 
 Matcher = GivenMatches | ExactResemblance  # verifies the candidates of one block
+
+
+def _match_closest(asking: Any, candidates: Any, closeness: Any, matched: Positions) -> Any:
+    """Let each asking document of matching pairs match its closest candidate, of equal ones the best; return them."""
+    order = np.lexsort((candidates, -closeness, asking))
+    firsts = order[np.diff(asking[order], prepend=-1) > 0]
+    matched[asking[firsts]] = candidates[firsts]
+    return asking[firsts]
 
 
 def represented(parents: Positions) -> Positions:

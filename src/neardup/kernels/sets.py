@@ -324,40 +324,6 @@ def first_matches(asking, bounds, candidates, lowest, highest, sets, thresholds,
 
 
 @kernel
-def closest_matches(asking, bounds, candidates, sets, thresholds, measure, matched, common):
-    """Replace each asking set's match by its closest matching candidate that has no match itself.
-
-    Arrays and rule are as in ``first_matches``; ties go to the first candidate. Returns the number of comparisons.
-    """
-    values, starts, sizes = sets
-    compared = 0
-    table = table_for(sizes, asking)
-    for turn in range(asking.size):
-        document = asking[turn]
-        if matched[document] < 0:
-            continue
-        size = sizes[document]
-        keys, owners = part_for(table, size)
-        enter(values[starts[document] : starts[document] + size], keys, owners, turn)
-        most = np.int64(0)
-        of = np.int64(1)
-        for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
-            other = sizes[candidate]
-            least = required(document, candidate, min(size, other), thresholds)
-            if matched[candidate] >= 0 or not may_match(size, other, least, measure):
-                continue
-            compared += 1
-            shared = shared_enough(document, candidate, values, starts, sizes, keys, owners, turn, least, measure)
-            among = denominator(size, other, shared, measure)
-            if shared * of > most * among:
-                matched[document] = candidate
-                common[document] = shared
-                most = shared
-                of = among
-    return compared
-
-
-@kernel
 def first_given(asking, bounds, candidates, holds, matched):
     """As ``first_matches``, but ``holds[j]`` is whether ``candidates[j]`` matches."""
     for turn in range(asking.size):
