@@ -21,15 +21,15 @@ def test_other_texts_are_refused(text):
         moment_in(text)
 
 
-@pytest.mark.parametrize("text", ["2026-13-01", "2026-02-30", "2026-02-03T25:00:00Z"])
-def test_dates_that_do_not_exist_are_refused_as_such(text):
-    with pytest.raises(ParameterError, match="is not a date or time that exists"):
-        moment_in(text)
-
-
-@pytest.mark.parametrize("text", ["999999w", "999999999d", f"{10**20}h", "0001-01-01T00:00:00+01:00"])
-def test_times_before_the_year_1_are_refused_with_the_reason(text):
-    with pytest.raises(ParameterError, match="is before the year 1 or after the year 9999; use another"):
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2026-13-01", "2026-02-30", "2026-02-03T25:00:00Z"),
+        *("999999w", "999999999d", f"{10**20}h", "0001-01-01T00:00:00+01:00"),
+    ],
+)
+def test_times_that_do_not_exist_are_refused(text):
+    with pytest.raises(ParameterError, match="must be a time such as"):
         moment_in(text)
 
 
