@@ -244,23 +244,16 @@ def test_instead_of_a_damaged_manifest_the_second_one_is_used(tmp_path):
         assert state(tmp_path / f"new-{number}") == before
 
 
-def test_a_manifest_with_a_flipped_bit_is_used_if_it_makes_sense_and_there_is_no_other(tmp_path):
+def test_without_an_intact_manifest_nothing_is_rescued(tmp_path):
     folder = tmp_path / "seen"
     make(folder, number=40)
-    before, manifest = state(folder), folder / "manifest.json"
-    raw = manifest.read_bytes()
-    (folder / "manifest.copy").unlink()
-    manifest.write_bytes(raw.replace(b'"generation": ', b'"generation": 1'))
-    found = rescue(folder, tmp_path / "new")
-    assert [loss.where for loss in found.losses] == [str(manifest)]
-    assert state(tmp_path / "new") == before
-    manifest.write_bytes(raw[: len(raw) // 2])
-    with pytest.raises(StorageDamaged):
-        rescue(folder, tmp_path / "other")
-    assert not (tmp_path / "other").exists()
-    (folder / "manifest.copy").write_bytes(b"junk")
-    with pytest.raises(StorageDamaged, match=r"manifest\.json and manifest\.copy are both damaged"):
-        rescue(folder, tmp_path / "other")
+    manifest, second = folder / "manifest.json", folder / "manifest.copy"
+    manifest.write_bytes(manifest.read_bytes().replace(b'"generation": ', b'"generation": 1'))
+    for damaged in (b"junk", None):
+        second.unlink() if damaged is None else second.write_bytes(damaged)
+        with pytest.raises(StorageDamaged, match=r"manifest\.json and manifest\.copy are both damaged"):
+            rescue(folder, tmp_path / "other")
+        assert not (tmp_path / "other").exists()
 
 
 class Stopping(Disk):

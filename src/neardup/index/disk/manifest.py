@@ -121,8 +121,8 @@ class Manifest:
         return following
 
     @classmethod
-    def read(cls, disk: Disk, folder: Path, *, name: str = MANIFEST, sealed: bool = True) -> Self:
-        """Read the state of the index; unless it must be *sealed*, a damaged one, too, if it makes sense.
+    def read(cls, disk: Disk, folder: Path, *, name: str = MANIFEST) -> Self:
+        """Read the state of the index.
 
         Raises ``StorageRefused`` if there is no index, or it has another format or unknown flags, and
         ``StorageDamaged`` if the manifest was damaged, or only other files of an index are there.
@@ -138,7 +138,7 @@ class Manifest:
                 raise StorageDamaged(str(path), f"is missing, and so is {SECOND}; {RESTORE}", "no manifest") from None
             raise StorageRefused(str(folder), _what_is_missing(disk, folder), "not an index") from None
         content, line, seal = data.rpartition(b"\n")[0].partition(b"\n")
-        if sealed and (data != content + b"\n" + _seal(content) or not line or not seal):
+        if data != content + b"\n" + _seal(content) or not line or not seal:
             raise StorageDamaged(str(path), "is damaged (wrong checksum)")
         with understood(path):
             given = json.loads(content)

@@ -35,7 +35,7 @@ class Loss(NamedTuple):
 
 
 def manifest_of(disk: Disk, folder: Path) -> tuple[Manifest, list[Loss]]:
-    """Read the manifest, or the second one if it is damaged, or what it contains if that is damaged, too.
+    """Read the manifest, or the second one if it is damaged.
 
     Raises ``StorageRefused`` if there is no index, and ``StorageDamaged`` if no manifest can be used.
     """
@@ -44,13 +44,10 @@ def manifest_of(disk: Disk, folder: Path) -> tuple[Manifest, list[Loss]]:
     except StorageDamaged as error:
         damaged = error
     try:
-        manifest, instead = Manifest.read(disk, folder, name=SECOND), f"{SECOND} is used instead"
-    except StorageError:
-        try:
-            manifest, instead = Manifest.read(disk, folder, sealed=False), "what it contains is used"
-        except StorageDamaged as error:
-            raise StorageDamaged(str(folder), _BOTH_LOST, "no manifest") from error
-    return manifest, [Loss(damaged.where, f"{damaged.rule}; {instead}", None)]
+        manifest = Manifest.read(disk, folder, name=SECOND)
+    except StorageError as error:
+        raise StorageDamaged(str(folder), _BOTH_LOST, "no manifest") from error
+    return manifest, [Loss(damaged.where, f"{damaged.rule}; {SECOND} is used instead", None)]
 
 
 class Salvage:
