@@ -307,6 +307,17 @@ def test_parts_need_a_folder(tmp_path, sources, monkeypatch, options, message):
         dedup_files(sources, **options)
 
 
+def test_only_folders_are_divided_into_parts(tmp_path, sources):
+    marks = tmp_path / "marked.jsonl"
+    done = dedup_files(sources, tmp_path / "out", mark=marks, part_size=2000)
+    parts = sorted((tmp_path / "out").iterdir())
+    assert len(parts) > 1
+    kept = [json.loads(line)["text"] for part in parts for line in part.read_text().splitlines()]
+    marked = [json.loads(line) for line in marks.read_text().splitlines()]
+    assert kept == [row["text"] for row in marked if row["neardup_kept"]]
+    assert len(marked) == done.result.summary.documents
+
+
 def test_the_files_of_a_folder_may_have_another_format(tmp_path, sources):
     dedup_files(sources[:2], tmp_path / "out", work=tmp_path / "w", out_format="jsonl.gz")
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["part0.jsonl.gz", "part1.jsonl.gz"]

@@ -66,8 +66,8 @@ def outputs_of(
 
     The first *compared* inputs have none. A folder (see ``is_folder``) is made. Its files have the format *form*, such
     as ``jsonl.zst``, or that of the inputs; those of a report are Parquet unless *form* is JSON lines. Raises
-    ``ParameterError`` for one input that has two files in a folder, for parts of a file, and for marks of documents
-    without fields.
+    ``ParameterError`` for one input that has two files in a folder, for parts or a format without a folder, and for
+    marks of documents without fields.
     """
     require(
         form is None or kind(f"x.{form}") is not None, "out_format", form, f"must be one of {KNOWN}, without the dot"
@@ -76,20 +76,18 @@ def outputs_of(
     formats = {shards.kinds[source].format for source in everything}
     is_copy = formats == {FOLDER} and form is None  # of a folder of documents, which may have any name
     folders = {path for path in targets.values() if is_folder(path) or (is_copy and kind(path) is None)}
-    require(
-        form is None or not targets or bool(folders),
-        "out_format",
-        form,
-        "requires a folder as an output; a file has the format of its ending",
-    )
+    if targets and not folders:
+        require(form is None, "out_format", form, "requires a folder as an output; a file has the format of its ending")
+        require(
+            not part, "part_size", part, f"requires a folder as an output; {next(iter(targets.values()))} is a file"
+        )
     found: list[Output] = []
     for target, path in targets.items():
         is_report = target == REPORT
         own = "parquet" if is_report and not (form or "").startswith(("jsonl", "ndjson")) else form
         if target == "mark":
             check_marks(path, formats, form)
-        if part:
-            require(path in folders, "part_size", part, f"requires a folder as an output; {path} is a file")
+        if part and path in folders:
             if own is None and FOLDER in formats:
                 rule = "requires a format, because parts of a folder of documents are tables"
                 raise ParameterError("part_size", part, rule, "parts of texts")
