@@ -128,6 +128,12 @@ def test_a_table_without_a_header_is_explained(where):
     assert "first line" not in advice(FieldMissing("a.jsonl", "is missing", "field", "text", ("1", "")), DEDUP)
 
 
+@pytest.mark.parametrize("header", [("sep=", ""), ("sep=;",)])
+def test_a_line_for_excel_before_the_header_is_explained(header):
+    advised = advice(FieldMissing("a.csv", "is missing", "field", "text", header), DEDUP)
+    assert advised.endswith("; its first line is only for Excel; remove it, such as with: tail -n +2 FILE > NEW")
+
+
 def test_an_index_with_too_few_keys_names_the_settings():
     error = StorageRefused("seen", "has keys for a distance of 3, not for 4", "too few keys")
     assert "lower recall, or leave out the threshold, the distance and needed; or make another" in advice(

@@ -197,7 +197,7 @@ _NEXT: Mapping[str, dict[str, str]] = {  # by the situation, and the code of an 
         " pandoc -t plain FILE.docx -o FILE.txt",
         "encoding in a table": "decode these values in the program that writes the table, and store them as strings",
         "too large": "--max-bytes raises the cap",
-        "type": 'write a text as one string, such as {"text": "..."}; join the items of a list first',
+        "type": 'write such a value as one string, such as {"text": "..."}; join the items of a list first',
         "torn quotes": "if quotation marks are plain text there, use --quoting none",
         "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
     },
@@ -467,7 +467,7 @@ def _about_field(error: FieldMissing, arguments: argparse.Namespace) -> str:
     given = {"url": "url", **_FIELDS.get(arguments.verb, {}), **vars(arguments)}
     if error.field in _OF_REPORTS.get(arguments.verb, ()) and error.field != given.get("text"):
         return "this must be a report that `neardup dedup --report` has written"
-    if len(error.existing) == 1 and (way_out := _about_separator(error.existing[0])):
+    if way_out := _about_separator(error.existing):
         return way_out
     for name, words in _NAMED_FIELDS.items():
         if error.field == given.get(name):
@@ -512,8 +512,13 @@ def _about_header(error: FieldMissing, arguments: argparse.Namespace) -> str:
     return "; if the first line is a record, add a line with the names of the fields before it"
 
 
-def _about_separator(header: str) -> str:
+def _about_separator(names: Sequence[str]) -> str:
     """Return how a header can be read that is one field; an empty string if nothing in it separates fields."""
+    header = names[0] if names else ""
+    if header.startswith("sep="):
+        return "its first line is only for Excel; remove it, such as with: tail -n +2 FILE > NEW"
+    if len(names) > 1:
+        return ""
     for character, other in (("\t", "tsv"), (",", "csv")):
         if character in header:
             separators = "tabs" if other == "tsv" else "commas"
