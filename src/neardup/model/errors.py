@@ -288,7 +288,7 @@ class QueryTimeout(NeardupError, TimeoutError):
         self.seconds = seconds
 
     def __str__(self) -> str:
-        return f"the search was stopped after {self.seconds} seconds; use fewer or rarer words, or allow more time"
+        return f"the search was stopped after {self.seconds:g} seconds; use fewer or rarer words, or allow more time"
 
 
 class ExtraMissing(NeardupError, ImportError):

@@ -23,7 +23,7 @@ def test_what_a_run_missed_is_printed_and_drawn(neardup, pages, tmp_path):
     assert json.loads((tmp_path / "a.json").read_text())["missed"][0]["text"] in TEXTS
     (tmp_path / "cut.parquet").write_bytes((tmp_path / "why.parquet").read_bytes()[:-9])
     shown = neardup("audit", pages, "--of", "cut.parquet", code=1).err
-    assert shown.endswith("; name a complete report, or repeat the run with --report\n")
+    assert shown.endswith("; or repeat the run and then the audit\n")
 
 
 def test_a_list_that_a_report_does_not_record_is_named_with_common(neardup, pages):
@@ -142,7 +142,7 @@ def test_a_kept_work_folder_is_named_and_its_inputs_must_be_unchanged(neardup, p
     with pages.open("a") as file:
         file.write("\n")
     shown = neardup("audit", pages, "--of", "a work", code=1).err
-    assert "restore the changed input with its modification time, or repeat the run and then the audit" in shown
+    assert "restore it, with its modification time, as an audit reads what the run has read; or repeat" in shown
 
 
 @pytest.mark.parametrize("options", [["--text", "body"], ["--strict"], ["--max-bytes", "1G"], ["--quoting", "none"]])

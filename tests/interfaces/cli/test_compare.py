@@ -121,9 +121,12 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["a.txt", "gone.txt"], "gone.txt: there is no such file; --strings takes both arguments as texts"),
+        (
+            ["a.txt", "gone.txt"],
+            "gone.txt: there is no such file; compare reads files of this machine; --strings takes both",
+        ),
         (["x" * 10_000, "a.txt"], "--strings takes both arguments as texts"),
-        (["http://a.example/", "a.txt"], "no such file; URLs are not read here; download the page first"),
+        (["http://a.example/", "a.txt"], "no such file; compare reads files of this machine"),
         (["a.txt", "."], "it is a folder"),
         (["-", "-"], "only one of the two"),
         (["a.txt", "b.txt", "--html", "page.txt"], "must end in .html or .htm"),

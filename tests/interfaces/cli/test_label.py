@@ -96,7 +96,7 @@ def test_texts_that_were_left_out(label):
     with LabelFile("out.jsonl") as file:
         file.append(LabelledPair(a="d1", b="d2", label="same", resemblance=0.5, text_a=TEXTS[1]))
     failed = label("s\n", "--like", "out.jsonl", "--out", "second.jsonl", code=1)
-    assert "out.jsonl: no text of 'd2'" in failed.err
+    assert "no text of 'd2'; the documents are needed, too" in failed.err
     shown = label("s\n", "in.jsonl", "--like", "out.jsonl", "--out", "second.jsonl")
     assert "2x8" in shown.out or "8x0" in shown.out
     assert labels("second.jsonl") == ["same"]
@@ -140,7 +140,7 @@ def test_rejected_records_are_reported(label, tmp_path):
         (
             ["one.jsonl", "--out", "out.jsonl"],
             1,
-            "one.jsonl: no pairs to label; at least two documents with words are needed",
+            "no pairs to label; at least two documents with words are needed",
         ),
         (["compare", "in.jsonl"], 2, "needs two files"),
         (["compare", "gone.jsonl", "empty.jsonl"], 2, "there is no such file"),

@@ -256,7 +256,7 @@ def test_a_table_in_a_folder_that_the_user_may_not_write_is_not_built(neardup, s
     (tmp_path / "seen").chmod(0o555)
     shown = neardup("reindex", "seen", code=1).err
     (tmp_path / "seen").chmod(0o755)
-    assert "cannot be opened: its folder is not writable; change its permissions, or run this as another" in shown
+    assert "cannot be opened: its folder is not writable; change its permissions, name another path" in shown
 
 
 @pytest.mark.parametrize("query", ["", " ", "\t\n"])

@@ -565,7 +565,7 @@ def test_an_extraction_can_be_stored(folder):
                 "templates.arrow",
             ],
             2,
-            "use --text-view with the view of these templates",
+            "use the --text-view of these templates",
         ),
     ],
 )
@@ -1096,7 +1096,7 @@ def test_templates_of_another_view_are_refused_with_a_way_out(crawl, tmp_path, n
     ):
         shown = " ".join(neardup(*way, "--templates", templates, code=2).err.split())
         assert rule in shown
-        assert "use --text-view with the view of these templates, or leave out --templates to use those of the" in shown
+        assert "use the --text-view of these templates, or of the state or index" in shown
     neardup("dedup", archive, "--dry-run", "--templates", templates, "--text-view", "visible")
 
 

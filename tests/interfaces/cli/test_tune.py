@@ -45,7 +45,7 @@ def test_texts_come_from_the_documents(neardup, labels, tmp_path):
         "".join(json.dumps({**row, "text_a": None, "text_b": None}) + "\n" for row in bare)
     )
     assert (
-        "bare.jsonl: no text of 'a0'; add the file of the documents: neardup tune bare.jsonl INPUT"
+        "no text of 'a0'; add the file of the documents: neardup tune LABELS INPUT"
         in neardup("tune", "bare.jsonl", code=1).err
     )
     (tmp_path / "others.jsonl").write_text('{"id": "other", "text": "a b c"}\n')
@@ -74,7 +74,7 @@ def test_a_file_that_has_no_labels_is_explained(neardup, labels):
 
 def test_a_file_without_labels_is_explained(neardup, tmp_path):
     (tmp_path / "empty.jsonl").touch()
-    assert "empty.jsonl: there are no labels; neardup label" in neardup("tune", "empty.jsonl", code=1).err
+    assert "there are no labels; neardup label" in neardup("tune", "empty.jsonl", code=1).err
 
 
 def test_labels_of_one_kind_are_not_enough(neardup, labels):
