@@ -7,8 +7,7 @@ It requires Scrapy 2.19 or newer: ``pip install 'neardup[scrapy]'``.
 """
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -61,16 +60,6 @@ _READ: Final = {  # how Scrapy reads settings that may be strings, such as those
     "texts": ("getbool", "must be True or False"),
     "signatures": ("getbool", "must be True or False"),
     "fields": ("getdict", "must map names to kinds"),
-}
-_SETTINGS: Final = {  # by the parameters of the library that they become
-    "durability": "NEARDUP_DURABILITY",
-    "fields": "NEARDUP_FIELDS",
-    "key": "NEARDUP_KEY_FILE",
-    "scheme": "NEARDUP_SCHEME",
-    "signatures": "NEARDUP_SIGNATURES",
-    "templates": "NEARDUP_TEMPLATES",
-    "token": "NEARDUP_TOKEN",
-    "url": "NEARDUP_INDEX",
 }
 _TOKEN: Final = "NEARDUP_TOKEN"  # noqa: S105 - the name of a variable
 _DIGEST_BYTES: Final = 16
@@ -204,8 +193,7 @@ class Crawl:
     def of(cls, crawler: Crawler) -> "Crawl":
         """Return the state of a crawler, which both parts share."""
         if crawler not in _crawls:
-            with _named_settings():
-                _crawls[crawler] = cls(crawler)
+            _crawls[crawler] = cls(crawler)
         return _crawls[crawler]
 
     def text_of(self, url: str, page: str | bytes) -> tuple[str, dict[str, int]]:
@@ -348,17 +336,6 @@ class _UnfinishedCrawls:
         if self._file is not None:
             with atomic(self._file) as stream:
                 stream.write(f"{self.first} {unwritten}\n".encode())
-
-
-@contextmanager
-def _named_settings() -> Iterator[None]:
-    """Name the setting instead of the parameter of the library in a ``ParameterError``."""
-    try:
-        yield
-    except ParameterError as error:
-        if error.name not in _SETTINGS:
-            raise
-        raise ParameterError(_SETTINGS[error.name], error.value, error.rule, error.code) from error
 
 
 def _store(file: Path, requested: set[bytes], delivered: set[bytes]) -> None:

@@ -16,8 +16,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
-from itertools import chain, takewhile
-from pathlib import Path
+from itertools import chain
 from shutil import get_terminal_size
 from textwrap import wrap
 from types import ModuleType
@@ -30,7 +29,6 @@ from neardup.interfaces.cli.scheme_options import SCHEME, add_scheme_options, se
 from neardup.interfaces.cli.terminal import STDOUT, complain
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.wording.numbers import any_of
 from neardup.model.errors import (
     EngineFailed,
     ExtraMissing,
@@ -57,16 +55,7 @@ _GROUPS = {  # of verbs, which are modules of this package
 _VERBS = tuple(chain.from_iterable(_GROUPS.values()))
 _COLUMN = 17  # where the purposes of verbs begin
 _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
-_REQUIRED = "the following arguments are required: "
-_TAKEN = "{0} is taken for an option, as it begins with -; write ./{0}"
-_DASH = "an argument that begins with - is taken for an option; write -- before it"
 _NO_OPTION = "; if it is not an option, write -- before it"
-_BEHIND = "; write the options of a verb after it"
-_PLAINER = {"expected one argument": "needs a value", "ignored explicit argument": "takes no value; leave out"}
-_NO_LIST = (
-    "first write the list of common shingles: neardup dedup INPUT --dry-run --ignore-common S --common FILE.npz; then"
-    " use --common FILE.npz"
-)
 _INTERRUPTED = "interrupted; no unfinished output is left"
 _KERNELS = "neardup.kernels.machine_code"  # slow to load, and not the reason of an error before it is
 
@@ -146,19 +135,6 @@ def _failure(error: Exception) -> NeardupError | None:
 class _Parser(argparse.ArgumentParser):
     """A parser that accepts only full names of options, and escapes control characters in errors."""
 
-    _given: Sequence[str] = ()
-
-    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse arguments, which errors may be about."""
-        self._given = args or ()
-        return super().parse_known_args(args, namespace)
-
-    def print_help(self, file: Any = None) -> None:
-        """Print the help if it was asked for: Python 3.13 reads -harbour as -h and an unknown option."""
-        if not {"-h", "--help"}.intersection(self._given):
-            self.error(_DASH)
-        super().print_help(file)
-
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print a message; end with an error if standard output cannot be written, which argparse would ignore."""
         if file is None or file is not sys.stdout:
@@ -173,57 +149,18 @@ class _Parser(argparse.ArgumentParser):
             sys.exit(_abandon_stdout())
 
     def error(self, message: str) -> NoReturn:
-        file = next((one for one in self._given if one.startswith("-") and Path(one).is_file()), None)
-        if message.startswith(_REQUIRED):
-            if file is None and (unknown := self._unknown()):
-                self.refuse(unknown)
-            names = message.removeprefix(_REQUIRED).split(", ")
-            message = self._of_missing(names) if file is None else _TAKEN.format(file)
-        if message.startswith("argument -h/--help: "):  # such as a search for -harbour
-            message = _DASH
-        for words, plainer in _PLAINER.items():
-            message = message.replace(words, plainer)
         shown = printable(message.removeprefix("argument "))
         link = " See" if shown.endswith("?") else "; see"
         self.exit(2, f"neardup: {shown}{link} `{self.prog} --help`\n")
-
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse a word that is not among the known ones, and suggest one; all verbs are too many to list."""
-        known = action.choices
-        if known is None or value in known:
-            return
-        proposal = _proposal(value.lower(), [*known])
-        if action.metavar == "VERB":
-            self.error(f"unknown verb {value!r}{proposal}")
-        choices = ", ".join(map(repr, known))
-        option = action if action.option_strings else None
-        raise argparse.ArgumentError(option, f"invalid choice: {value!r} (choose from {choices}){proposal}")
-
-    def _unknown(self) -> list[str]:
-        """Return the given options that the parser does not have; ``argparse`` reports missing arguments first."""
-        options = takewhile("--".__ne__, self._given)
-        names = (one.partition("=")[0] for one in options if one.startswith("-") and " " not in one)
-        return [name for name in names if name not in {"-", *self._option_string_actions} and not name[1].isdigit()]
-
-    def _of_missing(self, names: Sequence[str]) -> str:
-        choices = {action.dest: f" ({any_of([*action.choices])})" for action in self._actions if action.choices}
-        shown = [f"{name}{choices.get(name, '')}" for name in names]
-        return f"{' and '.join(shown)} {'is' if len(names) == 1 else 'are'} needed"
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
         """End with an error for unknown arguments that suggests the option that was probably meant."""
         name = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
         if name is None:
             self.error(f"unexpected arguments: {' '.join(unknown)}")
-        if name in self._option_string_actions:  # argparse reads nothing after "--" as an option
-            self.error(f"{name} is after `--`, which ends the options; write it before")
         options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
         wanted = name.lstrip("-").replace("_", "-").lower()
-        otherwise = _BEHIND if self._subparsers else "" if name.startswith("--") else _NO_OPTION
-        way_out = _proposal(wanted, options, "--") or otherwise
-        if wanted == "ignore-common" and "common" in options:
-            way_out = f"; {_NO_LIST}"
-        self.error(f"unknown option {name}{way_out}")
+        self.error(f"unknown option {name}{_proposal(wanted, options, '--') or _NO_OPTION}")
 
     def set_settings(self, settings: Mapping[str, object]) -> None:
         """Make *settings* the defaults of the options with these names; the verb has no use for the others."""
@@ -267,6 +204,8 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     named = arguments[:1] if {*arguments[:1]} & {*_VERBS} else ()
     parser, verbs = _parsers(named or _VERBS)
     if not named:
+        if arguments and not arguments[0].startswith("-"):
+            parser.error(f"unknown verb {arguments[0]!r}{_proposal(arguments[0].lower(), _VERBS)}")
         parser.parse_known_args(arguments)  # this ends with help or an error, or finds a verb after unknown options
         parser.refuse(arguments)
     _describe(_verb(named[0]), verbs[named[0]])
