@@ -626,12 +626,6 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
     )
 
 
-def test_a_file_that_begins_with_a_hyphen_is_found_by_its_path(run, tmp_path):
-    (tmp_path / "-in.jsonl").write_text('{"text": "one two three"}\n')
-    assert "-in.jsonl is taken for an option, as it begins with -; write ./-in.jsonl" in run("-in.jsonl", code=2).err
-    assert run("./-in.jsonl", "--dry-run").out.startswith("1  document\n")
-
-
 def test_inputs_may_be_before_between_and_behind_options(run, tmp_path):
     for name in ("a.jsonl", "b.jsonl", "-c.jsonl"):
         (tmp_path / name).write_text(json.dumps({"text": name}) + "\n")

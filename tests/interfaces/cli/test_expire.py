@@ -52,7 +52,7 @@ def test_the_summary_is_short(neardup, seen):
         ([], "--before"),
         (["--before", "yesterday"], "--before yesterday: the value must be a time such as 2026-01-31"),
         (["--before", "2999-01-01"], "--before 2999-01-01 is in the future, so everything would be removed; it is"),
-        (["--before", "-5d"], "--before: needs a value"),
+        (["--before", "-5d"], "--before: expected one argument"),
         (["--before", "2026-02-30"], "--before 2026-02-30: the value must be a time such as 2026-01-31"),
         (["--before", "0d"], "--before 0d is now, so everything would be removed; to do that, write a time: 2"),
         (["--before", "2999-01-01", "--by", "first_seen"], "is in the future"),

@@ -320,7 +320,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
         ),
         (["pages.jsonl", "--to", "seen", "--url", "url", "--id", "key"], "--id key cannot be used with --url"),
         (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: the value must be another field than the text"),
-        (["pages.jsonl"], "neardup: --to is needed; see"),
+        (["pages.jsonl"], "neardup: the following arguments are required: --to; see"),
     ],
 )
 def test_wrong_usage_is_told_and_nothing_made(neardup, pages, options, complaint):

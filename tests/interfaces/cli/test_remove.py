@@ -97,7 +97,7 @@ def test_what_are_no_ids_is_told_and_nothing_removed(neardup, seen, tmp_path):
     (tmp_path / "gone").write_bytes(b"first\n\xff\n")
     assert "gone:2: it is not valid UTF-8" in neardup("remove", "seen", "--ids", "gone", code=1).err
     assert "there is no such file" in neardup("remove", "seen", "--ids", "none", code=2).err
-    assert "neardup: --ids is needed;" in neardup("remove", "seen", code=2).err
+    assert "neardup: the following arguments are required: --ids;" in neardup("remove", "seen", code=2).err
     assert len(ids(seen)) == 4
 
 

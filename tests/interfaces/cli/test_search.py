@@ -207,7 +207,7 @@ def test_json_has_everything(neardup, seen):
         (["--seconds", "0"], "--seconds 0: the value must be more than 0"),
         (["--collapse", "most"], "invalid choice"),
         (["--representative", "first"], "invalid choice"),
-        (["-harbour"], "an argument that begins with - is taken for an option; write -- before it"),
+        (["-sea"], "unknown option -sea; if it is not an option, write -- before it"),
     ],
 )
 def test_wrong_options(neardup, seen, options, said):

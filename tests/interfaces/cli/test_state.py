@@ -201,4 +201,4 @@ def test_a_folder_that_the_user_may_not_enter_is_named(neardup, crawls):
 
 
 def test_an_unknown_action_is_refused(neardup, crawls):
-    assert neardup("state", "purge", "crawls", code=2).err.startswith("neardup: invalid choice: 'purge' (choose from")
+    assert neardup("state", "purge", "crawls", code=2).err.startswith("neardup: action: invalid choice: 'purge'")

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
-from itertools import chain
+from itertools import chain, takewhile
 from shutil import get_terminal_size
 from textwrap import wrap
 from types import ModuleType
@@ -55,7 +55,7 @@ _GROUPS = {  # of verbs, which are modules of this package
 _VERBS = tuple(chain.from_iterable(_GROUPS.values()))
 _COLUMN = 17  # where the purposes of verbs begin
 _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
-_NO_OPTION = "; if it is not an option, write -- before it"
+_REQUIRED = "the following arguments are required: "
 _INTERRUPTED = "interrupted; no unfinished output is left"
 _KERNELS = "neardup.kernels.machine_code"  # slow to load, and not the reason of an error before it is
 
@@ -135,6 +135,13 @@ def _failure(error: Exception) -> NeardupError | None:
 class _Parser(argparse.ArgumentParser):
     """A parser that accepts only full names of options, and escapes control characters in errors."""
 
+    _given: Sequence[str] = ()
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments, which errors may be about."""
+        self._given = args or ()
+        return super().parse_known_args(args, namespace)
+
     def _print_message(self, message: str, file: Any = None) -> None:
         """Print a message; end with an error if standard output cannot be written, which argparse would ignore."""
         if file is None or file is not sys.stdout:
@@ -149,6 +156,12 @@ class _Parser(argparse.ArgumentParser):
             sys.exit(_abandon_stdout())
 
     def error(self, message: str) -> NoReturn:
+        options = takewhile("--".__ne__, self._given)
+        names = [one.partition("=")[0] for one in options if one.startswith("-") and not one[1:2].isdigit()]
+        unknown = [name for name in names if name not in {"-", *self._option_string_actions}]
+        if unknown and message.startswith(_REQUIRED):  # which argparse reports first
+            self._given = ()
+            self.refuse(unknown)
         shown = printable(message.removeprefix("argument "))
         link = " See" if shown.endswith("?") else "; see"
         self.exit(2, f"neardup: {shown}{link} `{self.prog} --help`\n")
@@ -160,7 +173,8 @@ class _Parser(argparse.ArgumentParser):
             self.error(f"unexpected arguments: {' '.join(unknown)}")
         options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
         wanted = name.lstrip("-").replace("_", "-").lower()
-        self.error(f"unknown option {name}{_proposal(wanted, options, '--') or _NO_OPTION}")
+        otherwise = "" if name.startswith("--") else "; if it is not an option, write -- before it"
+        self.error(f"unknown option {name}{_proposal(wanted, options, '--') or otherwise}")
 
     def set_settings(self, settings: Mapping[str, object]) -> None:
         """Make *settings* the defaults of the options with these names; the verb has no use for the others."""
