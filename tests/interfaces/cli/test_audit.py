@@ -138,7 +138,7 @@ def test_a_work_folder_has_recorded_the_options(neardup, pages, tmp_path):
 
 def test_a_kept_work_folder_is_named_and_its_inputs_must_be_unchanged(neardup, pages):
     shown = neardup("dedup", pages, "--dry-run", "--work", "a work", "--keep-work").out
-    assert "the work folder 'a work' is kept: audit it with `neardup audit INPUT ... --of 'a work'`; delete it" in shown
+    assert "the work folder 'a work' is kept" in shown
     with pages.open("a") as file:
         file.write("\n")
     shown = neardup("audit", pages, "--of", "a work", code=1).err
@@ -182,7 +182,7 @@ def test_verbs_that_compare_texts_refuse_a_scheme_of_fields_before_they_read(nea
     assert rule in neardup("audit", "in.jsonl", "--scheme", "checksum", "--fields", "name", code=2).err
     ways = ("--scheme", "checksum", "--fields", "name", "--work", "work", "--keep-work")
     shown = neardup("dedup", "in.jsonl", "--out", "kept.jsonl", *ways).out
-    assert "the work folder work is kept: delete it with `rm -r work`" in shown
+    assert "the work folder work is kept" in shown
     for verb in ("pairs", "label"):
         assert rule in neardup(verb, "in.jsonl", "--scheme", "checksum", "--out", "out.jsonl", code=2).err
 

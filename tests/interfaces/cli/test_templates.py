@@ -14,6 +14,7 @@ from invented_sites import Site, article, edited
 
 from neardup import Index, SimHash, audit_files, dedup_files
 from neardup.engines import journal
+from neardup.engines.journal import read_header
 from neardup.errors import DataError, ParameterError
 from neardup.interfaces.cli import main
 from neardup.model.errors import RunChanged, RunComplete, StorageBusy, StorageDamaged
@@ -22,7 +23,6 @@ from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.spilled import files as spilled_files
 from neardup.pipeline.spilled import run as stages
 from neardup.pipeline.spilled.state import State
-from neardup.pipeline.spilled.workers import is_complete
 from neardup.text.extraction import Extraction
 from neardup.text.host_templates import HostTemplates
 
@@ -331,7 +331,7 @@ def test_nothing_is_learned_unasked_from_other_inputs(crawl, tmp_path, decided):
 def test_what_was_learned_unasked_is_shown_and_may_be_left_out(crawl, tmp_path, neardup):
     bare = ("dedup", crawl / "crawl.warc.gz", "--dry-run")
     found = neardup(*bare)
-    assert "templates of 2 hosts learned, whose lines do not count; keep them with --templates FILE" in found.out
+    assert "templates of 2 hosts learned, whose lines do not count" in found.out
     assert json.loads(neardup(*bare, "--json").out)["hosts_with_templates"] == 2
     assert "templates" not in neardup(*bare, "--no-templates").out
     assert json.loads(neardup(*bare, "--no-templates", "--json").out)["hosts_with_templates"] is None
@@ -457,7 +457,7 @@ def test_one_host_of_a_state_is_learned_again_in_a_file_outside(crawl, tmp_path,
 def test_an_index_that_was_made_without_templates_is_told_apart(crawl, tmp_path, neardup):
     (tmp_path / "text.jsonl").write_text('{"text": "one text"}\n')
     neardup("index", "text.jsonl", "--to", "seen")
-    words = "the pages were read without templates, because the index was created without"
+    words = "the pages were read without templates"
     archive = crawl / "crawl.warc.gz"
     assert words in neardup("index", archive, "--to", "seen").out
     for place, options in (("seen", ["--no-templates"]), ("new", []), ("new", []), ("plain", ["--no-templates"])):
@@ -578,7 +578,7 @@ def test_wrong_use_is_explained(capsys, arguments, code, message):
 
 
 def test_a_missing_action_is_named(neardup):
-    assert "action (learn, relearn or show) is needed; see" in neardup("templates", code=2).err
+    assert "the following arguments are required: action; see" in neardup("templates", code=2).err
 
 
 def test_a_record_that_cannot_be_read_is_reported(folder, tmp_path, capsys):
@@ -612,7 +612,6 @@ def test_what_was_learned_is_shown(crawl, part, capsys, monkeypatch, verb):
     assert run(*verb, crawl / "crawl.warc.gz", "--templates", "t.arrow", "--learn-templates") == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "templates of 1 new host added to t.arrow; 1 host already had templates" in shown
-    assert "a host needs 20 pages that are not near duplicates of each other" in shown
 
 
 def test_why_nothing_was_learned_is_shown(part, capsys):
@@ -745,7 +744,7 @@ def test_a_kept_run_that_learned_stays_complete_if_other_templates_are_refused(c
     dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "t.arrow", keep_work=True, **ways)
     with pytest.raises(RunChanged, match="templates of hosts"):
         dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "other.arrow", **ways)
-    assert is_complete(part / "work")
+    assert read_header(part / "work").finished
 
 
 @pytest.mark.parametrize("extraction", [{"view": "x", "templates": None}, {"view": "main", "templates": "%%%"}])
@@ -1112,8 +1111,8 @@ def test_a_service_without_the_templates_of_its_index_is_refused(crawl, tmp_path
 @pytest.mark.parametrize(
     ("options", "way_out"),
     [
-        (("--against", "seen"), "as those of the state or index were; begin a new one to use templates"),
-        (("--html", "html", "table"), "name the field of the URL with --url"),
+        (("--against", "seen"), "and a state or index that was begun with templates"),
+        (("--html", "html", "table"), "templates need the URLs of pages (--html with --url)"),
     ],
 )
 def test_pages_read_without_templates_are_reported_with_a_way_out(tmp_path, neardup, monkeypatch, options, way_out):

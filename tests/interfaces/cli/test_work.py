@@ -6,14 +6,12 @@ from neardup.interfaces.cli import main
 def test_a_worker_without_a_run_reports_at_once_what_it_waits_for(tmp_path, capsys):
     assert main(["work", str(tmp_path / "w"), "--idle", "0.01"]) == 0
     shown = capsys.readouterr()
-    assert f"{tmp_path / 'w'} does not exist yet; waiting 0.01 s for dedup --work (--idle)" in shown.err
-    assert shown.out == (
-        f"0 tasks done; {tmp_path / 'w'} does not exist: the run was complete, and its folder removed; or it has not"
-        " begun; or this path is wrong.\n"
-    )
+    assert f"there is no run in {tmp_path / 'w'}: it has not begun" in shown.err
+    assert "; waiting 0.01 s for dedup --work (--idle)" in shown.err
+    assert f"0 tasks done; there is no run in {tmp_path / 'w'}: it has not begun" in shown.out
     (tmp_path / "w").mkdir()
     assert main(["work", str(tmp_path / "w"), "--idle", "0.01"]) == 0
-    assert f"0 tasks done; {tmp_path / 'w'} has no run: name the folder of dedup --work" in capsys.readouterr().out
+    assert f"0 tasks done; there is no run in {tmp_path / 'w'}: " in capsys.readouterr().out
 
 
 def test_a_folder_with_other_files_is_refused_at_once(tmp_path, capsys):
@@ -49,4 +47,6 @@ def test_a_complete_run_that_kept_its_folder_is_named(tmp_path, capsys):
     assert main(["dedup", str(tmp_path / "in.jsonl"), "--out", out, "--work", work, "--keep-work"]) == 0
     capsys.readouterr()
     assert main(["work", work, "--idle", "0.1"]) == 0
-    assert capsys.readouterr().out == f"0 tasks done; the run in {work} is complete.\n"
+    assert capsys.readouterr().out == (
+        "0 tasks done; the run has ended; the exit code of dedup shows whether the answer is complete.\n"
+    )

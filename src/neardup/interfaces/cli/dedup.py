@@ -133,7 +133,11 @@ def run(arguments: argparse.Namespace) -> int:
         hosts = None if done.templates is None else len(done.templates)
         learned = options.learned_line(arguments, hosts, done.hosts_learned)
         created = [f"state {given['state']} created: there were no earlier documents"] if begins else []
-        terminal.show_lines([*learned, *created, *_without_templates(given, done), *_kept_folder(given, done)])
+        bare = [options.NO_TEMPLATES] * (done.documents.without_templates and not given["no_templates"])
+        kept = (
+            [f"the work folder {shlex.quote(given['work'])} is kept"] if given["keep_work"] and "work" in given else []
+        )
+        terminal.show_lines([*learned, *created, *bare, *kept])
     return 1 if done.rejected else 0
 
 
@@ -179,32 +183,6 @@ def _in_pieces(arguments: argparse.Namespace) -> bool:
     rule = "cannot be used with --state, which adds the documents; replace --state by --against, or leave out --dry-run"
     require("state" not in given or not given["dry_run"], "dry_run", None, rule)
     return runs_in_pieces(arguments)
-
-
-def _without_templates(given: dict[str, Any], done: "FilesResult") -> list[str]:
-    """Return why pages were read without templates, and what to do, unless it was requested."""
-    if not done.documents.without_templates or given["no_templates"]:
-        return []
-    why = "the pages were read without templates"
-    if not {"state", "against"}.isdisjoint(given):
-        return [f"{why}, as those of the state or index were; begin a new one to use templates"]
-    if "html" in given and "url" not in given:
-        return [f"{why}; to learn the templates of their hosts, name the field of the URL with --url"]
-    if "html" in given:
-        return [f"{why}; to learn templates, save the inputs to files, and add --templates FILE --learn-templates"]
-    return []
-
-
-def _kept_folder(given: dict[str, Any], done: "FilesResult") -> list[str]:
-    """Return a line about the work folder if it was kept; runs that compare fields are not audited."""
-    if not given["keep_work"] or "work" not in given:
-        return []
-    from neardup.schemes.registry import named
-
-    folder = shlex.quote(given["work"])
-    audited = named(done.result.summary.scheme).same_content is None
-    audit = f"audit it with `neardup audit INPUT ... --of {folder}`; " if audited else ""
-    return [f"the work folder {folder} is kept: {audit}delete it with `rm -r {folder}`"]
 
 
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:

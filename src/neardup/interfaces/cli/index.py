@@ -39,11 +39,6 @@ USAGE = f"""
 {options.INDEX_MEMORY}
 """
 EXAMPLE = "Example: neardup index pages.jsonl --to seen --url url"
-_LACKING = (
-    "the pages were read without templates, because the index was created without templates: the menus and notices that"
-    " pages of a host share are compared, too; create a new index to use templates, or add --no-templates to hide this"
-    " note"
-)
 INTERRUPTED = "interrupted; documents admitted so far, if any, are in the index; run the same command again to continue"
 
 
@@ -82,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     code = _summarise(arguments, added, _rows_of(added), seconds)
     if not arguments.json:
         terminal.show_lines(options.learned_line(arguments, added.hosts_with_templates, added.hosts_learned))
-        terminal.show_lines([_LACKING] * added.lacks_templates)
+        terminal.show_lines([options.NO_TEMPLATES] * added.lacks_templates)
     return code
 
 

@@ -65,6 +65,11 @@ PLAIN: Final = """
 --no-templates: read web pages without templates. By default, the templates of hosts are first learned from web
   archives, and from tables with --html and --url, except with --templates, or if an input is a URL or standard input
 """
+NO_TEMPLATES: Final = (
+    "the pages were read without templates, so the menus and notices that pages of a host share are compared, too;"
+    " templates need the URLs of pages (--html with --url), and a state or index that was begun with templates;"
+    " --no-templates hides this note"
+)
 _READING: Final = f"""
 [reading]
 --text FIELD=text: the field that holds the text, such as body.content
@@ -189,19 +194,12 @@ def extraction_if_given(arguments: argparse.Namespace) -> "Extraction | None":
 
 def learned_line(arguments: argparse.Namespace, hosts: int | None, learned: int) -> list[str]:
     """Return a line about the templates of *hosts* that a run used, if it *learned* some or was to learn some."""
-    given = vars(arguments)
     if hosts is None or not (learned or arguments.learn_templates):
         return []
-    from neardup.pipeline.crawl.templates import LEAST
-
     known = f"; {counted(hosts - learned, 'host')} already had templates" if hosts > learned else ""
     if arguments.learn_templates:
-        rule = f"a host needs {LEAST} pages that are not near duplicates of each other"
-        added = f"templates of {counted(learned, 'new host')}" if learned else "no templates"
-        return [f"{added} added to {arguments.templates}{known}; {rule}"]
-    found = f"templates of {counted(learned, 'host')} learned, whose lines do not count{known}"
-    place = next((kind for option, kind in (("state", "state"), ("to", "index")) if option in given), None)
-    return [f"{found}; {f'the {place} keeps them' if place else 'keep them with --templates FILE --learn-templates'}"]
+        return [f"templates of {counted(learned, 'new host')} added to {arguments.templates}{known}"]
+    return [f"templates of {counted(learned, 'host')} learned, whose lines do not count{known}"]
 
 
 def addresses_of(arguments: argparse.Namespace) -> "Addresses | None":

@@ -1,7 +1,6 @@
 """Do tasks of a running `dedup --work DIR`, from another process or machine."""
 
 import argparse
-from pathlib import Path
 
 from neardup.interfaces.cli.options import key_of
 from neardup.interfaces.cli.terminal import complain
@@ -18,18 +17,9 @@ folder DIR: the work folder of the run (dedup --work DIR)
 """
 
 _ENDED = {
-    "finished": "the run has ended: it is complete, or was restarted, or its folder was moved or removed; the exit code"
-    " of dedup shows whether the answer is complete",
-    "complete": "the run in {folder} is complete",
+    "finished": "the run has ended; the exit code of dedup shows whether the answer is complete",
     "stopped": "the process that started the run has ended; repeat its command to continue the run",
-    "absent": "{folder} has no run: name the folder of dedup --work, or begin the run",
-    "no folder": "{folder} does not exist: the run was complete, and its folder removed; or it has not begun; or this"
-    " path is wrong",
-}
-_WAITING = {
-    "absent": "there is no run in {folder} yet",
-    "no folder": "{folder} does not exist yet",
-    "stopped": "the run in {folder} was interrupted",
+    "absent": "there is no run in {folder}: it has not begun, its folder was removed at its end, or this path is wrong",
 }
 
 
@@ -37,19 +27,14 @@ def run(arguments: argparse.Namespace) -> int:
     """Do tasks until the run ends; return 1 if it ended before it was complete."""
     require(arguments.idle >= 0, "idle", arguments.idle, "must be at least 0")
     say_if_cold()
-    from neardup.pipeline.spilled.workers import is_complete, work_on
-
-    def situation(end: str) -> str:
-        if end == "finished" and is_complete(arguments.folder):
-            return "complete"
-        return "no folder" if end == "absent" and not Path(arguments.folder).exists() else end
+    from neardup.pipeline.spilled.workers import work_on
 
     def waiting(why: str) -> None:
         until = f"waiting {arguments.idle:g} s for dedup --work (--idle)"
-        complain(f"{_WAITING[situation(why)].format(folder=arguments.folder)}; {until}")
+        complain(f"{_ENDED[why].format(folder=arguments.folder)}; {until}")
 
     done = work_on(
         arguments.folder, key=key_of(arguments), idle=arguments.idle, threads=arguments.threads, waiting=waiting
     )
-    print(f"{counted(done.tasks, 'task')} done; {_ENDED[situation(done.ended)].format(folder=arguments.folder)}.")
+    print(f"{counted(done.tasks, 'task')} done; {_ENDED[done.ended].format(folder=arguments.folder)}.")
     return 1 if done.ended == "stopped" else 0

@@ -80,12 +80,6 @@ def work_on(
     return work(folder, function_of, kinds=KINDS, idle=idle, threads=threads, waiting=waiting)
 
 
-def is_complete(folder: str | os.PathLike[str]) -> bool:
-    """Return whether a work folder is that of a complete run that kept it."""
-    header = read_header(Path(folder))
-    return header is not None and header.finished
-
-
 @contextmanager
 def tasks_of(folder: str, token: str, scheme: Scheme, stage: str) -> Iterator[Callable[[int], object]]:
     """Yield a function that does a task of a stage, for a process of an executor; *token* names the run.
