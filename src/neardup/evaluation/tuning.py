@@ -140,10 +140,8 @@ class Tuning(AsDict):
     rule, by samples of the labels; those in the table of rules are higher, as the same labels compare the rules.
     Those of the default need no correction, as no label has chosen it. *reaches* is whether they reach the goal,
     and *certain* whether their interval does. *needed* is about how many labels would narrow the interval of F1, or
-    of what the goal is about, to 0.02 on each side. *effective* is how many labels of equal weight show as much
-    (Kish 1965), without those whose answers are practically known. *thresholds*, *precision*, *recall* and *f1* are
-    the curve of the first rule, by all labels. *expected_same* is the share of all pairs that are the same by the
-    weights of the labels.
+    of what the goal is about, to 0.02 on each side. *thresholds*, *precision*, *recall* and *f1* are the curve of the
+    first rule, by all labels. *expected_same* is the share of all pairs that are the same by the weights of the labels.
     """
 
     goal: str
@@ -156,7 +154,6 @@ class Tuning(AsDict):
     certain: bool
     default: TunedRule
     needed: int
-    effective: int
     thresholds: tuple[float, ...]
     precision: tuple[float, ...]
     recall: tuple[float, ...]
@@ -198,12 +195,6 @@ class Labels:
     def times(self, factors: npt.NDArray[Any]) -> "Labels":
         """Return them with other weights; *factors* may have a row for each of several samples."""
         return Labels(self.same, self.weights * factors, self.groups, self.doubted)
-
-    @property
-    def effective(self) -> int:
-        """The number of groups in doubt with equal weights that show as much."""
-        doubted = self.doubted.astype(np.float64)
-        return round(float(self.weights @ doubted) / (self.typical(doubted) or 1.0))
 
     def typical(self, parts: Values) -> float:
         """Return the mean weight of groups, each weighed by its weight, if *parts* of pairs count; 0 without any."""
@@ -395,7 +386,6 @@ def tuned(rules: Sequence[ScoredRule], labels: Labels, goal: str, *, unsure: int
         certain=wanted.value is None or about.low >= wanted.value - _ROUNDING,
         default=default,
         needed=max(len(labels.same), ceil(len(labels.same) * (about.width / NARROW) ** 2)),
-        effective=labels.effective,
         thresholds=tuple(GRID.tolist()),
         precision=tuple(curve.precision.tolist()),
         recall=tuple(curve.recall.tolist()),

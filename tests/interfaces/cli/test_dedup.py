@@ -1116,7 +1116,7 @@ def test_wrong_arguments_are_named(tmp_path, name):
         (["--memory", "256"], "--memory 256: the value must be at least 64M; units are K, M, G, KiB, MiB and GiB"),
         (["--for-index"], "--for-index can only be used with --state DIR"),
         (["--revisits"], "--revisits cannot be used with --dry-run, which writes no --out"),
-        (["--ignore-common", "0.1", "--short", "3"], "--short 3 needs --short-threshold T: "),
+        (["--ignore-common", "0.1", "--short", "3"], "--short-threshold is missing: short requires it"),
         (["--common", "absent.npz"], "`neardup dedup --ignore-common S --common FILE` writes such a file"),
     ],
 )

@@ -102,13 +102,6 @@ def test_texts_that_were_left_out(label):
     assert labels("second.jsonl") == ["same"]
 
 
-def test_labels_of_other_documents_are_reported(label):
-    with LabelFile("out.jsonl") as file:
-        file.append(LabelledPair(a="x", b="y", label="same", text_a="one", text_b="two"))
-    shown = label("", "in.jsonl", "--out", "out.jsonl")
-    assert "out.jsonl has 1 label for pairs that are not in these inputs" in shown.err
-
-
 def test_rejected_records_are_reported(label, tmp_path):
     with (tmp_path / "in.jsonl").open("a") as file:
         file.write("\n{broken\n")

@@ -224,7 +224,7 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--fingerprints", "20M", "--memory", "0"], "--memory 0: the value must be more than 0 bytes"),
         (["--memory", "1GB"], "--memory requires --fingerprints"),
         (["--measure"], "--measure requires --fingerprints"),
-        (["--hashes", "14"], "--hashes 14 needs a scheme; add --scheme trials"),
+        (["--hashes", "14"], "--hashes 14 requires a scheme: trials"),
         (["--threshold", "0.8"], "--threshold 0.8 requires a recall, a number of documents, or a scheme: minhash"),
         (["--recall", "0.8"], "--recall 0.8 requires a threshold, such as 0.8"),
         (
@@ -240,7 +240,7 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
             ["--scheme", "simhash", "--threshold", "0.8"],
             "--scheme simhash: its parameters are distance, bits, blocks; a threshold",
         ),
-        (["--apart", "0.5", "--documents", "5"], "--apart 0.5 requires --recall"),
+        (["--apart", "0.5", "--documents", "5"], "--apart 0.5 requires a threshold and a recall"),
         (["--background", "0.1"], "--background 0.1 requires a recall or a number of documents"),
         (["--documents", "0"], "--documents 0: the value must be an integer from 1"),
         (

@@ -19,7 +19,6 @@ TUNING = Tuning(
     certain=True,
     default=RULE,
     needed=50,
-    effective=40,
     thresholds=tuple(GRID.tolist()),
     precision=CURVE,
     recall=CURVE,

@@ -19,7 +19,6 @@ TUNING = Tuning(
     certain=True,
     default=replace(RULE, threshold=0.6),
     needed=312,
-    effective=40,
     thresholds=(0.1, 0.5),
     precision=(0.5, 1.0),
     recall=(1.0, 0.5),
@@ -60,9 +59,6 @@ def test_an_interval_that_is_too_wide_is_reported_with_what_to_do():
     wide = replace(SHARES, f1=Estimated(value=0.95, low=0.38, high=0.98))
     lines = tuning_lines(replace(TUNING, expected=wide))
     assert lines[-1] == "the interval of F1 is too wide to be of use: label at least 200 pairs in all"
-    lines = tuning_lines(replace(TUNING, expected=wide, effective=6))
-    labels = "the labels in doubt show only as much as 6 labels of equal weight"
-    assert lines[-1] == f"some labels represent many pairs: {labels}"
     assert tuning_lines(replace(TUNING, expected=wide, goal="recall>=0.9"))[-1].startswith("about 312 labels")
 
 

@@ -141,11 +141,10 @@ def test_texts_that_were_left_out_come_from_the_documents(path, monkeypatch):
     assert len(known) == 2
 
 
-def test_labels_of_other_documents_are_counted(pool, path):
+def test_labels_of_other_documents_keep_their_weights(pool, path):
     with LabelFile(path) as file:
         file.append(LabelledPair(a="x", b="y", label="same", weight=3.0, text_a="one", text_b="two"))
     with Labelling(pool, path, wanted=3) as labelling:
-        assert labelling.foreign == 1
         label(labelling)
     assert read_labels(path)[0].weight == 3.0
 

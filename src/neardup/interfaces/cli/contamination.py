@@ -1,11 +1,9 @@
 """Find which items of test sets are in a training set."""
 
 import argparse
-import os
 
 from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
 from neardup.interfaces.cli.terminal import (
-    complain,
     note_quoted_lines,
     progress_bars,
     resolve_outputs,
@@ -13,7 +11,7 @@ from neardup.interfaces.cli.terminal import (
 )
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.rows import Row, quoted_rows, total, without_text
-from neardup.model.errors import counted, require
+from neardup.model.errors import require
 
 EXAMPLE = "Example: neardup contamination train/*.parquet --against tests.jsonl --items items.parquet"
 USAGE = f"""
@@ -45,8 +43,6 @@ def run(arguments: argparse.Namespace) -> int:
     check_separate(outputs)
     for name, path in outputs.items():
         check_table(path, [*arguments.inputs, *arguments.against], force=arguments.force, name=name)
-    if not arguments.json:
-        _note_common_files(arguments)
     say_if_cold()
     from neardup.pipeline.partners.contamination import contamination_in_files
 
@@ -85,15 +81,3 @@ def run(arguments: argparse.Namespace) -> int:
         total(len(found.documents), "training document", " with these items"),
     ]
     return summarise(arguments, {**record, "to_drop": len(found.documents)}, rows, rejected=found.rejected)
-
-
-def _note_common_files(arguments: argparse.Namespace) -> None:
-    """Print which files are both training documents and tests."""
-    from neardup.sources.patterns import expand
-
-    tests = {os.path.realpath(path) for path in expand(arguments.against)}
-    both = [path for path in expand(arguments.inputs) if os.path.realpath(path) in tests]
-    if both:
-        more = f" and {counted(len(both) - 1, 'more file')} are inputs"
-        named, whose = (f"{both[0]}{more}", "all their") if both[1:] else (f"{both[0]} is an input", "all its")
-        complain(f"{named} and in --against, so {whose} items are reported as contaminated")

@@ -84,9 +84,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     wanted = given.get("labels", None if "like" in given else _LABELS)
     with Labelling(source, arguments.out, wanted=len(source) if wanted is None else wanted) as labelling:
-        if labelling.foreign:
-            words = "for pairs that are not in these inputs; they are kept"
-            terminal.complain(f"{arguments.out} has {counted(labelling.foreign, 'label')} {words}")
         if arguments.serve:
             from neardup.interfaces.http.labelling import serve
 

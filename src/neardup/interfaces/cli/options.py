@@ -4,7 +4,6 @@ import argparse
 import json
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from neardup.interfaces.cli.amounts import size_words
@@ -234,10 +233,6 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     learn = given.get("learn_templates", False)
     rule = "needs --templates FILE, to which the templates are added"
     require(not learn or "templates" in given, "learn_templates", None, rule)
-    if learn and Path(given["templates"]).is_dir():
-        ways = "leave out both options, or name a .arrow file; the templates of a state or an index grow without them"
-        rule = f"is a folder, and --learn-templates adds to a file; {ways}"
-        raise ParameterError("templates", given["templates"], rule)
     if "" in given.get("glob", ()):
         raise InputRefused("--glob", "the pattern is empty")
     reading = chosen(arguments, "text id format quoting glob html url strict max_bytes")

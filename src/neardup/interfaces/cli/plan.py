@@ -64,7 +64,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Plan, draw, print."""
     from neardup.evaluation.plans import plan
-    from neardup.schemes.registry import kinds
 
     given = vars(arguments)
     if "fingerprints" in given:
@@ -74,12 +73,6 @@ def run(arguments: argparse.Namespace) -> int:
     resolve_outputs(arguments, "svg")
     path = given.get("svg")
     require(path is not None or not arguments.force, "force", None, "requires --svg")
-    if "recall" not in given:
-        refuse(given, ("apart", "false_rate"), "requires --recall")
-        if not {"scheme", "documents"} & given.keys():
-            for name in _numbers():
-                able = " or ".join(kind.name for kind in kinds() if name in kind.plan_numbers)
-                refuse(given, [name], f"needs a scheme; add --scheme {able}")
     named = (*_numbers(), *_SHARES, "documents", "scheme")
     made = plan(**{name: given[name] for name in named if name in given})
     if path is not None:

@@ -128,11 +128,6 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
 
     apply_preset(arguments)
     given = _of_scheme(arguments)
-    alone = {"short", "short_threshold"} & given.keys()
-    if len(alone) == 1:
-        other = "--short-threshold T" if "short" in alone else "--short N"
-        rule = f"needs {other}: --short-threshold is the threshold of pairs with a document of fewer than N shingles"
-        raise ParameterError(min(alone), given[min(alone)], rule)
     scheme = scheme_name(given)
     for name, owners in _owners().items():
         if name in given and scheme not in owners:
@@ -154,12 +149,10 @@ def apply_preset(arguments: argparse.Namespace) -> None:
     from neardup.schemes.registry import default
 
     usual = default().name
-    if "measure" in given:
-        other = option_of("measure", given["measure"], arguments)
-        raise ParameterError("preset", name, f"cannot be used with {other}")
-    if given.get("scheme", usual) != usual:
-        other = option_of("scheme", given["scheme"], arguments)
-        raise ParameterError("preset", name, f"cannot be used with {other}, only with {usual}")
+    if "measure" in given or given.get("scheme", usual) != usual:
+        other = "measure" if "measure" in given else "scheme"
+        rule = f"cannot be used with {option_of(other, given[other], arguments)}, only with {usual}"
+        raise ParameterError("preset", name, rule)
     wanted = dict(PRESETS[name].settings)
     share = PRESETS[name].ignore_common
     if share is not None and arguments.verb == "dedup" and not ("common" in given and Path(given["common"]).exists()):

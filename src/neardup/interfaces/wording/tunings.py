@@ -51,9 +51,6 @@ def tuning_lines(tuning: "Tuning") -> list[str]:
     if interval.width > WIDE:
         number = ceil(tuning.labels * (interval.width / WIDE) ** 2)
         lines.append(f"the interval of {part} is too wide to be of use: label at least {number:,} pairs in all")
-        if tuning.effective < tuning.labels / 2:
-            few = f"{counted(tuning.effective, 'label')} of equal weight"
-            lines.append(f"some labels represent many pairs: the labels in doubt show only as much as {few}")
     elif tuning.needed > tuning.labels:
         lines.append(f"about {tuning.needed:,} labels would narrow the interval of {part} to 2 % on each side")
     return lines

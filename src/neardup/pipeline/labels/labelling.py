@@ -46,10 +46,6 @@ class LabelledPairs:
         given = answers if some is None else some
         return [replace(one, weight=self._weights.get(one.pair, one.weight)) for one in given]
 
-    def foreign(self, answers: Sequence[LabelledPair]) -> int:
-        """Count the answers about pairs that the other person has not labelled."""
-        return len({one.pair for one in answers} - self._pairs.keys())
-
     def text(self, name: str) -> str | None:
         """Return the text of the document with this id; ``None`` if it is unknown."""
         return self._texts.get(name)
@@ -78,7 +74,6 @@ class Labelling(AbstractContextManager["Labelling"]):
         self._source = source
         self._file = LabelFile(path)
         self._answers = [*by_pair("path", self._file.answers).values()]
-        self.foreign = source.foreign(self._answers)
         self._at = len(self._answers)
         self._next = self._drawn()
 

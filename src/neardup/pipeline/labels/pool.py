@@ -95,12 +95,6 @@ class PairPool:
                 weights[pair] = weights.get(pair, 0.0) + band.pairs * int(band.degrees[number]) / total
         return [replace(one, weight=weights.get(one.pair, one.weight)) for one in (answers if some is None else some)]
 
-    def foreign(self, answers: Sequence[LabelledPair]) -> int:
-        """Count the answers about pairs that were not drawn from this pool."""
-        labelled = {one.pair for one in answers}
-        own = {self._names(band, number) for band in self._bands for number in range(self._drawn(band, labelled))}
-        return len(labelled - own)
-
     def text(self, name: str) -> str | None:
         """Return the text of the document with this id; ``None`` if there is no such document."""
         place = pc.index(self._documents.ids, name).as_py()
