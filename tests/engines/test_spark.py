@@ -4,14 +4,13 @@ import signal
 import subprocess
 import sys
 import time
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
 import pytest
 
-from neardup.engines.spark import SparkExecutors, query_of
+from neardup.engines.spark import SparkExecutors
 from neardup.model.errors import DataError, EngineFailed, ExtraMissing, ParameterError, StorageRefused
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,19 +112,9 @@ def test_a_stopped_session_is_named(spark, monkeypatch):
         SparkExecutors(spark)
 
 
-def test_queries_are_whole_and_the_same_in_other_threads_and_sessions(spark):
-    def frame(session, last):
-        return session.range(9).where(f"id IN ({', '.join(map(str, range(40)))}, {last}) AND id <> 1")
-
-    with ThreadPoolExecutor(1) as pool:
-        found = pool.submit(query_of, frame(spark, 50)).result()
-    assert query_of(frame(spark.newSession(), 50)) == found == query_of(frame(spark, 50))
-    assert query_of(frame(spark, 51)) != found
-
-
 def test_without_java_a_session_cannot_start(spark, tmp_path):
     script = """if True:
-        from neardup.engines.spark import SparkExecutors, query_of
+        from neardup.engines.spark import SparkExecutors
         from neardup.model.errors import EngineFailed
         try:
             SparkExecutors()

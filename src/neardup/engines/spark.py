@@ -10,7 +10,6 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from threading import Lock
 from typing import Any, Final
 
 import pyarrow as pa
@@ -25,10 +24,6 @@ _LOOK: Final = 1.0  # seconds
 _RAISED: Final = re.compile(r"^[\w.]*(?:Error|Exception|Refused|Interrupt)\b.*$", re.MULTILINE)
 _CALL: Final = "An error occurred while calling "  # the first line of an error of Java does not name it
 _NO_JAVA: Final = "JAVA_GATEWAY_EXITED"
-_SHOWN_FIELDS: Final = "spark.sql.debug.maxToStringFields"
-_SETTING: Final = Lock()
-_OPTIMIZED: Final = "\n== Optimized Logical Plan ==\n"  # as it is executed, which depends on the session
-_NUMBERS: Final = re.compile(r"(?<=[^\s(\[,])(?:#\d+|@[0-9a-f]+)|(?<=CTERelation(?:Def|Ref) )\d+|_pyspark_[0-9a-f]{32}")
 
 
 class SparkExecutors:
@@ -128,23 +123,6 @@ def _seeing(path: str) -> Iterator[Any]:
             raise StorageRefused(path, "it is not here")
 
     yield look
-
-
-def query_of(frame: Any) -> str:
-    """Return the query of a DataFrame as text; what Spark numbers, such as columns, is numbered in order of appearance.
-
-    Its own numbers are others in each session. Values that look like them are numbered, too.
-    """
-    session = frame.sparkSession
-    with _SETTING:
-        before = session.conf.get(_SHOWN_FIELDS)
-        session.conf.set(_SHOWN_FIELDS, str(2**31 - 1))  # by default, only the first 25 columns and values are shown
-        try:
-            plans = session.sql("EXPLAIN EXTENDED SELECT * FROM {frame}", frame=frame).first()[0]
-        finally:
-            session.conf.set(_SHOWN_FIELDS, before)
-    numbers: dict[str, int] = {}
-    return _NUMBERS.sub(lambda found: f"#{numbers.setdefault(found[0], len(numbers))}", plans.partition(_OPTIMIZED)[0])
 
 
 @contextmanager

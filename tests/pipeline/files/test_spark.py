@@ -174,12 +174,12 @@ def test_a_frame_goes_on_after_the_driver_is_lost(tmp_path, frame, records, monk
     neardup.spark.dedup(frame, **call, restart=True)
 
 
-def test_an_interrupted_run_is_not_that_of_another_query(tmp_path, frame, monkeypatch):
+def test_an_interrupted_run_is_not_that_of_another_call(tmp_path, frame, monkeypatch):
     call = {"order": ["number"], "work": tmp_path / "w"}
     some, others = frame.where("number < 30"), frame.where("number >= 30")
     interrupted(monkeypatch, "rank", lambda: neardup.spark.dedup(some, **call))
     for other, options in ((others, {}), (some, {"keep": "max:score"})):
-        with pytest.raises(StorageRefused, match="of another query, columns, order, rows or files; repeat that call"):
+        with pytest.raises(StorageRefused, match="of other rows, columns or order; repeat that call"):
             neardup.spark.dedup(other, **call, **options)
     assert neardup.spark.dedup(some, **call).decisions.count() == 30
 
@@ -210,7 +210,7 @@ def of_a_file(spark, tmp_path, turn):
 @pytest.mark.parametrize("of", [of_many_values, of_many_columns, of_another_side, of_other_rows, of_a_file])
 def test_an_interrupted_run_is_not_that_of_other_rows(spark, tmp_path, monkeypatch, of):
     interrupted(monkeypatch, "rank", lambda: neardup.spark.dedup(of(spark, tmp_path, 0), work=tmp_path / "w"))
-    with pytest.raises(StorageRefused, match="interrupted run of another query"):
+    with pytest.raises(StorageRefused, match="interrupted run of other rows"):
         neardup.spark.dedup(of(spark, tmp_path, 1), work=tmp_path / "w")
 
 

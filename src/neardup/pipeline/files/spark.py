@@ -9,15 +9,14 @@ import re
 import secrets
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote, urlsplit
 
 from neardup.engines.files import locked, naming
 from neardup.engines.journal import is_interrupted
-from neardup.engines.spark import SparkExecutors, naming_errors, query_of
+from neardup.engines.spark import SparkExecutors, naming_errors
 from neardup.model.errors import OutputRefused, ParameterError, StorageRefused, reason, require, require_sequence
 from neardup.model.policy import Policy
 from neardup.pipeline.corpus.documents import needs_text
@@ -39,7 +38,6 @@ _TEMPORARY: Final = ".neardup-"  # the beginning of the names of files that a ki
 _LOCK: Final = f"{_TEMPORARY}lock"
 _OF_POLICY: Final = ("verify", "gather", "representative")
 _OWN: Final = ("report", "executors", "force")  # parameters of ``dedup_files`` that are set here
-_IN_MEMORY: Final = re.compile(r"\b(LocalRelation|LogicalRDD|ExternalRDD)\b")  # in a query: rows that no file has
 _WILDCARDS: Final = re.compile(r"([]*?{}[\\])")
 _SECOND: Final = "timestampadd(SECOND, unix_seconds({0}), TIMESTAMP_NTZ'1970-01-01 00:00:00')"  # in UTC
 _TIME: Final = (
@@ -106,8 +104,8 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     then by the others, so that every run has the same order. ``position`` counts in this order, which ``keep="first"``
     and ties depend on. The executors must see the folder at the same path as this process.
 
-    If the run is interrupted, the same call continues it; rows that were stored are not read again, except to compare
-    those that the program has made. With *restart*, it begins again. At the end, only the decisions are left in the
+    If the run is interrupted, the same call continues it, once the rows were compared with those that were stored. With
+    *restart*, it begins again. At the end, only the decisions are left in the
     folder. Everything else is as in ``dedup_files``, but for *report*. Raises ``OutputRefused`` if the folder has the
     decisions of a finished run, ``ParameterError`` for a missing column and for a *state* with exact verification,
     whose later runs read the inputs again, ``EngineFailed`` if Spark fails, ``StorageBusy`` if another call uses the
@@ -201,7 +199,7 @@ def _stored(  # noqa: PLR0913 - what is stored, and where
 ) -> list[str]:
     """Let Spark write the columns of a DataFrame in one order, unless an interrupted run has them; return the files.
 
-    Raises ``StorageRefused`` if that run is of another DataFrame.
+    Raises ``StorageRefused`` if that run has other rows.
     """
     names = [*map(_quoted, columns)]
     types = [field.dataType.typeName() for field in frame.select(*names).schema]
@@ -210,8 +208,7 @@ def _stored(  # noqa: PLR0913 - what is stored, and where
         if types[place] == "timestamp":  # which Spark would write in a type of the past
             time = _TIME if columns[place] == identifier else "unix_micros({0})"
             values[place] = f"{time.format(name)} AS {name}"
-    query = query_of(frame)
-    prefix = _STORED + digest([values, types, order, sorted(map(_version, frame.inputFiles())), query])
+    prefix = _STORED + digest([values, types, order])
     if restart or not is_interrupted(folder / _RUN):
         _remove_stored(folder)
         target = folder / f"{prefix}-{secrets.token_hex(8)}"  # to which no executor of a killed call still writes
@@ -221,23 +218,12 @@ def _stored(  # noqa: PLR0913 - what is stored, and where
             (target / _COMPLETE).touch()
     else:
         target = next((path.parent for path in folder.glob(f"{prefix}-*/{_COMPLETE}")), folder)
-        known = target != folder
-        if known and _IN_MEMORY.search(query):
-            known = _total(frame.selectExpr(*values), names) == _total(_read(frame.sparkSession, target), names)
-        if not known:
-            before = "it has an interrupted run of another query, columns, order, rows or files"
+        stored = None if target == folder else _total(_read(frame.sparkSession, target), names)
+        if stored is None or stored != _total(frame.selectExpr(*values), names):
+            before = "it has an interrupted run of other rows, columns or order"
             raise StorageRefused(str(folder), f"{before}; repeat that call, or begin again with restart=True")
     parts = sorted(target.glob("part-*.parquet"), key=lambda path: int(path.name.split("-")[1]))
     return [*map(str, parts)]
-
-
-def _version(address: str) -> list[Any]:
-    """Return the address of a file and, if it is one of this machine, its size and when it was changed."""
-    if address.startswith("file:"):
-        with suppress(OSError):
-            about = Path(unquote(urlsplit(address).path)).stat()
-            return [address, about.st_size, about.st_mtime_ns]
-    return [address]
 
 
 def _total(frame: Any, names: Sequence[str]) -> Any:
