@@ -110,7 +110,7 @@ def test_progress_is_reported_while_tasks_end(folder, monkeypatch):
     assert seen == [0, 1, 2, 3, 3]
 
 
-@pytest.mark.parametrize("damage", ["missing", "longer", "record", "name", "no folder"])
+@pytest.mark.parametrize("damage", ["missing", "longer", "record", "value", "digest", "no folder"])
 def test_a_task_whose_files_are_not_intact_is_done_again(folder, damage):
     with Journal.open(folder, TERMS) as journal:
         journal.run("sign", 3, Work(journal), map=map)
@@ -121,8 +121,12 @@ def test_a_task_whose_files_are_not_intact_is_done_again(folder, damage):
             path.write_bytes(b"too long")
         elif damage == "record":
             journal.path("done", "sign-1.json").write_bytes(b'{"squ')
-        elif damage == "name":
-            journal.path("done", "sign-1.json").write_bytes(b'{"files": {"a\\u0000": 1}}')
+        elif damage in {"value", "digest"}:
+            record = journal.path("done", "sign-1.json")
+            known = record.read_bytes()
+            changes = {"value": (b'"square": 1', b'"square": 2'), "digest": (b'"digest": "', b'"digest": "0')}
+            record.write_bytes(known.replace(*changes[damage]))
+            assert record.read_bytes() != known
         else:
             for file in path.parent.iterdir():
                 file.unlink()
@@ -410,9 +414,9 @@ def test_links_to_files_outside_are_never_followed_to_write_or_remove_there(fold
 def test_the_token_of_a_run_is_not_a_path(folder):
     Journal.open(folder, TERMS).close()
     path = folder / "terms.json"
-    terms = json.loads(path.read_bytes())
+    terms = json.loads(path.read_bytes())["values"]
     for token in ("x/../..", "x/../../outside", "..", "", "0123456789ABCDEF", f"{terms['token']}\n"):
-        path.write_text(json.dumps(terms | {"token": token}))
+        path.write_bytes(module._encoded(terms | {"token": token}))
         with pytest.raises(StorageDamaged, match=r"terms\.json: it is damaged"):
             read_header(folder)
 

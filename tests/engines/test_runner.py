@@ -325,7 +325,7 @@ def process():
 
 def workers_of(folder):
     """Give the processes that have recorded a task."""
-    return {json.loads(path.read_bytes())["process"] for path in folder.glob("run-*/done/sign-*.json")}
+    return {json.loads(path.read_bytes())["values"]["process"] for path in folder.glob("run-*/done/sign-*.json")}
 
 
 @pytest.mark.parametrize(("workers", "coordinator_dies"), [(2, True), (4, False)])

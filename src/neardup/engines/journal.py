@@ -6,8 +6,9 @@ import re
 import secrets
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final, Self
 
@@ -37,8 +38,6 @@ _LOOK: Final = 1.0  # seconds between reports of what other processes have done
 
 Task = Callable[[int], dict[str, Any]]
 Progress = Callable[[str, int, int], None]
-Kinds = Mapping[str, Any]  # types for ``msgspec.convert`` of the records of stages, by the first part of their names
-ANY_KIND: Final[Kinds] = {}
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -75,12 +74,11 @@ class WorkFolder:
     """The files of a run, for all processes that share its tasks.
 
     All are in a subfolder named by the run's token, so that nothing that processes of an earlier run still write can
-    be mistaken for this one's. A record without the fields of its stage does not count.
+    be mistaken for this one's. Terms and records have a digest; what was changed since it was written does not count.
     """
 
-    def __init__(self, folder: Path, header: Header, kinds: Kinds = ANY_KIND) -> None:
+    def __init__(self, folder: Path, header: Header) -> None:
         self.folder, self.terms, self.token, self._header = folder, header.terms, header.token, header
-        self._kinds = kinds
         self._home = folder / f"run-{header.token}"
         self._done = self._home / "done"
         with naming(self._home):
@@ -113,13 +111,13 @@ class WorkFolder:
         with naming(self._home, doing="read"):
             try:
                 return bool(self.sizes(*files) == files)
-            except (FileNotFoundError, NotADirectoryError, ValueError):  # the last for a name with NUL
+            except (FileNotFoundError, NotADirectoryError):
                 return False
 
     def records(self, stage: str, tasks: Iterable[int] | None = None) -> list[dict[str, Any]]:
         """Return the records of these tasks of a stage, or of all that are done, in the order of the tasks.
 
-        Raises ``StorageDamaged`` for one without the fields of its stage.
+        Raises ``StorageDamaged`` for one that was changed.
         """
         numbers = self.done(stage) if tasks is None else tasks
         with naming(self._done, doing="read"):
@@ -161,15 +159,12 @@ class WorkFolder:
         return self._done / f"{stage}-{task}.json"
 
     def _read(self, stage: str, task: int) -> dict[str, Any]:
-        """Return the record of a task; ``StorageDamaged`` if the file is not one of its stage."""
+        """Return the record of a task; ``StorageDamaged`` if it was changed."""
         path = self._record(stage, task)
         try:
-            record = json.loads(path.read_bytes())
-            msgspec.convert(record, self._kinds.get(stage.partition("-")[0], Any))
-        except (ValueError, RecursionError, msgspec.ValidationError) as error:
+            record: dict[str, Any] = _decoded(path.read_bytes())
+        except ValueError as error:
             raise StorageDamaged(str(path), _NO_RECORD) from error
-        if not isinstance(record, dict) or not isinstance(record.get("files", {}), dict):
-            raise StorageDamaged(str(path), _NO_RECORD)
         return record
 
     def stage(self) -> Stage | None:
@@ -198,7 +193,6 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
         *,
         restart: bool = False,
         lease: float = LEASE,
-        kinds: Kinds = ANY_KIND,
     ) -> Self:
         """Make a work folder, or continue the run of these *terms* (plain values) in it.
 
@@ -211,7 +205,7 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
         ``StorageDamaged`` if the terms of its run are damaged, unless it is removed; and ``StorageFailed`` if the
         system refuses.
         """
-        wanted: dict[str, Any] = json.loads(_encoded(terms))
+        wanted: dict[str, Any] = json.loads(json.dumps(terms))
         with naming(folder):
             with suppress(FileExistsError, FileNotFoundError, NotADirectoryError):
                 folder.mkdir()
@@ -234,17 +228,17 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
                 _write(folder, header)  # from here on, workers find the run
                 _remove_runs(folder, except_for=f"run-{token}")
                 (folder / _COMPLETE).unlink(missing_ok=True)
-                return cls(folder, header, lock, kept, kinds)
+                return cls(folder, header, lock, kept)
             except BaseException:
                 os.close(lock)
                 raise
 
-    def __init__(self, folder: Path, header: Header, lock: int, kept: Header | None, kinds: Kinds) -> None:
+    def __init__(self, folder: Path, header: Header, lock: int, kept: Header | None) -> None:
         """Coordinate a run; *kept* is the complete run that kept the folder for it.
 
         The run is ``continued`` if another process has coordinated it before.
         """
-        super().__init__(folder, header, kinds)
+        super().__init__(folder, header)
         self._lock: int | None = lock
         self.kept = kept
         try:
@@ -388,12 +382,12 @@ def is_interrupted(folder: Path) -> bool:
 
 
 @contextmanager
-def reserved(folder: Path, header: Header, kinds: Kinds = ANY_KIND) -> Iterator[WorkFolder]:
+def reserved(folder: Path, header: Header) -> Iterator[WorkFolder]:
     """Yield the work folder of a run, and keep processes from continuing it; raises ``StorageBusy`` if one does."""
     with ExitStack() as stack:
         with naming(folder):
             stack.callback(os.close, locked(folder / _LOCK))
-        run = WorkFolder(folder, header, kinds)
+        run = WorkFolder(folder, header)
         stack.callback(run.claims.leave)
         yield run
 
@@ -406,10 +400,10 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
     """
     with naming(folder, doing="read"):
         try:
-            return msgspec.convert(json.loads((folder / name).read_bytes()), Header)
+            return msgspec.convert(_decoded((folder / name).read_bytes()), Header)
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except (ValueError, RecursionError, msgspec.ValidationError):
+        except (ValueError, msgspec.ValidationError):
             if any(folder.glob("run-*")):
                 rule = "it is damaged, and its run cannot be continued; remove the work folder, and run again"
                 raise StorageDamaged(str(folder / name), rule) from None
@@ -418,8 +412,23 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
 
 
 def _encoded(values: Any) -> bytes:
-    """Return plain values as JSON; unlike that of ``msgspec``, it can have paths that are not valid UTF-8."""
-    return json.dumps(values).encode()
+    """Return plain values as JSON with a digest; unlike that of ``msgspec``, it can have paths that are not UTF-8."""
+    return _with_digest(json.dumps(values).encode())
+
+
+def _with_digest(content: bytes) -> bytes:
+    return b'{"digest": "%b", "values": %b}' % (blake2b(content, digest_size=8).hexdigest().encode(), content)
+
+
+def _decoded(encoded: bytes) -> Any:
+    """Return the values that ``_encoded`` encoded; ``ValueError`` if their digest is another one."""
+    content = encoded[_PREFIX:-1]
+    if _with_digest(content) != encoded:
+        raise ValueError("it was changed since it was written")
+    return json.loads(content)
+
+
+_PREFIX: Final = len(_with_digest(b"")) - 1
 
 
 def _write(folder: Path, header: Header) -> None:

@@ -11,12 +11,10 @@ from typing import Any, Final, Literal, NamedTuple
 
 from neardup import __version__
 from neardup.engines.journal import (
-    ANY_KIND,
     LEASE,
     LONGEST_WAIT,
     SHORTEST_WAIT,
     Header,
-    Kinds,
     Stage,
     WorkFolder,
     check_own,
@@ -42,11 +40,10 @@ class Worked(NamedTuple):
     ended: End
 
 
-def work(  # noqa: PLR0913 - what a worker does, and how it waits
+def work(
     folder: Path,
     function_of: Callable[[str], Function | None],
     *,
-    kinds: Kinds = ANY_KIND,
     idle: float = LEASE,
     threads: int | None = 1,
     waiting: Callable[[End], None] | None = None,
@@ -70,7 +67,7 @@ def work(  # noqa: PLR0913 - what a worker does, and how it waits
         return Worked(0, "absent")
     require_version(folder, header)
     try:
-        run = WorkFolder(folder, header, kinds)
+        run = WorkFolder(folder, header)
     except StorageFailed:
         if _is_over(folder, header):
             return Worked(0, "finished")

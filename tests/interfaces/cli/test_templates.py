@@ -747,16 +747,6 @@ def test_a_kept_run_that_learned_stays_complete_if_other_templates_are_refused(c
     assert read_header(part / "work").finished
 
 
-@pytest.mark.parametrize("extraction", [{"view": "x", "templates": None}, {"view": "main", "templates": "%%%"}])
-def test_damaged_records_of_what_was_learned_are_found(crawl, part, extraction):
-    ways = {"learn_templates": part / "t.arrow", "work": part / "work", "keep_work": True, "force": True}
-    dedup_files([crawl / "crawl.warc.gz"], report=part / "why.jsonl", **ways)
-    (path,) = (part / "work").glob("run-*/done/learn--0.json")
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"extraction": extraction}))
-    with pytest.raises(StorageDamaged, match=r"learn--0\.json: it is damaged, or of another run"):
-        dedup_files([crawl / "crawl.warc.gz"], report=part / "why.jsonl", **ways)
-
-
 def test_a_complete_run_that_learned_is_not_done_again(crawl, part, monkeypatch):
     ways = {"learn_templates": part / "t.arrow", "work": part / "work", "report": part / "why.jsonl"}
     with monkeypatch.context() as patch:

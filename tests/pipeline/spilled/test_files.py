@@ -361,30 +361,6 @@ def test_a_lost_split_is_not_made_again(tmp_path, sources, monkeypatch, stage, c
     dedup_files(sources, work=tmp_path / "w", restart=True)
 
 
-@pytest.mark.parametrize(("name", "value"), [("salt", "zz"), ("salt", 5), ("shards", {}), ("segments", 1)])
-def test_a_split_of_other_values_is_damaged(tmp_path, sources, monkeypatch, name, value):
-    interrupted(monkeypatch, "rank", lambda: dedup_files(sources, work=tmp_path / "w"))
-    path = next((tmp_path / "w").glob("run-*/done/split--0.json"))
-    path.write_text(json.dumps({**json.loads(path.read_bytes()), name: value}))
-    with pytest.raises(StorageDamaged, match=r"split--0.json: .*remove the work folder"):
-        dedup_files(sources, work=tmp_path / "w")
-
-
-@pytest.mark.parametrize("sources", [[0, 9, 1], [1, 0, 2], [0, 1, 9]])
-def test_shards_of_other_inputs_are_damaged(tmp_path, monkeypatch, sources):
-    paths = [tmp_path / f"{number}.jsonl" for number in range(3)]
-    for path in paths:
-        path.write_text(json.dumps({"text": f"The text of {path.name}"}) + "\n")
-    interrupted(monkeypatch, "rank", lambda: dedup_files(paths, work=tmp_path / "w"))
-    path = next((tmp_path / "w").glob("run-*/done/split--0.json"))
-    record = json.loads(path.read_bytes())
-    [[extents]] = record["shards"]["shards"]
-    record["shards"]["shards"] = [[[[source, *own[1:]] for source, own in zip(sources, extents, strict=True)]]]
-    path.write_text(json.dumps(record))
-    with pytest.raises(StorageDamaged, match=r"split--0.json: .*remove the work folder"):
-        dedup_files(paths, work=tmp_path / "w")
-
-
 def test_a_split_that_nothing_depends_on_is_made_again(tmp_path, sources, monkeypatch):
     interrupted(monkeypatch, "_accept", lambda: dedup_files(sources, work=tmp_path / "w"), owner=files)
     next((tmp_path / "w").glob("run-*/done/split--0.json")).write_bytes(b"")

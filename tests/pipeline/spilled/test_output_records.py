@@ -12,7 +12,7 @@ from archives_made import packed, page, record
 
 from neardup import dedup_files
 from neardup.engines.processes import Processes
-from neardup.errors import DataError, OutputRefused, StorageDamaged
+from neardup.errors import DataError, OutputRefused
 from neardup.pipeline.files.audit import audit_files
 from neardup.pipeline.spilled import files, run
 from neardup.pipeline.spilled import output_records as stage
@@ -168,21 +168,6 @@ def test_parquet_that_readers_would_refuse_is_not_written(tmp_path, work, target
             assert pq.read_table(tmp_path / "o.parquet").num_rows == (target != "dropped")
             for path in {*outputs.values()}:
                 path.unlink()
-
-
-@pytest.mark.parametrize("schemas", [["AAAA"], ["é"], [""], [], 5, [None]])
-def test_damaged_fields_of_a_shard_are_named(tmp_path, schemas):
-    (tmp_path / "a.jsonl").write_text('{"text": "one"}\n')
-    run = partial(dedup_files, [tmp_path / "a.jsonl"], tmp_path / "o.parquet", work=tmp_path / "w", keep_work=True)
-    run()
-    path = next((tmp_path / "w").glob("run-*/done/fields--0.json"))
-    path.write_text(json.dumps({**json.loads(path.read_bytes()), "schemas": schemas}))
-    if schemas in ([], ["AAAA"], ["é"], [""]):
-        with pytest.raises(StorageDamaged, match=r"fields--0.json: .*; remove the work folder, and run again"):
-            run(force=True)
-    else:  # it is no record of this stage, which is done again
-        run(force=True)
-        assert isinstance(json.loads(path.read_bytes())["schemas"][0], str)
 
 
 def test_inputs_with_other_types_are_written_to_several_files(tmp_path):

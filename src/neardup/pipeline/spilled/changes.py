@@ -8,12 +8,9 @@ from typing import Any, Final
 
 from neardup import __version__
 from neardup.engines.journal import Journal, OtherTerms, read_header
-from neardup.index.disk.arrays import understood
 from neardup.model.changes import Change
 from neardup.model.errors import DataError, RunChanged, StorageDamaged, StorageRefused, plural
-from neardup.model.folders import RUN
-from neardup.pipeline.spilled.job import OTHER, Job
-from neardup.pipeline.spilled.records import KINDS
+from neardup.pipeline.spilled.job import Job
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import RecordedScheme
 from neardup.schemes.scheme import Scheme
@@ -107,11 +104,9 @@ def journal_of(folder: Path, terms: dict[str, Any], *, restart: bool) -> Journal
             rule = f"it has a run of {was}, and cannot have one of {now}, too; use another folder"
             raise StorageRefused(str(folder), rule)
     try:
-        return Journal.open(folder, terms, restart=restart, kinds=KINDS)
+        return Journal.open(folder, terms, restart=restart)
     except OtherTerms as error:
-        with understood(Path(error.where, RUN[0]), rule=OTHER):
-            found = changes(error)
-        raise RunChanged(error.where, found) from None
+        raise RunChanged(error.where, changes(error)) from None
 
 
 def task_of(terms: Mapping[str, Any]) -> str:

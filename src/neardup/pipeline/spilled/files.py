@@ -14,7 +14,6 @@ from typing import Any, Final
 from neardup.engines.executors import Executors, elsewhere
 from neardup.engines.journal import BLOCK, Journal
 from neardup.engines.local import LocalEngine
-from neardup.index.disk.arrays import understood
 from neardup.model.changes import Change
 from neardup.model.errors import (
     NeardupError,
@@ -29,7 +28,7 @@ from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.addition import add
 from neardup.pipeline.spilled.changes import LEARNED, RESTORABLE, abandoning, journal_of, report_continuation, terms_of
-from neardup.pipeline.spilled.job import OTHER, HeldTexts, Job
+from neardup.pipeline.spilled.job import HeldTexts, Job
 from neardup.pipeline.spilled.output_records import require_representable, write_outputs
 from neardup.pipeline.spilled.outputs import (
     PLACE,
@@ -283,8 +282,7 @@ def _learned(
     if own is not None:
         with _refusing(stages.journal):
             record = stages.one("learn-", learned)
-        with understood(stages.journal.path("done", "learn--0.json"), rule=OTHER):
-            extraction = found[0] if found else Extraction.from_dict(record["extraction"])
+        extraction = found[0] if found else Extraction.from_dict(record["extraction"])
         if (templates := extraction.templates) is not None and not found:
             if own.known.identity not in {record["known"], templates.identity}:
                 change = Change("templates", "", record["known"], own.known.identity)

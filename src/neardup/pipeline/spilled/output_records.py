@@ -17,12 +17,12 @@ import pyarrow as pa
 from neardup.engines.journal import WorkFolder
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags
-from neardup.model.errors import DataError, StorageDamaged
+from neardup.model.errors import DataError
 from neardup.pipeline.corpus.report import revisit_rows, write_report
 from neardup.pipeline.corpus.result import marks_of
 from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.forecast import require_room
-from neardup.pipeline.spilled.job import OTHER, Job
+from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outputs import (
     REPORT,
     Output,
@@ -135,18 +135,15 @@ def _fields_of(shards: Shards, extent: Extent) -> tuple[pa.Schema, str | None]:
 def _schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema:
     """Return the schema of an output of converted records, from what ``_fields`` has recorded for its shards.
 
-    Raises ``DataError`` for records that it cannot represent, and ``StorageDamaged`` for a damaged record of a shard.
+    Raises ``DataError`` for records that it cannot represent.
     """
     parts, form = [*shards.shard_parts(output.sources)], output_kind(output.path, "jsonl").format
     found: list[tuple[str, pa.Schema, str | None]] = []
     for (number, own), record in zip(parts, journal.records("fields-", [number for number, _ in parts]), strict=True):
-        try:
-            every = zip(shards.shards[number].extents, record["schemas"], record["misfits"], strict=True)
-            for extent, schema, misfit in [*every][own]:
-                read = pa.ipc.read_schema(pa.py_buffer(b64decode(schema)))
-                found.append((display(shards.inputs[extent.source]), read, misfit))
-        except (ValueError, OSError, pa.ArrowException) as error:  # Arrow has OSError for some of its own
-            raise StorageDamaged(str(journal.path("done", f"fields--{number}.json")), OTHER) from error
+        every = zip(shards.shards[number].extents, record["schemas"], record["misfits"], strict=True)
+        for extent, schema, misfit in [*every][own]:
+            read = pa.ipc.read_schema(pa.py_buffer(b64decode(schema)))
+            found.append((display(shards.inputs[extent.source]), read, misfit))
     why = TOGETHER if len(output.sources) > 1 else ONLY_LINES
     whole = united(((owner, schema) for owner, schema, _ in found), why)
     check_representable(display_all(shards.inputs[source] for source in output.sources), whole, form)

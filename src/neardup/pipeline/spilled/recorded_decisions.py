@@ -8,13 +8,9 @@ from typing import Final
 
 from neardup.engines.journal import WorkFolder, read_header, reserved
 from neardup.engines.runner import require_version
-from neardup.index.disk.arrays import understood
 from neardup.model.errors import DataError, StorageRefused, require
-from neardup.model.folders import RUN
 from neardup.pipeline.spilled.common_shingles import list_of
-from neardup.pipeline.spilled.job import OTHER
 from neardup.pipeline.spilled.ranking import ranked
-from neardup.pipeline.spilled.records import KINDS
 from neardup.pipeline.spilled.run import result_of
 from neardup.pipeline.spilled.workers import job_of, scheme_of
 from neardup.schemes.recorded_scheme import as_recorded, differing
@@ -56,8 +52,7 @@ class WorkDecisions:
         require(keep in {None, kept}, "keep", keep, f"is not that of the run, which has recorded {kept!r}")
         self.scheme, self.result = scheme, result_of(folder, job)
         self.order = ranked(job, len(self.result.documents.signed))
-        with understood(folder.folder / RUN[0], rule=OTHER):
-            self._inputs = [_placed(path, here) for path, _ in terms["inputs"]]
+        self._inputs = [_placed(path, here) for path, _ in terms["inputs"]]
 
     def require(self, inputs: Iterable[str]) -> None:
         """Raise ``DataError`` unless these are the inputs of the run, in any order."""
@@ -92,7 +87,7 @@ def work_decisions(path: Path, scheme: Scheme | None, key: bytes | None, keep: s
     recorded = header.terms["changeable"]
     if "policy" not in recorded:
         raise StorageRefused(str(path), "its run finds all pairs, which leaves nothing to audit")
-    with reserved(path, header, KINDS) as folder:
+    with reserved(path, header) as folder:
         if scheme is not None:
             same_list = common_of(scheme) in {None, list_of(folder)}
             changes = differing(recorded["scheme"], written(scheme))

@@ -12,9 +12,7 @@ import numpy as np
 from neardup.engines.files import naming
 from neardup.engines.journal import BLOCK, WorkFolder, read_header
 from neardup.engines.runner import End, Function, Worked, require_version, work
-from neardup.index.disk.arrays import understood
-from neardup.model.errors import NeardupError, StorageRefused
-from neardup.model.folders import RUN
+from neardup.model.errors import StorageRefused
 from neardup.model.policy import Policy
 from neardup.pipeline.spilled.blocks import settle
 from neardup.pipeline.spilled.candidates import bucket, pair
@@ -22,10 +20,9 @@ from neardup.pipeline.spilled.changes import recorded_in, task_of
 from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
 from neardup.pipeline.spilled.earlier_documents import Earlier
 from neardup.pipeline.spilled.features import gather
-from neardup.pipeline.spilled.job import OTHER, Job
+from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.output_records import together, write
 from neardup.pipeline.spilled.outputs import Output, Part, parts_of, writing
-from neardup.pipeline.spilled.records import KINDS
 from neardup.pipeline.spilled.run import records_of, result_of
 from neardup.pipeline.spilled.signing import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
@@ -77,7 +74,7 @@ def work_on(
             )
         return None
 
-    return work(folder, function_of, kinds=KINDS, idle=idle, threads=threads, waiting=waiting)
+    return work(folder, function_of, idle=idle, threads=threads, waiting=waiting)
 
 
 @contextmanager
@@ -90,7 +87,7 @@ def tasks_of(folder: str, token: str, scheme: Scheme, stage: str) -> Iterator[Ca
     header = read_header(Path(folder))
     if header is None or header.token != token:
         raise StorageRefused(folder, "its run is not here; use a folder that all machines share")
-    run = WorkFolder(Path(folder), require_version(folder, header), KINDS)
+    run = WorkFolder(Path(folder), require_version(folder, header))
     try:
         with chdir(here) if (here := _folder_of_paths(run)) else nullcontext():
             tasks = _Tasks(run, scheme.with_common(list_of(run)))
@@ -132,9 +129,8 @@ def _require_extractor(folder: WorkFolder, pages: Mapping[str, Any] | None) -> N
 def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None) -> Scheme:
     """Return the scheme of a run, from its terms and the secret key, or from one *given* with the same settings."""
     terms = _terms(folder)
-    with understood(folder.folder / RUN[0], NeardupError, rule=OTHER):
-        recorded = recorded_in(terms)
-        plain: Scheme = schemes.read({**recorded.settings}, key, where=folder.folder) if given is None else given
+    recorded = recorded_in(terms)
+    plain: Scheme = schemes.read({**recorded.settings}, key, where=folder.folder) if given is None else given
     where = str(folder.folder)
     recorded.require_key(where, plain)
     scheme = plain.with_common(list_of(folder))
@@ -146,22 +142,17 @@ def scheme_of(folder: WorkFolder, key: bytes | None, given: Scheme | None = None
 
 def job_of(folder: WorkFolder, scheme: Scheme, begun: dict[str, Any], terms: dict[str, Any]) -> Job:
     """Return the job of a run of these terms whose first task, *begun*, is recorded."""
-    with understood(folder.path("done", "split--0.json"), NeardupError, rule=OTHER):
-        shards, for_index = Shards.from_dict(begun["shards"]), begun["for_index"]
-        salt = np.frombuffer(bytes.fromhex(begun["salt"]), np.uint64)
-    with understood(folder.folder / RUN[0], rule=OTHER):
-        stated = terms["changeable"]
-        policy = Policy(**stated["policy"])
+    stated = terms["changeable"]
     return Job(
         folder,
-        shards,
+        Shards.from_dict(begun["shards"]),
         scheme,
-        policy,
-        salt,
+        Policy(**stated["policy"]),
+        np.frombuffer(bytes.fromhex(begun["salt"]), np.uint64),
         stated[BLOCK],
         terms["compared"],
         Earlier() if terms["state"] is None else earlier_of(Path(terms["state"][0]), begun["segments"]),
-        for_index,
+        begun["for_index"],
     )
 
 
