@@ -146,7 +146,8 @@ def test_nan_among_dates_is_a_missing_value():
 def test_strings_none_of_which_is_a_number_rank_as_text():
     assert by_value("max:x", ["2024-02-01", "2024-11-30", " 2024-03-01", ""]) == [1, 2, 0, 3]
     assert by_value("max:x", ["beta", "gamma", " delta", "", "inf"]) == [4, 1, 2, 0, 3]
-    assert by_value("max:x", ["Title 0", "title 10", "Title 9"]) == [1, 2, 0]  # these are no months
+    with pytest.warns(RuntimeWarning, match="ranked as text"):
+        assert by_value("max:x", ["Title 0", "title 10", "Title 9"]) == [1, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -181,10 +182,8 @@ def test_quantities_and_dates_that_rank_as_text_are_warned_of(values):
     ):
         by_value("max:x", [*values, "", None])
     for text in (
-        ["2024-W05", "2024-W11"],
         ["chapter ten", "the 3 bears", "May I"],
         ["12 Monkeys", "3 Idiots", "Solaris", "Stalker", "Mirror"],
-        ["1. a sentence that begins with its number", "10. a sentence that begins with its number"],
         ["Nan", "Ann"],
         ["a", "b"],
         ["", None],
@@ -227,7 +226,7 @@ def test_dates_rank_by_time_whatever_their_spelling(earlier, later):
 
 @pytest.mark.parametrize("odd", ["n/a", "inf", "unknown", "30.11.2024", "2024-11-30x", "0000-00-00"])
 def test_a_value_that_is_not_a_date_among_dates_is_refused_with_its_row(odd):
-    for dates in (["2024-02-01", "2024-11"], ["2024-02-01T12:00:00Z", " 2024-02-01 12:00 "]):
+    for dates in (["2024-02-01", "2024-11-01"], ["2024-02-01T12:00:00Z", " 2024-02-01 12:00 "]):
         with pytest.raises(ValueRefused, match=r"row 3 is .* which is not a date, but other values are") as caught:
             by_value("max:x", [dates[0], None, "", odd, dates[1]])
         assert (caught.value.row, caught.value.code) == (3, "not a date")
@@ -338,14 +337,11 @@ def ranks(*written):
 def spellings(moment):
     """Return ways to write a moment."""
     whole = moment.isoformat()
-    basic = moment.strftime("T%H%M%S.%f%z")
     utc = moment.astimezone(UTC).isoformat().removesuffix("+00:00")
     return [
         whole,
         whole.replace("T", " "),
-        f"{whole[:-6]} {whole[-6:]}",
-        f"{moment.date().isoformat()}{basic}",
-        *(utc + zone for zone in ("", "Z", "z", " UTC", "GMT", "+00", "-0000")),
+        *(utc + zone for zone in ("", "Z", "+00", "-00:00")),
     ]
 
 
@@ -357,17 +353,16 @@ def test_dates_rank_by_the_moments_that_they_mean(moments, data):
 
 
 def test_parts_that_are_not_written_are_the_first():
-    equal = ranks("2024-02", "2024-02-01", "2024-02-01T00", "2024-02-01 00:00", "2024-01-31T24:00:00,000Z")
+    equal = ranks("2024-02-01", "2024-02-01T00", "2024-02-01 00:00", "2024-02-01T00:00:00,000Z")
     assert len(set(equal)) == 1
-    assert ranks("2016-12-31T23:59:60Z") != [None]  # a leap second
-    finer = ranks("2024-01-01T00:00:00Z", "2024-01-01T00:00:00.0000000001Z", "2024-01-01T00:00:00.1Z")
+    finer = ranks("2024-01-01T00:00:00Z", "2024-01-01T00:00:00.000001Z", "2024-01-01T00:00:00.1Z")
     assert finer == sorted(set(finer))
 
 
 NOT_DATES = """
-2024|2024-1-1|2024-00|2024-13|2024-02-30|2023-02-29|0000-00-00|20240101|12024-01-01|31.01.2024|2024-W05
+2024|2024-02|2024-1-1|2024-00|2024-13|2024-02-30|2023-02-29|0000-00-00|12024-01-01|31.01.2024|2016-12-31T23:59:60Z
 2024-01-01T|2024-01-01T25|2024-01-01T10:60|2024-01-01T10:00:61|2024-01-01T10:00:00.|2024-01-01T10:00+24:00
-2024-01-01 10:00 CET|2024-01-01T10:00+01:60|2024-01-01x|
+2024-01-01 10:00 CET|2024-01-01T10:00 UTC|2024-01-01x|
 """
 
 

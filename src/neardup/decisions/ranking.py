@@ -3,8 +3,9 @@
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyarrow as pa
@@ -19,23 +20,9 @@ _BLANKS: Final = " \t\r\n"
 _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
-# What text looks like a quantity, a date or a version, with the decimal digits of all scripts:
-_QUANTITY: Final = r"^\P{Nd}{0,4}(?P<digits>\p{Nd}+(?:[^\p{Nd}\p{L}]\p{Nd}{3})*).{0,24}$"  # "$10", "7%", "1,000"
-_MULTIPLE: Final = r"(?i)^\P{Nd}{0,4}\p{Nd}[\p{Nd}., ]*[kmgtb](i?b|n)?$"  # "5k" and "1.2 MB"
-_MONTH: Final = "(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
-_YEAR_FIRST: Final = r"^\p{Nd}{4}[./-]\p{Nd}{1,2}[./-]\p{Nd}{1,2}\b"  # "2024/5/31"
-_VERSION: Final = r"(?i)^v?\p{Nd}+(\.\p{Nd}+)+$"  # "v1.10"
-_DAY_FIRST: Final = (  # "31.05.2024", "31 May 2024", "Fri, 31 May 2024", "May 31, 2024", "Fri May 31"
-    r"(?i)^([a-z]{3,9},? )?"
-    rf"(\p{{Nd}}{{1,2}}[./ -](\p{{Nd}}{{1,2}}|{_MONTH})[,./ -]+\p{{Nd}}{{2}}|{_MONTH}\.? \p{{Nd}}{{1,2}}\b)"
-)
 _SHOWN: Final = 40  # characters of a value in a message
-_WRITTEN: Final = (
-    r"^(?P<year>[0-9]{4})-(?P<month>[0-9]{2})(?:-(?P<day>[0-9]{2})"
-    r"(?:[Tt ](?P<hour>[0-9]{2})(?::?(?P<minute>[0-9]{2})(?::?(?P<second>[0-9]{2})(?:[.,](?P<fraction>[0-9]+))?)?)?"
-    r" ?(?:[Zz]|UTC|GMT|(?P<sign>[+-])(?P<hours>[0-9]{2})(?::?(?P<minutes>[0-9]{2}))?)?)?)?$"
-)
-_DAY, _HOUR, _MINUTE = 86_400, 3_600, 60  # seconds
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_STEP: Final = timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -68,7 +55,7 @@ def ranking(
     Ordered categories rank by their order. If any string is a number, strings rank as numbers, exactly, with any number
     of digits; then all must be numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date,
     such as ``2026-01-31``, all must be dates, and rank by the moments that they mean. Other strings rank as text, with
-    a ``RuntimeWarning`` if they look like quantities, dates or versions. White space around a string does not count.
+    a ``RuntimeWarning`` if half of them have digits. White space around a string does not count.
     Bytes are strings, which must be UTF-8, as in files. Raises ``DataError`` for a column without an order.
     """
     plain: dict[str, Callable[[], Positions]] = {  # integers by position: the smallest ranks best
@@ -162,14 +149,9 @@ def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
 
 
 def _warn_of_text(written: pa.Array, field: str) -> None:
-    """Warn if half of the distinct strings or more look like dates, versions or multiples, or have unequal numbers."""
-    digits = pc.struct_field(pc.extract_regex(written, _QUANTITY), "digits")
-    lengths = pc.utf8_length(pc.utf8_ltrim(pc.replace_substring_regex(digits, r"\P{Nd}", ""), "0"))
-    found = [pc.match_substring_regex(written, form) for form in (_DAY_FIRST, _YEAR_FIRST, _VERSION, _MULTIPLE)]
-    if pc.count_distinct(lengths).as_py() > 1:
-        found.append(lengths.is_valid())
-    looks = max(found, key=lambda flags: pc.sum(flags).as_py() or 0)
-    if len(written) and 2 * pc.sum(looks).as_py() >= len(written):
+    """Warn if half of the distinct strings or more have digits: they may be quantities, dates or versions."""
+    looks = pc.match_substring_regex(written, r"\p{Nd}")
+    if len(written) and 2 * (pc.sum(looks).as_py() or 0) >= len(written):
         rows = [row for kind in (True, False) if (row := pc.index(looks, value=kind).as_py()) >= 0]
         values = " and ".join(repr(written[row].as_py()[:_SHOWN]) for row in rows)
         rule = f"ranked as text, because values such as {values} are neither numbers nor dates such as 2026-01-31;"
@@ -204,9 +186,8 @@ def _ranks(written: pa.Array) -> pa.Array:
 def date_ranks(written: pa.Array) -> pa.Array:
     """Return integers in the order of the moments that strings mean; null for strings that are not dates.
 
-    A date is a month, a day or a time of day by ISO 8601, such as ``2026-01``, ``2026-01-31`` and
-    ``2026-01-31T12:00:00.5+01:00``, also with a blank for the ``T`` and before the zone, and with ``UTC`` or ``GMT`` as
-    the zone. A time without a zone is UTC. Equal moments have equal ranks in any spelling.
+    A date is a day or a time of day by ISO 8601, such as ``2026-01-31`` and ``2026-01-31T12:00:00.5+01:00``, also with
+    a blank for the ``T``. A time without a zone is UTC. Equal moments have equal ranks in any spelling.
 
     >>> early, same, late, none = date_ranks(
     ...     pa.array(["2026-01-31T00:30+01:00", "2026-01-30T23:30:00Z", "2026-01-31", "2026-02-30"])
@@ -214,26 +195,13 @@ def date_ranks(written: pa.Array) -> pa.Array:
     >>> early == same < late, none
     (True, None)
     """
-    parts = pc.extract_regex(written, _WRITTEN)
-    found = parts.is_valid().to_numpy(zero_copy_only=False)
-    if not found.any():  # as of most strings
-        return pa.nulls(len(written), pa.int64())
+    return pa.array(map(_moment, written.to_pylist()), pa.int64())
 
-    def number(name: str, least: int, most: int) -> Any:
-        """Return a part of the dates, *least* where it is not written; one beyond *most* makes its date invalid."""
-        digits = pc.struct_field(parts, name)
-        there = pc.and_(parts.is_valid(), pc.not_equal(digits, ""))
-        numbers = pc.fill_null(pc.if_else(there, digits, None).cast(pa.int64()), least).to_numpy(zero_copy_only=False)
-        found[(numbers < least) | (numbers > most)] = False
-        return numbers
 
-    months = ((number("year", 0, 9999) - 1970) * 12 + number("month", 1, 12) - 1).astype("datetime64[M]")
-    days = months.astype("datetime64[D]") + (number("day", 1, 31) - 1).astype("timedelta64[D]")
-    found[days.astype("datetime64[M]") != months] = False
-    sign = np.where(pc.equal(pc.struct_field(parts, "sign"), "-").to_numpy(zero_copy_only=False), -1, 1)
-    ahead = sign * (number("hours", 0, 23) * _HOUR + number("minutes", 0, 59) * _MINUTE)
-    of_day = number("hour", 0, 24) * _HOUR + number("minute", 0, 59) * _MINUTE + number("second", 0, 60)
-    seconds = pa.array(days.astype(np.int64) * _DAY + of_day - ahead, mask=~found)
-    fractions = pc.utf8_rtrim(pc.struct_field(parts, "fraction"), "0")
-    steps = [pc.rank(part, tiebreaker="dense").to_numpy().astype(np.int64) for part in (seconds, fractions)]
-    return pa.array(steps[0] * (len(written) + 1) + steps[1], mask=~found)
+def _moment(written: str | None) -> int | None:
+    """Return the microseconds from 1970 to a date, to which they are exact; ``None`` for other strings."""
+    try:
+        found = datetime.fromisoformat(written or "")
+    except ValueError:
+        return None
+    return ((found if found.tzinfo else found.replace(tzinfo=UTC)) - _EPOCH) // _STEP
