@@ -19,7 +19,7 @@ from neardup.model.policy import Policy
 from neardup.pipeline.corpus.run import scheme_of_texts
 from neardup.pipeline.partners.pairs import PAIRS_OF_TEXTS, PairMeasure, PairRule
 from neardup.pipeline.progress import Progress, followed
-from neardup.pipeline.spilled.changes import RESTORABLE, abandoning, journal_of, terms_of
+from neardup.pipeline.spilled.changes import abandoning, journal_of, terms_of
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.joins import BlockPairs, StoredSets, compare, shingle, tables
 from neardup.pipeline.spilled.outputs import record_places, require_own
@@ -122,7 +122,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
             require_own(job, (), os.fspath(out), force=force)
             sizes = [shard.size for shard in shards.shards]
-            with abandoning(journal, but=RESTORABLE):
+            with abandoning(journal):
                 records = stages.each("shingle-", partial(shingle, job, rule), sizes, "read")
                 number = sum(shard.source < compared for shard in shards.shards)
                 for own, paths in (

@@ -1,6 +1,6 @@
 """The terms of a run in pieces, and how they differ from those of a run that it is to continue."""
 
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +9,16 @@ from typing import Any, Final
 from neardup import __version__
 from neardup.engines.journal import Journal, OtherTerms, read_header
 from neardup.model.changes import Change
-from neardup.model.errors import DataError, RunChanged, StorageDamaged, StorageRefused, plural
+from neardup.model.errors import (
+    DataError,
+    ExtraMissing,
+    OutputError,
+    ParameterError,
+    RunChanged,
+    StorageDamaged,
+    StorageRefused,
+    plural,
+)
 from neardup.pipeline.spilled.job import Job
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import RecordedScheme
@@ -18,9 +27,10 @@ from neardup.sources.formats import display
 from neardup.sources.output_places import require_outside
 from neardup.sources.shards import Shards
 
-RESTORABLE: Final = ("changed", "earlier input")  # codes of errors about inputs that were changed during a run
 LEARNED: Final = "learned from the inputs"  # instead of the identity of templates that a run learns
 
+_RESTORABLE: Final = ("changed", "earlier input")  # codes of errors about inputs that were changed during a run
+_READING: Final = ("common", "sign", "shingle")  # stages that read inputs
 _TIMED: Final = 3  # parts of the identity of a file: the last is its time of change
 _PAGES: Final = "extraction"
 
@@ -115,19 +125,24 @@ def task_of(terms: Mapping[str, Any]) -> str:
 
 
 @contextmanager
-def abandoning(journal: Journal, *, but: Container[str] = (), has_read: bool = False) -> Iterator[None]:
-    """Abandon a run if an input must be changed, which is read again then.
+def abandoning(journal: Journal) -> Iterator[None]:
+    """Abandon a run that is refused, or that needs another input, before its decisions.
 
-    After a failure to read it continues, and after errors of these codes, which are repaired by restoring a file. What
-    a run that *has read* its inputs has done before stays: it counts with another policy, such as without the field
-    that is missing.
+    It continues after failures of the system, and after errors that are repaired by restoring a file. What it has read
+    in an earlier process stays: it counts with another policy, such as without the field that is missing.
     """
+    stays = journal.kept is None and has_read(journal)
     try:
         yield
-    except DataError as error:
-        if not has_read and error.code not in but and getattr(error.__cause__, "errno", None) is None:
+    except (DataError, OutputError, ParameterError, ExtraMissing) as error:
+        if not stays and error.code not in _RESTORABLE and getattr(error.__cause__, "errno", None) is None:
             journal.abandon()
         raise
+
+
+def has_read(journal: Journal) -> bool:
+    """Return whether a run has read some of its inputs, perhaps for another policy."""
+    return any(map(journal.has_begun, _READING))
 
 
 def changes(error: OtherTerms) -> list[Change]:

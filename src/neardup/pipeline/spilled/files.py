@@ -16,7 +16,6 @@ from neardup.engines.journal import BLOCK, Journal
 from neardup.engines.local import LocalEngine
 from neardup.model.changes import Change
 from neardup.model.errors import (
-    NeardupError,
     OutputRefused,
     ParameterConflict,
     ParameterError,
@@ -27,7 +26,7 @@ from neardup.model.errors import (
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.run_settings import RunSettings
 from neardup.pipeline.spilled.addition import add
-from neardup.pipeline.spilled.changes import LEARNED, RESTORABLE, abandoning, journal_of, report_continuation, terms_of
+from neardup.pipeline.spilled.changes import LEARNED, abandoning, has_read, journal_of, report_continuation, terms_of
 from neardup.pipeline.spilled.job import HeldTexts, Job
 from neardup.pipeline.spilled.output_records import require_representable, write_outputs
 from neardup.pipeline.spilled.outputs import (
@@ -90,13 +89,12 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
         stages = Stages(journal, engine, progress, partial(_elsewhere, settings.executors, journal, settings.scheme))
         if earlier.indexes or any(map(needs_copy, shards.inputs)):
             shards = _copied(shards, stages, outputs, settings)
-        settings = _learned(inputs, shards, stages, outputs, settings)
-        begun = _begun(replace(shards, request=settings.request), size, compared, stages, state, settings)
-        shards = Shards.from_dict(begun["shards"], settings.request)
-        job = replace(job_of(journal, settings.scheme, begun, terms), shards=shards, held=HeldTexts(_HELD * size))
-        has_read = _has_work(journal)
-        _accept(job, stages, outputs, settings)
-        with abandoning(journal, but=RESTORABLE, has_read=has_read):
+        with abandoning(journal):
+            settings = _learned(inputs, shards, stages, outputs, settings)
+            begun = _begun(replace(shards, request=settings.request), size, compared, stages, state, settings)
+            shards = Shards.from_dict(begun["shards"], settings.request)
+            job = replace(job_of(journal, settings.scheme, begun, terms), shards=shards, held=HeldTexts(_HELD * size))
+            _accept(job, stages, outputs, settings)
             job = listed(job, stages, settings.ignore_common)
             report_continuation(job, journal, settings.continued)
             memory = settings.memory if settings.executors is None else 0  # executors have texts in progress
@@ -255,7 +253,7 @@ def _copied(shards: Shards, stages: Stages, outputs: list[Output], settings: Run
 
     done = journal.intact("copy-")
     if not done:
-        with _refusing(journal):
+        with abandoning(journal):
             _check(shards, outputs, settings)
     elif STDIN in names and distant.index(STDIN) in done:
         check_same(journal.path(names[STDIN]))
@@ -280,8 +278,7 @@ def _learned(
         return {"known": own.known.identity, "extraction": found[0].to_dict()}
 
     if own is not None:
-        with _refusing(stages.journal):
-            record = stages.one("learn-", learned)
+        record = stages.one("learn-", learned)
         extraction = found[0] if found else Extraction.from_dict(record["extraction"])
         if (templates := extraction.templates) is not None and not found:
             if own.known.identity not in {record["known"], templates.identity}:
@@ -296,17 +293,6 @@ def _learned(
     return replace(settings, request=request)
 
 
-@contextmanager
-def _refusing(journal: Journal) -> Iterator[None]:
-    """Abandon a run that is refused before it has read its inputs."""
-    try:
-        yield
-    except NeardupError:
-        if not _has_work(journal):
-            journal.abandon()
-        raise
-
-
 def _accept(job: Job, stages: Stages, outputs: list[Output], settings: RunSettings) -> None:
     """Refuse outputs before anything is read.
 
@@ -315,24 +301,11 @@ def _accept(job: Job, stages: Stages, outputs: list[Output], settings: RunSettin
     """
     report = settings.report
     where, whole = writing(job, outputs), reporting(job, outputs, report)
-    with _refusing(stages.journal):
-        stages.one(f"check-{where}", partial(check_outputs, job.shards, outputs, force=settings.force))
-        stages.one(f"check-{whole}", partial(_check_report, job.shards, settings))
-        begun = stages.are_done("common-", 1)  # outputs have their places by the scheme with the list
-        require_own(
-            listed(job, stages, settings.ignore_common) if begun else job, outputs, report, force=settings.force
-        )
-        require_representable(job, outputs, stages)
-
-
-def _has_work(journal: Journal) -> bool:
-    """Return whether a run would lose what it has read if it were abandoned: one that is kept stays as it was."""
-    return journal.kept is None and _has_read(journal)
-
-
-def _has_read(journal: Journal) -> bool:
-    """Return whether a run has read some of its inputs, perhaps for another policy."""
-    return journal.has_begun("common") or journal.has_begun("sign")
+    stages.one(f"check-{where}", partial(check_outputs, job.shards, outputs, force=settings.force))
+    stages.one(f"check-{whole}", partial(_check_report, job.shards, settings))
+    begun = stages.are_done("common-", 1)  # outputs have their places by the scheme with the list
+    require_own(listed(job, stages, settings.ignore_common) if begun else job, outputs, report, force=settings.force)
+    require_representable(job, outputs, stages)
 
 
 def _check(shards: Shards, outputs: list[Output], settings: RunSettings) -> None:
@@ -355,7 +328,7 @@ def _begun(  # noqa: PLR0913, PLR0917 - the inputs and how to cut them, and the 
     other segments than when the run began, before the one that the run adds.
     """
     journal = stages.journal
-    if not stages.are_done("split-", 1) and (journal.has_begun("check") or _has_read(journal)):
+    if not stages.are_done("split-", 1) and (journal.has_begun("check") or has_read(journal)):
         rule = "it is missing or damaged, and the finished tasks need it; restart the run, or remove the work folder"
         raise StorageDamaged(str(journal.path("done", "split--0.json")), rule)
     known = None if state is None or state.salt is None else state.header
@@ -369,8 +342,7 @@ def _begun(  # noqa: PLR0913, PLR0917 - the inputs and how to cut them, and the 
             "for_index": settings.earlier.adds and (settings.earlier if known is None else known).for_index,
         }
 
-    with abandoning(journal):
-        begun = stages.one("split-", begin)
+    begun = stages.one("split-", begin)
     if state is not None:
         before = takewhile(begun["segment"].__ne__, (part.name for part in state.segments))
         if [*before] != begun["segments"]:
