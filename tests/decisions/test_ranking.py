@@ -146,8 +146,7 @@ def test_nan_among_dates_is_a_missing_value():
 def test_strings_none_of_which_is_a_number_rank_as_text():
     assert by_value("max:x", ["2024-02-01", "2024-11-30", " 2024-03-01", ""]) == [1, 2, 0, 3]
     assert by_value("max:x", ["beta", "gamma", " delta", "", "inf"]) == [4, 1, 2, 0, 3]
-    with pytest.warns(RuntimeWarning, match="ranked as text"):
-        assert by_value("max:x", ["Title 0", "title 10", "Title 9"]) == [1, 2, 0]
+    assert by_value("max:x", ["Title 0", "title 10", "Title 9"]) == [1, 2, 0]
 
 
 @pytest.mark.parametrize(
@@ -159,7 +158,6 @@ def test_strings_none_of_which_is_a_number_rank_as_text():
         ["v9", "v10"],
         ["31.05.2024", "01/06/24"],
         ["Fri, 31 May 2024 10:00:00 GMT", "Sat, 01 Jun 2024 10:00:00 GMT"],
-        ["Fri May 31 10:00:00 +0000 2024", "Sat Jun 01 10:00:00 +0000 2024"],
         ["May 31, 2024", "Jun 1, 2024"],
         ["31-May-2024", "1 june 2024"],
         ["2024/9/1", "2024/10/1"],

@@ -20,6 +20,7 @@ _BLANKS: Final = " \t\r\n"
 _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
+_QUANTITY: Final = r"^.{0,5}\p{Nd}"  # as "$10", "v1.10" and "Fri, 31 May 2024" begin
 _SHOWN: Final = 40  # characters of a value in a message
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _STEP: Final = timedelta(microseconds=1)
@@ -55,7 +56,7 @@ def ranking(
     Ordered categories rank by their order. If any string is a number, strings rank as numbers, exactly, with any number
     of digits; then all must be numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date,
     such as ``2026-01-31``, all must be dates, and rank by the moments that they mean. Other strings rank as text, with
-    a ``RuntimeWarning`` if half of them have digits. White space around a string does not count.
+    a ``RuntimeWarning`` if they look like quantities, dates or versions. White space around a string does not count.
     Bytes are strings, which must be UTF-8, as in files. Raises ``DataError`` for a column without an order.
     """
     plain: dict[str, Callable[[], Positions]] = {  # integers by position: the smallest ranks best
@@ -149,8 +150,8 @@ def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
 
 
 def _warn_of_text(written: pa.Array, field: str) -> None:
-    """Warn if half of the distinct strings or more have digits: they may be quantities, dates or versions."""
-    looks = pc.match_substring_regex(written, r"\p{Nd}")
+    """Warn if half of the distinct strings or more begin like quantities, dates or versions."""
+    looks = pc.match_substring_regex(written, _QUANTITY)
     if len(written) and 2 * (pc.sum(looks).as_py() or 0) >= len(written):
         rows = [row for kind in (True, False) if (row := pc.index(looks, value=kind).as_py()) >= 0]
         values = " and ".join(repr(written[row].as_py()[:_SHOWN]) for row in rows)
