@@ -7,7 +7,6 @@ from test_signing import signed_of
 from neardup import MinHash
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Buckets
-from neardup.model.errors import StorageDamaged
 from neardup.pipeline.corpus.comparison import SignatureKeys
 from neardup.pipeline.spilled import candidates as stage
 from neardup.pipeline.spilled import ranking
@@ -72,21 +71,6 @@ def test_every_pair_is_in_one_block(job_of, sources):
         assert (np.diff(stored.asking[own]) > 0).all()
     units, positions = job.array(stage.UNITS, np.int32), job.array(ranking.LEADER_POSITIONS, np.int64)
     assert {int(positions[unit]) for unit in units[units >= 0]} == {*np.flatnonzero(units >= 0).tolist()}
-
-
-@pytest.mark.parametrize("place", [0, -1])
-def test_pairs_of_other_bounds_are_damaged(job_of, sources, place):
-    job = job_of(sources)
-    _, signed = signed_of(job)
-    ranking.rank(job, signed)
-    ranking.gather_signatures(job, signed)
-    stored = [stage.bucket(job, 0)], [stage.pair(job, 0)]
-    path = job.path(stage._pairs(0)[1])
-    bounds = np.frombuffer(path.read_bytes(), np.int64).copy()
-    bounds[place] -= 1
-    path.write_bytes(bounds.tobytes())
-    with pytest.raises(StorageDamaged, match=path.name):
-        stage.arrange(job, *stored)
 
 
 def test_what_needs_no_texts_is_decided_at_once(job_of, sources):

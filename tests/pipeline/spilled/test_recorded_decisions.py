@@ -6,15 +6,11 @@ import os
 import sys
 from itertools import product
 
-import numpy as np
-import pyarrow as pa
 import pytest
 from audits import LEAKY, TEXTS, written
 
 from neardup import (
-    Checksum,
     CommonShingles,
-    Field,
     FracMinHash,
     MinHash,
     SimHash,
@@ -23,7 +19,6 @@ from neardup import (
     dedup_files,
     pair_files,
 )
-from neardup.engines import journal
 from neardup.engines.files import locked
 from neardup.engines.journal import Journal
 from neardup.errors import (
@@ -37,7 +32,6 @@ from neardup.errors import (
 )
 from neardup.pipeline.spilled import files as module
 from neardup.pipeline.spilled import output_records
-from neardup.pipeline.spilled import run as stages
 from neardup.pipeline.spilled.workers import work_on
 
 
@@ -255,81 +249,17 @@ def test_standard_input_is_found_from_another_folder(files, tmp_path, monkeypatc
         assert audit_files(["-"], tmp_path / "work").documents == len(TEXTS)
 
 
-@pytest.mark.parametrize(
-    "forged",
-    [
-        ((stages, "pair"), "bucket-000-members.raw", np.int32),
-        ((stages, "pair"), "bucket-000-sizes.raw", np.int32),
-        ((stages, "pair"), "leader_positions.raw", np.int64),
-        ((stages, "arrange"), "pairs-000-candidates.raw", np.int32),
-        ((stages, "gather"), "units.raw", np.int32),
-        ((stages, "settle"), "places-000000.raw", np.int64),
-        ((stages, "settle"), "asking.raw", np.int64),
-        ((stages, "settle"), "asking_bounds.raw", np.int64),
-        ((stages, "decide"), "settled-000000.raw", np.int64),
-        ((stages, "decide"), "leader_of.raw", np.int32),
-        ((output_records, "write"), "order.raw", np.int64),
-        ((output_records, "write"), "dropped.raw", np.int64),
-        ((output_records, "write"), "representatives.raw", np.int64),
-        ((output_records, "write"), "rules.raw", np.int8),
-    ],
-)
-@pytest.mark.parametrize("value", [10**6, -2])
-def test_places_outside_arrays_are_refused(files, tmp_path, monkeypatch, forged, value):
-    (stage, name, kind), work = forged, tmp_path / "work"
-    out, options = tmp_path / "out.jsonl", {"work": work, "scheme": LEAKY}
-    interrupted(monkeypatch, *stage, lambda: dedup_files(files, out, **options))
-    path = next(work.glob(f"run-*/decided-*/{name}"))
-    shape = {"places-000000.raw": (4, -1), "settled-000000.raw": (5, -1)}.get(name, (-1, 1))
-    found = np.fromfile(path, kind).reshape(shape)
-    found[min(1, len(found) - 1), -1] = min(value, np.iinfo(kind).max)
-    path.write_bytes(found.tobytes())
-    if name != "order.raw":
-        with pytest.raises(StorageDamaged, match="decided-"):
-            dedup_files(files, out, **options)
-    if stage[0] is output_records:
-        with pytest.raises(StorageDamaged, match=name):
-            audit_files(files, work)
-
-
-def test_tables_and_records_of_other_values_are_refused(files, tmp_path):
+def test_damaged_tables_and_records_are_refused(files, tmp_path):
     work = tmp_path / "work"
     dedup_files(files, work=work, scheme=LEAKY, keep_work=True)
     path = next(work.glob("run-*/signed-*/ids-000000.arrow"))
-    table = pa.ipc.open_file(path).read_all()
-    size = path.stat().st_size
-    numbers = table.set_column(0, "id", pa.array([1] * len(table)))
-    for other in (numbers, table[:-1], table.rename_columns(["name"])):
-        with pa.ipc.new_file(path, other.schema) as writer:
-            writer.write_table(other)
-        for record in work.glob("run-*/done/sign-*.json"):
-            text = json.dumps(journal._decoded(record.read_bytes()))
-            record.write_bytes(journal._encoded(json.loads(text.replace(f": {size}", f": {path.stat().st_size}"))))
-        size = path.stat().st_size
-        with pytest.raises(StorageDamaged, match=r"ids-000000.arrow"):
-            audit_files(files, work)
-    path.write_bytes(bytes(size))
+    path.write_bytes(bytes(path.stat().st_size))
     with pytest.raises(StorageDamaged, match=r"ids-000000.arrow.*not a table"):
         audit_files(files, work)
     for content in (b"[" * 100_000, b"null", b'{"a": "\xff"}'):
         next(work.glob("run-*/done/split-*.json")).write_bytes(content)
         with pytest.raises(StorageDamaged, match=r"split--0.json"):
             audit_files(files, work)
-
-
-def test_a_rank_that_is_there_twice_is_refused_before_documents_with_equal_fields_are_grouped(
-    files, tmp_path, monkeypatch
-):
-    work = tmp_path / "work"
-    options = {"work": work, "scheme": Checksum(fields=(Field(name="text"),))}
-    interrupted(monkeypatch, stages, "propose", lambda: dedup_files(files, **options))
-    path = next(work.glob("run-*/decided-*/order.raw"))
-    order = np.fromfile(path, np.int64)
-    order[1] = order[0]
-    order.tofile(path)
-    monkeypatch.setattr("neardup.pipeline.spilled.candidates.place", lambda *_: pytest.fail("ranks are missing"))
-    with pytest.raises(StorageDamaged, match=r"order\.raw"):
-        dedup_files(files, **options)
 
 
 def test_the_list_of_a_run_may_be_named_again(tmp_path):

@@ -43,7 +43,7 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
     if name in {part.name for part in state.segments}:
         return
     known = len(job.earlier)
-    leaders = np.asarray(job.places(LEADER_POSITIONS, np.int64, len(signed)))[known:]
+    leaders = np.asarray(job.array(LEADER_POSITIONS, np.int64))[known:]
     equal = signed.equal
     # Nothing can match the others.
     leaders = leaders[signed.column("present", np.bool_)[leaders] | equal[leaders].any(axis=1)]
@@ -75,7 +75,7 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
         leaders,
         equal[leaders],
         representatives,
-        _counts(job, signed, leaders[representatives >= 0], blocks),
+        _counts(job, leaders[representatives >= 0], blocks),
     )
     state.add(
         part,
@@ -87,9 +87,9 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
         job.path(file).unlink(missing_ok=True)
 
 
-def _counts(job: Job, signed: Signed, dropped: Positions, blocks: int) -> Positions:
+def _counts(job: Job, dropped: Positions, blocks: int) -> Positions:
     """Return what dropped leaders share with their representatives: int64[3, n], ``UNKNOWN`` if it was not counted."""
-    settled = settled_of(job, blocks, len(signed) if job.scheme.columns else leader_count(job))
+    settled = settled_of(job, blocks)
     found = np.full((3, leader_count(job)), UNKNOWN, np.int64)
     if job.policy.verify == "exact" and not job.scheme.columns:
         found[:, settled[0]] = settled[2:]

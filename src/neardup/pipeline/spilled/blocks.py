@@ -30,9 +30,7 @@ def settle(job: Job, block: int) -> dict[str, Any]:
     settling = _Settling(job, found)
     if job.scheme.columns:  # decided before
         own = job.array(LEADERS, np.int64)
-        job.require_places(LEADERS, len(own), found.units)
         leaders = np.searchsorted(found.units, own[found.units])
-        job.require_places(LEADERS, len(found.units), leaders)
         settling.matched = np.where(leaders == np.arange(len(leaders)), -1, leaders)
         settling.measure()
     else:
@@ -53,23 +51,12 @@ def settled_name(block: int) -> str:
 
 def _pairs(job: Job, block: int, found: FeatureSpans) -> Iterator[Candidates]:
     """Yield the pairs of a block, some at a time; documents are numbered within the block."""
-    bounds, asking = job.array(ASKING_BOUNDS, np.int64)[block : block + 2], job.array(ASKING, np.int64)
-    job.require_places(ASKING_BOUNDS, len(asking) + 1, bounds)
-    if len(bounds) <= 1:
-        raise job.damaged(ASKING_BOUNDS)
-    begin, end = bounds.tolist()
+    asking = job.array(ASKING, np.int64)
+    begin, end = job.array(ASKING_BOUNDS, np.int64)[block : block + 2].tolist()
     stored, numbering = StoredPairs(job), _Numbering(int(found.units[-1]) + 1)
     numbering.assign(found.units)
     for first in range(begin, end, BLOCK):
-        places = np.asarray(asking[first : min(first + BLOCK, end)])
-        job.require_places(ASKING, len(stored), places)
-        if (np.diff(places) <= 0).any():
-            raise job.damaged(ASKING)
-        pairs = stored.at(places)
-        job.require_places(ASKING, int(found.units[-1]) + 1, pairs.asking, pairs.candidates)
-        numbered = numbering.of(pairs)
-        job.require_places(ASKING, len(found.units), numbered.asking, numbered.candidates)
-        yield numbered
+        yield numbering.of(stored.at(np.asarray(asking[first : min(first + BLOCK, end)])))
 
 
 class _Numbering:

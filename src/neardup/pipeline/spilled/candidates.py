@@ -42,7 +42,6 @@ LEADERS: Final = "leaders.raw"  # int64[n]: by rank, the rank of the leader; onl
 ASKING: Final = "asking.raw"  # int64: places in the pairs, of each block in turn
 ASKING_BOUNDS: Final = "asking_bounds.raw"
 _BYTES: Final = 8  # of a feature
-_MOST_FEATURES: Final = 1 << 48
 _BUCKET: Final = "bucket-"
 _PAIR_KINDS: Final = (np.int32, np.int64, np.int32)  # of the files of pairs: see ``Candidates``
 _LEADERS: Final = 1 << 14  # for each task of finding buckets
@@ -118,12 +117,11 @@ class StoredPairs:
     def at(self, places: Positions) -> Candidates:
         """Return the pairs of some places, at least one, which ascend."""
         found: list[Candidates] = []
-        for task, (part, (begin, end)) in enumerate(zip(self.parts, pairwise(self._edges), strict=True)):
+        for part, (begin, end) in zip(self.parts, pairwise(self._edges), strict=True):
             own = places[slice(*np.searchsorted(places, [begin, end]))] - begin
             if len(own):
                 begins, ends = part.bounds[own], part.bounds[own + 1]
                 counts = ends - begins
-                self._job.require_places(_pairs(task)[1], len(part.candidates) + 1, begins, ends, counts)
                 bounds = np.concatenate([[0], np.cumsum(counts)])
                 found.append(Candidates(part.asking[own], bounds, part.candidates[ragged(begins, counts)]))
         return joined(found)
@@ -157,11 +155,10 @@ def place(roots: npt.NDArray[np.integer[Any]], involved: Flags, sizes: Positions
 def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]) -> dict[str, Any]:
     """Join the components of the stored pairs, and place these into blocks; the records are those of all tasks."""
     number = len(job.array(LEADER_OF, np.int32))
-    leaders = job.places(LEADER_POSITIONS, np.int64, number)
+    leaders = job.array(LEADER_POSITIONS, np.int64)
     present = np.asarray(job.array(PRESENT, np.bool_, len(leaders)))
     parents, involved, stored = np.arange(len(leaders)), np.zeros(len(leaders), np.bool_), StoredPairs(job)
-    for task, part in enumerate(stored.parts):
-        _require(job, task, part, len(leaders))
+    for part in stored.parts:
         involved[part.asking] = True
         involved[part.candidates] = True
         holds = np.ones(len(part.candidates), np.bool_)
@@ -169,7 +166,7 @@ def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]
     kernels.roots(parents)
     units = np.full(number, -1, np.int32)
     units[leaders[involved]] = np.flatnonzero(involved)
-    sizes = _BYTES * np.asarray(job.places(FEATURES, np.int64, _MOST_FEATURES, len(leaders)))
+    sizes = _BYTES * np.asarray(job.array(FEATURES, np.int64, len(leaders)))
     blocks, count = place(parents, involved, sizes, job.block)
     of = blocks[stored.asking]
     order = np.argsort(of, kind="stable")
@@ -220,10 +217,10 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
 def _groups(job: Job, signed: Signed) -> tuple[int, dict[str, int]]:
     """Place the groups of documents with equal fields, whose texts are measured, into blocks; units are ranks."""
     number = len(signed)
-    order, leaders = ranked(job, number), job.places(LEADER_POSITIONS, np.int64, number)
+    order, leaders = ranked(job, number), job.array(LEADER_POSITIONS, np.int64)
     ranks = np.empty(len(order), np.int64)
     ranks[order] = np.arange(len(order))
-    own = np.asarray(job.places(LEADER_OF, np.int32, len(leaders), number))
+    own = np.asarray(job.array(LEADER_OF, np.int32, number))
     best = ranks[leaders][own[order]]  # of each group
     several = np.bincount(best, minlength=number)[best] > 1
     units = np.full(len(order), -1, np.int32)
@@ -234,27 +231,11 @@ def _groups(job: Job, signed: Signed) -> tuple[int, dict[str, int]]:
 
 
 def _stored(job: Job, task: int) -> Candidates:
-    found = [job.array(name, kind) for name, kind in zip(_pairs(task), _PAIR_KINDS, strict=True)]
-    if len(found[1]) != len(found[0]) + 1:
-        raise job.damaged(_pairs(task)[1])
-    return Candidates(*found)
-
-
-def _require(job: Job, task: int, part: Candidates, end: int) -> None:
-    """Raise ``StorageDamaged`` unless the stored pairs of a task are those of leaders, one after the other."""
-    asking, bounds, candidates = _pairs(task)
-    job.require_places(asking, end, part.asking)
-    job.require_places(candidates, end, part.candidates)
-    if part.bounds[0] != 0 or part.bounds[-1] != len(part.candidates) or (np.diff(part.bounds) < 0).any():
-        raise job.damaged(bounds)
+    return Candidates(*(job.array(name, kind) for name, kind in zip(_pairs(task), _PAIR_KINDS, strict=True)))
 
 
 def _column(job: Job, task: int) -> Column:
-    members = job.places(_members(task), np.int32, leader_count(job))
-    sizes = job.places(_sizes(task), np.int32, len(members) + 1)
-    if int(sizes.sum()) != len(members):
-        raise job.damaged(_sizes(task))
-    return Column(members, sizes, 0)
+    return Column(job.array(_members(task), np.int32), job.array(_sizes(task), np.int32), 0)
 
 
 def _members(task: int) -> str:

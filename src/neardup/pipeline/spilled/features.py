@@ -17,7 +17,6 @@ from neardup.text.sites import separate
 
 _NONE: Final[Words] = np.empty(0, np.uint64)
 _ROWS: Final = 4  # of a file of spans
-_MOST: Final = 1 << 48  # features of a file
 
 
 class FeatureSpans(NamedTuple):
@@ -48,7 +47,6 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
         every = [(job.earlier.texts_of(shard), rows, units[leaders]) for shard, leaders, rows in group]
     chosen = np.concatenate([of_rows[of_rows >= 0] for *_, of_rows in every])
     stored = job.array(BLOCKS, np.int32)
-    job.require_places(UNITS, len(stored), chosen)
     sites = sites_of(job)
     parts: list[Words] = []  # the features of each document, where they were made
     for piece, _, rows in chain.from_iterable(rows_in(texts, rows[of_rows >= 0]) for texts, rows, of_rows in every):
@@ -75,11 +73,7 @@ def spans_of(job: Job, block: int) -> FeatureSpans:
         begin, end = np.searchsorted(blocks, [block, block + 1]).tolist()
         if begin < end:
             units, starts, ends = (np.asarray(column[begin:end]) for column in stored)
-            job.require_places(_spans(task), 1 << 31, units)
-            job.require_places(_spans(task), _MOST, starts, ends - starts)
             found.append((units, np.full(end - begin, task), starts, ends))
-    if not found:
-        raise job.damaged(BLOCKS)
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return FeatureSpans(*(column[order] for column in columns))
@@ -89,8 +83,6 @@ def load(job: Job, chosen: FeatureSpans) -> Features:
     """Read the features of some units, in their order."""
     files = {int(task): np.asarray(job.array(_name(task), np.uint64)) for task in np.unique(chosen.tasks)}
     spans = zip(chosen.tasks.tolist(), chosen.starts.tolist(), chosen.ends.tolist(), strict=True)
-    for task, file in files.items():
-        job.require_places(_spans(task), len(file) + 1, chosen.ends[chosen.tasks == task])
     values = np.concatenate([_NONE, *(files[task][begin:end] for task, begin, end in spans)])
     bounds = np.concatenate([[0], np.cumsum(chosen.ends - chosen.starts)])
     return Features(values, bounds, getattr(job.scheme.shingling, "recipe", None))

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -32,7 +32,6 @@ SIGNED: Final = "signed-"  # the beginnings of the names of the shards' files
 IDS: Final = "ids-"
 ID: Final = {"id": pa.large_string()}  # the column of these
 REVISITS: Final = "revisits-"
-NO_COLUMNS: Final[Mapping[str, pa.DataType]] = {}
 NOTHING: Final = Corpus(
     Features(np.empty(0, np.uint64), np.zeros(1, np.int64)), None, pa.chunked_array([], pa.string())
 )
@@ -99,8 +98,6 @@ class Job:
     compared: int = 0
     earlier: Earlier = field(default_factory=Earlier)
     for_index: bool = False
-    validated: set[str] = field(default_factory=set)
-    """The tables whose values were validated by this process."""
     held: HeldTexts = field(default_factory=HeldTexts)
     """The texts of the inputs that this process holds in memory."""
 
@@ -181,27 +178,10 @@ class Job:
         with naming(path, doing="read"):
             raw = mapped(path) if path.stat().st_size else b""
         try:
-            found = np.frombuffer(raw, kind).reshape(shape)
+            found = np.frombuffer(raw, kind).reshape(shape if size is None else (size, *shape[1:]))
         except ValueError as error:
-            raise self.damaged(name) from error
-        if size not in {None, len(found)}:
-            raise self.damaged(name)
+            raise StorageDamaged(str(path), _INCOMPLETE) from error
         return found
-
-    def places(self, name: str, kind: npt.DTypeLike, end: int, size: int | None = None, *, least: int = 0) -> Any:
-        """Map an array of numbers from *least* to below *end*, which compiled code may use as places."""
-        found = self.array(name, kind, size)
-        self.require_places(name, end, found, least=least)
-        return found
-
-    def require_places(self, name: str, end: int, *arrays: npt.NDArray[Any], least: int = 0) -> None:
-        """Raise ``StorageDamaged`` for a number of a file that is below *least*, or not below *end*."""
-        if any(found.size and (int(found.min()) < least or int(found.max()) >= end) for found in arrays):
-            raise self.damaged(name)
-
-    def damaged(self, name: str) -> StorageDamaged:
-        """Return the error for a file whose content is not that of a run."""
-        return StorageDamaged(str(self.path(name)), OTHER)
 
     @contextmanager
     def new_array(self, name: str, kind: Any, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
@@ -221,23 +201,9 @@ class Job:
             writer.write_table(table)
         return self.sizes(name)
 
-    def table(self, name: str, size: int | None = None, columns: Mapping[str, pa.DataType] = NO_COLUMNS) -> pa.Table:
-        """Map a table of this *size*, which has at least these *columns*, without nulls."""
-        table = mapped_table(self.path(name))
-        with _VALIDATING:
-            if self.name(name) not in self.validated:
-                try:
-                    table.validate(full=True)
-                except (pa.ArrowException, ValueError) as error:
-                    raise self.damaged(name) from error
-                self.validated.add(self.name(name))
-        fit = size is None or len(table) == size
-        for column, kind in columns.items():
-            found = table.column(column) if table.column_names.count(column) == 1 else None
-            fit = fit and found is not None and found.type == kind and found.null_count == 0
-        if not fit:
-            raise self.damaged(name)
-        return table
+    def table(self, name: str) -> pa.Table:
+        """Map a table."""
+        return mapped_table(self.path(name))
 
 
 def mapped(path: Path) -> pa.Buffer:
@@ -248,8 +214,7 @@ def mapped(path: Path) -> pa.Buffer:
 
 
 _OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
-OTHER: Final = "it is damaged, or of another run; remove the work folder, and run again"
-_VALIDATING: Final = Lock()
+_INCOMPLETE: Final = "it is damaged, or of another run; remove the work folder, and run again"
 
 
 def digest(values: Any) -> str:

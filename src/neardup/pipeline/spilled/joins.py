@@ -22,7 +22,7 @@ from neardup.text.columns import batches, gathered
 Record = dict[str, Any]
 
 SHINGLED: Final = "shingled-"
-_MOST: Final = 1 << 48  # features of a document
+_SIZES: Final = ("sizes", "distinct")
 _EACH: Final = 320  # bytes of a document in a block, besides its features
 _HELD: Final = 1 << 20  # pairs that are sorted together
 _ROUNDING: Final = 1e-9
@@ -42,7 +42,7 @@ def shingle(job: Job, rule: PairRule, task: int) -> Record:
 
     def store() -> None:
         name = f"{task:06}-{record['parts']:06}.raw"
-        for kind, arrays in zip((SHINGLED, "sizes-", "distinct-"), zip(*held, strict=True), strict=True):
+        for kind, arrays in zip((SHINGLED, *(f"{kind}-" for kind in _SIZES)), zip(*held, strict=True), strict=True):
             record["files"] |= job.save(f"{kind}{name}", np.concatenate(arrays))
         record["parts"] += 1
         held.clear()
@@ -83,19 +83,14 @@ class StoredSets:
     def __init__(self, job: Job, rule: PairRule, records: list[Record]) -> None:
         self._job, self._rule = job, rule
         names = [f"{task:06}-{n:06}.raw" for task, one in enumerate(records) for n in range(one["parts"])]
-        sizes = [np.asarray(job.places(f"sizes-{name}", np.int64, _MOST)) for name in names]
-        distinct = [
-            np.asarray(job.places(f"distinct-{name}", np.int64, _MOST, len(own)))
-            for name, own in zip(names, sizes, strict=True)
-        ]
+        sizes, distinct = ([np.asarray(job.array(f"{kind}-{name}", np.int64)) for name in names] for kind in _SIZES)
         self._files = [f"{SHINGLED}{name}" for name in names]
         self._edges = np.cumsum([0, *map(len, sizes)])
         self.shards = np.cumsum([0, *(one["documents"] for one in records)])
         self.sizes: Positions = np.concatenate([np.empty(0, np.int64), *sizes])
         self.distinct: Positions = np.concatenate([np.empty(0, np.int64), *distinct])
         self._begins = np.concatenate([np.empty(0, np.int64), *(np.cumsum(one) - one for one in sizes)])
-        tables = (job.table(of_shard(IDS, task), one["documents"], ID) for task, one in enumerate(records))
-        self.ids = pa.concat_tables(table.select(["id"]) for table in tables).column("id")
+        self.ids = pa.concat_tables(job.table(of_shard(IDS, task)) for task in range(len(records))).column("id")
 
     def __len__(self) -> int:
         return len(self.sizes)
@@ -109,9 +104,7 @@ class StoredSets:
         for name, begin, end in zip(self._files, bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
             if begin < end:
                 spans = ragged(self._begins[documents[begin:end]], sizes[begin:end])
-                stored = self._job.array(name, np.uint64)
-                self._job.require_places(name, len(stored), spans)
-                values[offsets[begin] : offsets[end]] = stored[spans]
+                values[offsets[begin] : offsets[end]] = self._job.array(name, np.uint64)[spans]
         return self._rule.sets(self._job.scheme, Features(values, offsets))
 
     def names(self, positions: Positions) -> pa.Array:
@@ -212,8 +205,6 @@ def tables(  # noqa: PLR0913 - what was found, of what, by which rule
     names = [_run(task, run) for task, one in enumerate(records) for run in range(one["runs"])]
     rows = 3 + (rule.measure == COSINE)
     runs = [job.array(name, np.int64, shape=(rows, -1)) for name in names]
-    for name, run in zip(names, runs, strict=True):
-        job.require_places(name, len(stored), run[:2])
     some = (run[:2, begin : begin + _HELD] for run in runs for begin in range(0, run.shape[1], _HELD))
     connected = clusters_of(map(np.array, some), len(stored)) if clusters else None
     named = [stored.names, lambda positions: stored.names(positions + (first or 0))][: 1 if first is None else 2]

@@ -24,13 +24,11 @@ RULES: Final = "rules.raw"  # int8[d]: a place in the rules of the record
 def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[str, Any]:
     """Decide every document, and store its representative and the evidence of each drop; count without earlier ones."""
     number = len(signed)
-    order, leaders = ranked(job, number), job.places(LEADER_POSITIONS, np.int64, number)
-    leader_of = job.places(LEADER_OF, np.int32, len(leaders), number)
+    order, leaders = ranked(job, number), job.array(LEADER_POSITIONS, np.int64)
+    leader_of = job.array(LEADER_OF, np.int32, number)
     of = np.asarray(leader_of)[order]  # by rank
     ranks_of_leaders = np.flatnonzero(leaders[of] == order)
-    if len(ranks_of_leaders) != len(leaders):
-        raise job.damaged(LEADER_POSITIONS)
-    of_leaders, settled = _decided_leaders(job, blocks, len(leaders), number)
+    of_leaders, settled = _decided_leaders(job, blocks, len(leaders))
     matched, first = spread(of_leaders, ranks_of_leaders, of), signed.first
     dropped = np.flatnonzero((matched >= 0) & (order >= first))
     dropped = dropped[np.argsort(order[dropped])]  # in the order of positions
@@ -63,24 +61,20 @@ def decide(job: Job, signed: Signed, blocks: int, engine: LocalEngine) -> dict[s
     }
 
 
-def _decided_leaders(job: Job, blocks: int, leaders: int, number: int) -> tuple[Positions, Positions]:
+def _decided_leaders(job: Job, blocks: int, leaders: int) -> tuple[Positions, Positions]:
     """Return the kept leader that each leader is dropped for, or -1, and what was settled; see ``settled_name``."""
-    settled = settled_of(job, blocks, number if job.scheme.columns else leaders)
+    settled = settled_of(job, blocks)
     if job.policy.verify != "exact" or job.scheme.columns:
-        return np.asarray(job.places(MATCHED, np.int64, leaders, leaders, least=-1)), settled
+        return np.asarray(job.array(MATCHED, np.int64, leaders)), settled
     settled = np.concatenate([job.earlier.settled(), settled], axis=1)
     matched = np.full(leaders, -1, np.int64)
     matched[settled[0]] = settled[1]
     return matched, settled
 
 
-def settled_of(job: Job, blocks: int, units: int) -> Positions:
-    """Return what was settled in all blocks, of this number of *units*; see ``settled_name``."""
-    parts = []
-    for name in map(settled_name, range(blocks)):
-        part = np.asarray(job.array(name, np.int64, shape=(_ROWS, -1)))
-        job.require_places(name, units, part[:2])
-        parts.append(part)
+def settled_of(job: Job, blocks: int) -> Positions:
+    """Return what was settled in all blocks; see ``settled_name``."""
+    parts = (job.array(name, np.int64, shape=(_ROWS, -1)) for name in map(settled_name, range(blocks)))
     return np.concatenate([np.empty((_ROWS, 0), np.int64), *parts], axis=1)
 
 

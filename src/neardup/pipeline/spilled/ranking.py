@@ -47,7 +47,7 @@ def rank(job: Job, signed: Signed) -> dict[str, Any]:
 
 def gather_signatures(job: Job, signed: Signed) -> dict[str, Any]:
     """Store the signatures of the leaders, by rank, and their keys by column."""
-    gather_rows(job, signed, ROWS_OF_LEADERS, job.places(LEADER_POSITIONS, np.int64, len(signed)))
+    gather_rows(job, signed, ROWS_OF_LEADERS, job.array(LEADER_POSITIONS, np.int64))
     if job.scheme.position_independent:  # keys that count in any column are made from the rows
         return {"files": job.sizes(ROWS_OF_LEADERS)}
     known = signatures(job)
@@ -66,10 +66,7 @@ def remove_signatures(job: Job) -> None:
 
 def ranked(job: Job, number: int) -> Positions:
     """Return the positions of all documents, each once, from best to worst."""
-    order = np.asarray(job.places(ORDER, np.int64, number, number))
-    if not np.bincount(order, minlength=number).all():
-        raise job.damaged(ORDER)
-    return order
+    return np.asarray(job.array(ORDER, np.int64, number))
 
 
 def leader_count(job: Job) -> int:

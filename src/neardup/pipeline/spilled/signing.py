@@ -2,10 +2,9 @@
 
 import time
 from bisect import bisect_right
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
-from math import prod
 from typing import Any, Final, cast
 
 import msgspec
@@ -22,7 +21,7 @@ from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.corpus.result import with_places
 from neardup.pipeline.digests import equals, exchanged
 from neardup.pipeline.spilled.earlier_documents import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
-from neardup.pipeline.spilled.job import ID, IDS, NO_COLUMNS, REVISITS, SIGNED, Job, of_shard
+from neardup.pipeline.spilled.job import ID, IDS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Extent, InputPiece
 from neardup.sources.compression import within_memory
@@ -68,8 +67,7 @@ class Signed:
         whole: npt.NDArray[Any] = np.empty(len(self), kind)
         whole[: self.edges[0]] = self._job.earlier.column(name, kind)
         for shard, (begin, end) in enumerate(pairwise(self.edges.tolist())):
-            table = self._table(SIGNED, shard, {name: pa.from_numpy_dtype(kind)})
-            whole[begin:end] = table.column(name).to_numpy(zero_copy_only=False)
+            whole[begin:end] = self._table(SIGNED, shard).column(name).to_numpy(zero_copy_only=False)
         return whole
 
     @property
@@ -95,13 +93,7 @@ class Signed:
 
     def _of_shards(self, column: str, kind: pa.DataType | None = None) -> list[pa.ChunkedArray]:
         nothing = pa.chunked_array([], kind or pa.large_binary())
-        found = []
-        for shard, table in enumerate(self._tables(SIGNED)):
-            fits = table.column_names.count(column) == 1 and kind in {None, table.column(column).type}
-            if len(table) and not fits:
-                raise self._job.damaged(of_shard(SIGNED, shard))
-            found.append(table.column(column) if len(table) else nothing)
-        return found
+        return [table.column(column) if len(table) else nothing for table in self._tables(SIGNED)]
 
     def _joined(self, column: str, kind: pa.DataType) -> pa.ChunkedArray:
         return pa.chunked_array([chunk for own in self._of_shards(column, kind) for chunk in own.chunks], kind)
@@ -123,18 +115,16 @@ class Signed:
     def rows(self, shard: int, *, whole: bool = False) -> npt.NDArray[Any]:
         """Return the signature rows of a shard's documents, or the *whole* ones if they are stored, too."""
         nothing, name = self._job.no_rows(whole=whole), WHOLE if whole else "row"
-        kind = pa.binary(nothing.itemsize * prod(nothing.shape[1:]))
-        column = self._table(SIGNED, shard, {name: kind}).column(name)
-        return rows_of(column.combine_chunks(), nothing.dtype, nothing.shape[1:])
+        return rows_of(self._table(SIGNED, shard).column(name).combine_chunks(), nothing.dtype, nothing.shape[1:])
 
     def ids(self) -> pa.ChunkedArray:
         """Return the ids of all documents, mapped."""
-        chunks = [chunk for table in self._tables(IDS, ID) for chunk in table.column("id").chunks]
+        chunks = [chunk for table in self._tables(IDS) for chunk in table.column("id").chunks]
         return pa.chunked_array([*self._job.earlier.ids(), *chunks], pa.large_string())
 
     def places(self) -> pa.Table | None:
         """Return where the documents are from that are not earlier ones; ``None`` if their ids are enough."""
-        every = zip(self._tables(IDS, ID), self._job.shards.shards, strict=False)
+        every = zip(self._tables(IDS), self._job.shards.shards, strict=False)
         own = [table for table, shard in every if shard.source >= self._job.compared]
         whole = pa.concat_tables(own, promote_options="default") if own else pa.table({"id": []})
         return whole.drop_columns("id") if whole.num_columns > 1 else None
@@ -154,14 +144,11 @@ class Signed:
 
     def _inside(self, shard: int) -> list[int]:
         """Return where the documents of each extent of a shard begin, and the end of the last."""
-        edges = [*accumulate(self._numbers[shard], initial=int(self.edges[shard]))]
-        if len(edges) != len(self._job.shards.shards[shard].extents) + 1 or edges[-1] != self.edges[shard + 1]:
-            raise self._job.damaged(of_shard(SIGNED, shard))
-        return edges
+        return [*accumulate(self._numbers[shard], initial=int(self.edges[shard]))]
 
     def offsets(self, shard: int, rows: Positions) -> list[int | None]:
         """Return the bytes that the records of some documents of a shard begin at; nulls where there are none."""
-        table = self._table(IDS, shard, ID)
+        table = self._table(IDS, shard)
         if _OFFSET not in table.column_names:
             return [None] * len(rows)
         found: list[int | None] = table.column(_OFFSET).take(pa.array(rows)).to_pylist()
@@ -178,11 +165,11 @@ class Signed:
         held = self._job.held.of(shard)
         yield from (piece.texts for piece in self.pieces(shard)) if held is None else held
 
-    def _table(self, kind: str, shard: int, columns: Mapping[str, pa.DataType] = NO_COLUMNS) -> pa.Table:
-        return self._job.table(of_shard(kind, shard), int(self.edges[shard + 1] - self.edges[shard]), columns)
+    def _table(self, kind: str, shard: int) -> pa.Table:
+        return self._job.table(of_shard(kind, shard))
 
-    def _tables(self, kind: str, columns: Mapping[str, pa.DataType] = NO_COLUMNS) -> list[pa.Table]:
-        return [self._table(kind, shard, columns) for shard in range(len(self.edges) - 1)]
+    def _tables(self, kind: str) -> list[pa.Table]:
+        return [self._table(kind, shard) for shard in range(len(self.edges) - 1)]
 
 
 def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:

@@ -148,17 +148,15 @@ class StoredResult(RunResult):
         """Open the stored decisions on *documents*; *rules* are those that the record of ``decide`` names."""
         self.documents, self._first = documents, documents.signed.first
         every = len(documents.signed)
-        self.representatives = job.places(REPRESENTATIVES, np.int64, every, every, least=-1)[self._first :]
+        self.representatives = job.array(REPRESENTATIVES, np.int64, every)[self._first :]
         if self._first:
             stored = self.representatives
             own = stored + np.where(stored < self._first, len(documents), -self._first)
             self.representatives = np.where(stored < 0, -1, own)
         number = int((self.representatives >= 0).sum())
-        self._dropped = job.places(DROPPED, np.int64, len(documents), number)
-        if not np.array_equal(np.flatnonzero(self.representatives >= 0), self._dropped):
-            raise job.damaged(DROPPED)
+        self._dropped = job.array(DROPPED, np.int64, number)
         self._exact = job.array(EXACT, np.bool_, number)
-        self._codes = job.places(RULES, np.int8, len(rules), number)
+        self._codes = job.array(RULES, np.int8, number)
         measures = [*COLUMNS, *(["threshold"] if thresholds(job).vary else [])]  # float64[d] each
         self._measures = {name: job.array(f"{name}.raw", np.float64, number) for name in measures}
         self._rules = np.array(rules, dtype=object)
