@@ -5,7 +5,6 @@ A template may also be spread over many small clusters: if its documents resembl
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from heapq import nlargest
 from itertools import compress, islice, pairwise
 from operator import itemgetter
 from typing import Any, Final
@@ -18,14 +17,12 @@ from neardup.schemes.scheme import Scheme
 from neardup.schemes.terms import common_of
 from neardup.text.columns import chunk_batch
 from neardup.text.common_shingles import LEAST, different
-from neardup.text.spans import word_spans
 
 CLUSTERS: Final = 3
 LARGE: Final = 100  # documents of a cluster that is examined in any collection
 LARGE_SHARE: Final = 0.05  # share of all documents in one cluster that is examined in a small collection
 SAMPLE: Final = 32  # documents of a cluster that are examined; a run in pieces reads the shards of all these again
 NEARLY_ALL: Final = 0.9
-PASSAGES: Final = 8  # the longest shared passages; the one with the most features is shown
 BEGINNING: Final = 80  # shown characters of a shared passage
 SPREAD: Final = 10  # clusters that a template spreads over
 HALF: Final = 0.5  # of the documents of different clusters have a feature of their template, and of their features
@@ -49,8 +46,8 @@ class LargeCluster:
         whether most of these are different documents that share features, not copies and edited copies of one text (see
         ``neardup.kernels.common_shingles.count_once``).
     ``beginning``
-        for a template, the beginning of the longest passage that two of its documents share, without common features
-        that are left out; otherwise empty.
+        for a template, the beginning of the longest passage that two of its documents share; otherwise, and if the run
+        has left out common features, empty.
     ``ignore_common``
         for a template, a share for ``dedup(ignore_common=...)`` that leaves it out; otherwise, and if the run has left
         out what is in this share of the documents, ``None``.
@@ -217,23 +214,14 @@ class _Features:
     def beginning(self) -> str:
         """Return the beginning of the longest passage of the first and the last different text, on one line.
 
-        If common features are left out, the passage with the most features is shown, from its first one on.
+        It is empty if common features are left out: they may be that passage.
         """
+        if common_of(self._scheme) is not None:
+            return ""
         from neardup.evaluation.passages import shared_passages  # loaded for templates only
 
         places = np.flatnonzero(self._counted)[[0, -1]]
         one, other = (self.texts[place].decode("utf-8", "replace") for place in places)
         found = [(passage.words, one[slice(*passage.a)]) for passage in shared_passages(one, other).shared]
-        if common_of(self._scheme) is not None:
-            found = [self._counting(passage) for _, passage in nlargest(PASSAGES, found, key=itemgetter(0))]
         _, passage = max(found, key=itemgetter(0), default=(0, ""))
         return " ".join(passage.split())[:BEGINNING]
-
-    def _counting(self, passage: str) -> tuple[int, str]:
-        """Return how many runs of words in a passage are features of these texts, and the passage from the first on."""
-        words, shingling = word_spans(passage), self._scheme.shingling
-        ends = words.ends[getattr(shingling, "size", 1) - 1 :]
-        runs = [passage[begin:end].encode() for begin, end in zip(words.starts, ends, strict=False)]
-        features = shingling.batch_features(chunk_batch(pa.array(runs, pa.large_binary())))
-        known = np.repeat(words.starts[: len(runs)], np.diff(features.offsets))[np.isin(features.values, self.terms)]
-        return (len(known), passage[known[0] :]) if len(known) else (0, "")
