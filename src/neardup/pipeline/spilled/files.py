@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -40,12 +39,12 @@ from neardup.pipeline.spilled.outputs import (
     writing,
 )
 from neardup.pipeline.spilled.run import Map, Stages, decided, listed
-from neardup.pipeline.spilled.state import State, earlier_of
+from neardup.pipeline.spilled.state import State
 from neardup.pipeline.spilled.stored_documents import StoredResult
 from neardup.pipeline.spilled.workers import is_shared, job_of, tasks_of
 from neardup.schemes.scheme import Scheme
 from neardup.sources.copies import name_of_copy, needs_copy
-from neardup.sources.formats import FOLDER, STDIN, display
+from neardup.sources.formats import STDIN
 from neardup.sources.inputs import Inputs
 from neardup.sources.output import check_table
 from neardup.sources.output_places import InputPaths
@@ -167,30 +166,12 @@ def _opened(inputs: Inputs, settings: RunSettings, state: State | None) -> tuple
         pages["templates"] = LEARNED  # those that it knows may be replaced by what it learns before it is continued
     if state is not None:
         state.require_extraction(own)
-        if settings.policy.verify == "exact" and not settings.scheme.columns:  # texts may be read again
-            _warn_of_replaced(shards, state)
         rule = "cannot be standard input or a URL, because later runs with the state read the inputs again"
         for path in filter(needs_copy, shards.inputs if earlier.adds else ()):
             raise ParameterError("inputs", path, f"{rule}; save it first")
     for index in earlier.indexes:
         index.require(settings.request, settings.scheme.columns, own, earlier.indexes)
     return shards.behind({index.path: index.identity for index in earlier.indexes}), pages
-
-
-def _warn_of_replaced(shards: Shards, state: State) -> None:
-    """Warn of the first input at the path of an earlier one with other contents, whose texts may be needed again."""
-    runs = [run.shards for run in earlier_of(state.folder, [part.name for part in state.segments]).texts]
-    needed = {path for part in state.segments if part.kept for path in part.inputs}
-    pairs = (pair for run in runs for pair in zip(run.inputs, run.identities, strict=True))
-    known = {path: one for path, one in pairs if path in needed}
-    for path, one, found in zip(shards.inputs, shards.identities, shards.kinds, strict=True):
-        if found.format != FOLDER and known.get(os.path.abspath(path), one) != one:  # noqa: PTH100 - links stay
-            why = f"an earlier run with the state {state.folder} has read another file at {display(path)}"
-            rule = (
-                "this run ends if it needs texts of that one; keep the inputs of all runs, and give each its own name"
-            )
-            warnings.warn(f"{why}: {rule}", RuntimeWarning, stacklevel=2)
-            return
 
 
 def _outputs(shards: Shards, compared: int, settings: RunSettings, state: State | None) -> list[Output]:
