@@ -189,9 +189,9 @@ def test_verbs_that_compare_texts_refuse_a_scheme_of_fields_before_they_read(nea
 
 def test_a_report_of_other_options_is_refused(neardup, pages):
     short = "--short", "500", "--short-threshold", "0.8"
-    neardup("dedup", pages, "--dry-run", "--report", "sh.jsonl", *short)
-    shown = neardup("audit", pages, "--of", "sh.jsonl", code=1).err
-    assert "sh.jsonl: the run used another threshold (0.8 for 'd" in shown
+    neardup("dedup", pages, "--dry-run", "--report", "sh.jsonl")
+    shown = neardup("audit", pages, "--of", "sh.jsonl", "--threshold", "0.999", code=1).err
+    assert "sh.jsonl: the run used another threshold: 'd" in shown
     neardup("dedup", pages, "--dry-run", "--report", "w.jsonl")
     shown = neardup("audit", pages, "--of", "w.jsonl", "--measure", "containment", code=2).err
     assert "--measure containment is not that of the run, which compared by resemblance" in shown

@@ -68,29 +68,19 @@ def test_a_scheme_with_other_parameters_than_those_of_the_run_is_refused():
     texts = TEXTS[:20]
     run = MinHash(threshold=0.5, short=9, short_threshold=0.7)
     others = [
-        ({"recall": 0.5}, r"recall was 0\.999 and is 0\.5"),
-        ({"threshold": 0.6}, r"threshold was 0\.5 and is 0\.6"),
-        (
-            {"short": None, "short_threshold": None},
-            r"short was 9 and is not set; short_threshold was 0\.7 and is not set",
-        ),
-        ({"seed": 2}, "seed was 1 and is 2"),
-        ({"analysis": Analysis(unit="letter")}, "unit was word and is letter"),
+        {"recall": 0.5},
+        {"threshold": 0.6},
+        {"short": None, "short_threshold": None},
+        {"seed": 2},
+        {"analysis": Analysis(unit="letter")},
     ]
     result, keyed = (dedup(texts, scheme=one, ignore_common=0.9) for one in (run, replace(run, key=bytes(range(16)))))
     assert audit(result, scheme=run) == audit(result)
-    for change, words in others:
-        with pytest.raises(ParameterError, match=f"is not that of the run: {words}; pass that scheme, or none"):
-            audit(result, scheme=replace(run, **change))
-    with pytest.raises(ParameterError, match="scheme was minhash and is trials; pass that scheme"):
-        audit(result, scheme=Trials())
-    for key, threshold, words in [
-        (bytes(16), 0.5, "its key, or a parameter that decides the signatures, was changed"),
-        (bytes(range(16)), 0.6, r"threshold was 0\.5 and is 0\.6"),
-    ]:
-        with pytest.raises(
-            ParameterError, match=f"is not that of the run: {words}; pass that scheme, with its secret key"
-        ):
+    for other in [Trials(), *(replace(run, **change) for change in others)]:
+        with pytest.raises(ParameterError, match="is not that of the run; pass that scheme, or none"):
+            audit(result, scheme=other)
+    for key, threshold in [(bytes(16), 0.5), (bytes(range(16)), 0.6)]:
+        with pytest.raises(ParameterError, match="is not that of the run; pass that scheme, with its secret key"):
             audit(keyed, scheme=replace(run, key=key, threshold=threshold))
 
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -19,7 +19,6 @@ from neardup.evaluation.audit import Audit
 from neardup.model.arrays import Positions, Words
 from neardup.model.errors import (
     DataError,
-    FieldMissing,
     InputRefused,
     StorageRefused,
     ValueRefused,
@@ -34,7 +33,7 @@ from neardup.pipeline.corpus.report import reading_terms, terms_of_report
 from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.files.dedup import dedup_files
-from neardup.pipeline.partners.audit import SAMPLE, THRESHOLD, Audited, audit_run, require_texts
+from neardup.pipeline.partners.audit import SAMPLE, Audited, audit_run, require_texts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.recorded_decisions import work_decisions
 from neardup.schemes import terms as schemes
@@ -272,10 +271,8 @@ def _chunks(columns: Iterable[pa.ChunkedArray]) -> pa.ChunkedArray:
 def _report(of: str, files: Sequence[AnyPath], ids: pa.ChunkedArray, shards: Shards) -> pa.Table:
     """Return the report of a run over documents with these ids, or with the full names that a run with a state uses."""
     names = ["position", "representative_position", "rule", "resemblance", "contained_in_kept", "contains_kept"]
-    rows = read(files, text="id", id="position", columns=[*names, THRESHOLD])
+    rows = read(files, text="id", id="position", columns=names)
     found = pa.table({"id": rows.texts, **{name: rows.column(name, literal=name == "rule") for name in names}})
-    with suppress(FieldMissing):
-        found = found.append_column(THRESHOLD, rows.column(THRESHOLD))
     found = found.filter(pc.is_valid(found["position"])).sort_by("position")  # revisits have no position
     if not np.array_equal(found["position"].to_numpy(), np.arange(len(ids))):
         rule = f"is a report on {counted(len(found), 'document')}, but the inputs have {len(ids):,}; {_SAME_INPUTS}"

@@ -17,7 +17,6 @@ from neardup.decisions.weighted_partners import MeasuredPairs, WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
-from neardup.model.changes import Change
 from neardup.model.errors import DataError, ParameterError, counted, kind_of, require, require_share, require_whole
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import feature_sets
@@ -27,10 +26,8 @@ from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes.plausibility import share_a_key
-from neardup.schemes.recorded_scheme import differing
 from neardup.schemes.registry import kinds
 from neardup.schemes.scheme import Scheme
-from neardup.schemes.terms import common_of, without_common, written
 from neardup.schemes.thresholds import thresholds_of
 from neardup.text.columns import batches, gathered, text_bytes, text_lengths, whole_batch
 from neardup.text.sites import NO_SITES, separate
@@ -41,7 +38,6 @@ SHOWN: Final = 20  # missed documents with their texts
 _READ: Final = 50_000  # characters of a text that are kept to be shown
 _AGREES: Final = 1e-9
 _REPEAT: Final = "use its threshold, short and short_threshold, and its options for reading"
-THRESHOLD: Final = "threshold"  # only in reports of runs whose pairs needed several
 _FIELDS: Final = "compares fields: equal fields are always found, so there is nothing to audit"
 _EQUAL: Final = "same text", "same features"
 _OF_ANY_SCHEME: Final = *_EQUAL, "estimate", "shared key", "component"
@@ -55,12 +51,11 @@ class Audited:
 
     *name* is that of the report. *representatives* are the positions of the documents' representatives, -1 for kept
     documents; *exact* are those dropped for equal texts or features, *verified* those dropped because the scheme's
-    measure of their texts reached the threshold. *measured* are these measures in the report, and *thresholds* what
-    they had to reach, NaN if it has none. *several*: whether the report has a column of thresholds, as pairs needed
-    different ones. *by_estimate* are the documents that were dropped by their signatures; *estimated*: whether there
-    are any; *estimates* are those in the report, and *keyed* the documents dropped for a shared key alone. *known*:
-    which documents were dropped for earlier documents; no figure counts these, because their representatives are not
-    among the documents. *recorded*: whether the scheme is known to be that of the run.
+    measure of their texts reached the threshold, and *measured* are these measures in the report. *by_estimate* are the
+    documents that were dropped by their signatures; *estimated*: whether there are any; *estimates* are those in the
+    report, and *keyed* the documents dropped for a shared key alone. *known*: which documents were dropped for earlier
+    documents; no figure counts these, because their representatives are not among the documents. *recorded*: whether
+    the scheme is known to be that of the run.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - a run is made of these
@@ -88,8 +83,6 @@ class Audited:
         self.exact = _in(rules, *_EQUAL)
         self.verified = _in(rules, scheme.rule)
         self.measured: Values = np.where(self.verified, _measured(decisions, scheme.rule), np.nan)
-        self.thresholds = _column(decisions, THRESHOLD)
-        self.several = THRESHOLD in decisions.column_names
         self.by_estimate = _in(rules, "estimate")
         self.estimated = bool(self.by_estimate.any())
         self.estimates: Values = np.where(self.by_estimate, _column(decisions, "resemblance"), np.nan)
@@ -124,11 +117,6 @@ class Audited:
         """Return the error for a document that was dropped with a smaller measure than the *least*."""
         rule = f"the run used another threshold: {self.ids[position].as_py()!r} was dropped with {measured:.4g}, not"
         return DataError(self.name, f"{rule} {least:g} or more; {_REPEAT}")
-
-    def other_threshold(self, position: int, used: float, least: float) -> DataError:
-        """Return the error for a document that was dropped by a threshold that is not the *least* of the options."""
-        rule = f"the run used another threshold ({used:g} for {self.ids[position].as_py()!r}, not {least:g})"
-        return DataError(self.name, f"{rule}; {_REPEAT}")
 
 
 def audit(  # noqa: PLR0913 - every one a keyword with a default
@@ -196,30 +184,20 @@ def _require_ids(own: pa.ChunkedArray, known: pa.ChunkedArray) -> None:
 
 
 def _as_in(result: RunResult, given: Any) -> Any:
-    """Return the scheme of a run; ``ParameterError`` unless it is the *given* one, but for a list of common shingles.
+    """Return the *given* scheme, with the list of common shingles of a run; ``ParameterError`` for another scheme.
 
     If the scheme of the run is not recorded, its recipe, thresholds and measure are compared.
     """
-    own, summary, scheme = result.scheme, result.summary, given
-    if own is given:
-        return given
-    if isinstance(own, kinds()) and isinstance(scheme, kinds()):
-        changes = [*differing(written(without_common(own) if common_of(scheme) is None else own), written(scheme))]
-        scheme = own
-    else:
-        if summary.common is not None:
-            with suppress(ParameterError):  # its recipe is another one
-                scheme = scheme.with_common(summary.common)
-        names = "threshold", "short", "short_threshold"
-        before, now = ({name: getattr(one, name) for name in names} for one in (summary, scheme))
-        changes = [*differing(before | {"measure": summary.measure}, now | {"measure": exact_measure(scheme.rule)})]
-        if summary.recipe != scheme.recipe:
-            changes.append(Change("changed", "its key, or a parameter that decides the signatures,"))
-    if changes:
-        words = "; ".join(change.words() for change in changes)
+    own, summary = result.scheme, result.summary
+    if summary.common is not None:
+        with suppress(ParameterError):  # its recipe is another one
+            given = given.with_common(summary.common)
+    about = given.recipe, given.threshold, given.short, given.short_threshold, exact_measure(given.rule)
+    known = summary.recipe, summary.threshold, summary.short, summary.short_threshold, summary.measure
+    if about != known or (own is not None and own != given):
         way_out = "with its secret key" if own is None else "or none, as the result has recorded it"
-        raise ParameterError("scheme", given.name, f"is not that of the run: {words}; pass that scheme, {way_out}")
-    return scheme
+        raise ParameterError("scheme", given.name, f"is not that of the run; pass that scheme, {way_out}")
+    return given
 
 
 def _require_rules(rules: pa.Array, scheme: Scheme) -> None:
@@ -397,7 +375,6 @@ class _Sample:
         texts, sites = self._read(read)
         rows = np.searchsorted(read, positions)
         own = sites[rows] if len(sites) else NO_SITES
-        self._check_thresholds(own)
         self._check_drops(read, texts, sites)
         return pa.chunked_array([gathered(texts, rows)]), own
 
@@ -476,22 +453,8 @@ class _Sample:
             first += len(texts)
         self._progress("audit", total, total)
 
-    def _check_thresholds(self, sites: Words) -> None:
-        """Raise ``DataError`` if the run has recorded a threshold that no pair of documents needs."""
-        run = self._run
-        base, _, of_groups, short, of_short = thresholds = thresholds_of(self._scheme, sites)
-        needed = [base, *(of_groups if len(thresholds.groups) else []), *([of_short] if short else [])]
-        recorded = run.thresholds[np.isfinite(run.thresholds)]
-        for other in np.unique(recorded):
-            if np.abs(np.maximum(base, needed) - other).min() > _AGREES:
-                first = int(np.flatnonzero(run.thresholds == other)[0])
-                raise run.other_threshold(first, other, base)
-        if run.several and not thresholds.vary:
-            rule = "the run used several thresholds, as short documents or the pages of one host needed more"
-            raise DataError(run.name, f"{rule}; {_REPEAT}")
-
     def _check_drops(self, read: Positions, texts: pa.ChunkedArray, sites: Words) -> None:
-        """Raise an error if measures or thresholds of dropped documents differ from those that the run recorded.
+        """Raise an error if measures of dropped documents differ from those that the run recorded, or are too low.
 
         The *texts* and *sites* are those at the positions *read*, which are the sample and its representatives. Of
         documents with equal features, the run has compared one, which may be of another site. So sites do not count for
@@ -522,9 +485,6 @@ class _Sample:
             for one in positions[run.keyed[positions] & ~shared & run.recorded][:1].tolist():
                 raise self._other_texts(one, "shared a key", "share none")
         least = thresholds_of(scheme, sites).of(left, right, sets.smaller(left, right))
-        recorded = run.thresholds[positions]
-        for one in np.flatnonzero(~exact & (np.abs(recorded - least) > _AGREES))[:1].tolist():
-            raise run.other_threshold(int(positions[one]), recorded[one], least[one])
         for one in np.flatnonzero(run.verified[positions] & (values < least - _AGREES))[:1].tolist():
             raise run.below(int(positions[one]), float(values[one]), float(least[one]))
 
