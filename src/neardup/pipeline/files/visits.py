@@ -6,7 +6,6 @@ from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any, Final
 
-import msgspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,7 +15,6 @@ from neardup.model.verdicts import as_record
 from neardup.pipeline.corpus.documents import needs_text
 from neardup.pipeline.index.fields import has_sites
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.inputs import is_id
 from neardup.pipeline.index.page_terms import IndexAddresses, extraction_for, require_extraction
 from neardup.pipeline.index.records import NamedRecords, RecordReader, address_fields
 from neardup.pipeline.progress import Progress
@@ -25,12 +23,10 @@ from neardup.sources.addresses import Addresses
 from neardup.sources.collection import InputPiece
 from neardup.sources.compression import Contents
 from neardup.sources.formats import STDIN, AnyPath, display
-from neardup.sources.ids import id_of
 from neardup.sources.inputs import inputs_of
 from neardup.sources.jsonl import JsonLines
 from neardup.sources.pages import replace_markup
 from neardup.sources.record_faults import RecordFaults, Rejected, missing_field
-from neardup.sources.records import decoder, literal_of
 from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_TEXT, DEFAULT_URL, Request
 from neardup.sources.shards import extracted_shards
 from neardup.sources.standard_input import MOST_BYTES
@@ -133,25 +129,11 @@ class FileAnswers:
     def _answered_lines(self, first: int, lines: Sequence[bytes | None]) -> list[dict[str, Any]]:
         data = memoryview(b"\n".join(line or b"" for line in lines))
         piece = JsonLines(STDIN, self._request, Contents(display(STDIN), data, first=first))
-        ids = {one.position: self._id_of(lines[one.position - first]) for one in piece.rejected if one.code == "type"}
         too_long = (number for number, line in enumerate(lines, first) if line is None)
         piece.rejected += [Rejected(piece.source, number, _TOO_LONG, "too long") for number in too_long]
         if self._request.html is not None:
             replace_markup([piece], self._request)
-        answers = [{"line": number} | answer for (_, number), answer in self._answered(piece, alone=True)]
-        for answer in answers:
-            answer["id"] = ids.get(answer["line"], answer["id"])
-        return answers
-
-    def _id_of(self, line: Any) -> str | None:
-        """Return the id of a line whose text has a wrong type; ``None`` if it has no valid one."""
-        try:
-            url, own = (bytes(decoder(None, (name,))(line).f1) for name in (self._url, self._request.id))
-            address, name = literal_of(url), id_of(own)
-        except (msgspec.MsgspecError, RecursionError, TypeError):
-            return None
-        found = self._reader.addresses.id_of(address) if address and address.strip() else name
-        return found if found and is_id(found) else None
+        return [{"line": number} | answer for (_, number), answer in self._answered(piece, alone=True)]
 
     def _require_fields(self, piece: InputPiece) -> None:
         """Raise ``FieldMissing`` if a piece lacks the text, or a field that was requested by name."""
