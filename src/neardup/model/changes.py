@@ -15,8 +15,6 @@ class Change(NamedTuple):
     - ``changed``, ``added``, ``left out``: an input, or the secret key;
     - ``time``: only the time of change of an input differs;
     - ``order``: the inputs are in another order;
-    - ``named``: only the name of an input differs, first *name* and now *now*; *before* is the folder of the first run,
-      if it is another one;
     - ``version``: of neardup;
     - ``templates``: of hosts, with their identities, or how they are found.
     """
@@ -36,7 +34,7 @@ class Change(NamedTuple):
         keyed, keyed_now = map(is_keyed, (before, now))
         return cls("changed" if keyed and keyed_now else "added" if keyed_now else "left out", "the secret key")
 
-    def words(self, named: Callable[[str], str] = str) -> str:  # noqa: PLR0911 - one for each kind
+    def words(self, named: Callable[[str], str] = str) -> str:
         """Describe the difference; *named* returns how a parameter is called.
 
         >>> Change("setting", "text", "text", "body").words(), Change("added", "a.jsonl").words()
@@ -49,9 +47,6 @@ class Change(NamedTuple):
                 return f"neardup was {self.before} and is {self.now}"
             case "templates":
                 return f"web pages were read {_with(self.before)}, and are read {_with(self.now)}"
-            case "named":
-                begun = "" if self.before is None else f"; the run was started in the folder {self.before}"
-                return f"the input {self.name} is now named {self.now}{begun}"
             case "order":
                 return "the inputs are in another order"
             case "time":

@@ -191,10 +191,6 @@ def recorded_in(terms: Mapping[str, Any]) -> RecordedScheme:
 
 
 def _of_inputs(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:
-    if before["compared"] == now["compared"] and (renamed := _renamed(before["inputs"], now["inputs"])):
-        folder, here = (terms["changeable"]["folder"] for terms in (before, now))
-        yield Change("named", display(renamed[0]), None if folder == here else folder, display(renamed[1]))
-        return
     old, new = (
         {(number < terms["compared"], name): known for number, (name, known) in enumerate(terms["inputs"])}
         for terms in (before, now)
@@ -208,10 +204,3 @@ def _of_inputs(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:
         if other is not None and one != other:
             touched = len(one) == len(other) == _TIMED and one[:-1] == other[:-1]
             yield Change("time" if touched else "changed", display(name[1]), *((one[-1], other[-1]) if touched else ()))
-
-
-def _renamed(before: list[Any], now: list[Any]) -> tuple[str, str] | None:
-    """Return the first name that differs and the new one, if only names of the inputs differ."""
-    if [known for _, known in before] != [known for _, known in now]:
-        return None
-    return next(((one, other) for (one, _), (other, _) in zip(before, now, strict=True) if one != other), None)
