@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.engines.files import naming
+from neardup.index.disk.arrays import expect
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, StorageDamaged, StorageFailed
 from neardup.sources.collection import InputPiece, ranges
@@ -33,6 +34,17 @@ SITE: Final = "site"  # the column of the sites of documents: see ``neardup.text
 ROWS: Final = 1 << 16  # leaders that are written together
 _OF_KEPT: Final = ("text", TEXT_HIGH, "length", "features", "position")
 COUNTS: Final[tuple[str, ...]] = ("common", "size", "size_of_representative")
+_TYPES = {
+    LEADERS: {"equal": pa.uint64(), "equal_high": pa.uint64(), "present": pa.bool_(), "representative": pa.int32()},
+    KEPT: {"text": pa.uint64(), "length": pa.uint32(), "features": pa.uint32(), "position": pa.uint32()},
+    DROPPED: dict.fromkeys(COUNTS, pa.int32()),
+    IDS: {"id": pa.large_string()},
+}
+_ALSO = {LEADERS: {SITE: pa.uint64()}, KEPT: {TEXT_HIGH: pa.uint64()}}
+_BYTES = {LEADERS: ("row",), KEPT: (WHOLE,)}
+_OTHER = (
+    "its content is not that of a state, although its checksum is right; restore the state from a copy, or delete it"
+)
 
 
 def mapped_table(path: Path) -> pa.Table:
@@ -94,6 +106,8 @@ class RecordedRuns:
         """Yield the following runs from what ``recorded`` yielded."""
         for one in given:
             run = RunInputs(Shards.from_dict(one["shards"]), np.array(one["edges"], np.int64))
+            fit = run.edges.shape == (len(run.shards.shards) + 1,) and run.edges[0] >= 0
+            expect(bool(fit and (np.diff(run.edges) >= 0).all()), "documents of other shards")
             own, before = run.templates, self._before
             if one["adds_templates"] and own is not None and before is not None:
                 run = run.with_templates(own.added_to(before))
@@ -189,8 +203,13 @@ class Earlier:
 
     def signatures(self, kind: npt.DTypeLike, shape: tuple[int, ...]) -> Iterator[npt.NDArray[Any]]:
         """Yield the signature rows of all leaders, each of this type and *shape*, some at a time."""
-        for table in self._tables(LEADERS):
-            for chunk in table.column("row").chunks:
+        width = np.dtype((kind, shape)).itemsize
+        for segment in self._segments:
+            column = segment.table(LEADERS).column("row")
+            if column.type.byte_width != width:
+                rule = f"has signatures of {column.type.byte_width} bytes, but its scheme makes those of {width}"
+                raise StorageDamaged(str(segment.folder / LEADERS), rule)
+            for chunk in column.chunks:
                 yield rows_of(chunk, kind, shape)
 
     def whole_rows(self, kind: npt.DTypeLike, width: int) -> "WholeRows | None":
@@ -305,3 +324,54 @@ def rows_of(column: pa.Array, kind: npt.DTypeLike, shape: tuple[int, ...]) -> np
     width = column.type.byte_width
     found = np.frombuffer(column.buffers()[1] or b"", np.uint8)[column.offset * width :][: len(column) * width]
     return found.view(kind).reshape(len(column), *shape)
+
+
+def check_segments(segments: Sequence[StoredSegment]) -> None:
+    """Raise ``StorageDamaged`` unless the tables fit each other, and each representative is a kept leader.
+
+    Compiled code uses these numbers as places in arrays.
+    """
+    own = [_representatives(segment) for segment in segments]
+    whole = np.concatenate([np.empty(0, np.int32), *own])
+    begin = 0
+    for segment, found in zip(segments, own, strict=True):
+        begin += len(found)
+        named = found[found >= 0]
+        if (found < -1).any() or (named >= begin).any() or (whole[named] >= 0).any():
+            raise _damaged(segment.folder / LEADERS)
+
+
+def _representatives(segment: StoredSegment) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+    """Return the representatives of a segment whose tables have the right columns, and fit each other."""
+    tables = {name: _table(segment.folder / name) for name in _TYPES}
+    found: np.ndarray[tuple[int], np.dtype[np.int32]] = tables[LEADERS]["representative"].to_numpy()
+    kept = int((found < 0).sum())
+    sizes = {LEADERS: len(found), KEPT: kept, DROPPED: len(found) - kept, IDS: len(found)}
+    for name, size in sizes.items():
+        if len(tables[name]) != size:
+            raise _damaged(segment.folder / name)
+    documents = int(segment.texts[-1].edges[-1]) if segment.texts else 0
+    if kept and int(tables[KEPT]["position"].to_numpy().max()) >= documents:
+        raise _damaged(segment.folder / KEPT)
+    return found
+
+
+def _table(path: Path) -> pa.Table:
+    """Return a table of a segment; ``StorageDamaged`` unless it has its columns, without nulls."""
+    name, table = path.name, mapped_table(path)
+    try:
+        table.validate(full=True)
+    except (pa.ArrowException, ValueError) as error:
+        raise _damaged(path) from error
+    wanted, also = _TYPES[name], _ALSO.get(name, {})
+    types = dict(zip(table.column_names, table.schema.types, strict=True))
+    others = {key: kind for key, kind in types.items() if key not in wanted and also.get(key) != kind}
+    fit = all(key in _BYTES.get(name, ()) and pa.types.is_fixed_size_binary(kind) for key, kind in others.items())
+    complete = wanted.items() <= types.items() and (name != LEADERS or "row" in types)
+    if not fit or not complete or len(types) < table.num_columns or any(one.null_count for one in table.columns):
+        raise _damaged(path)
+    return table
+
+
+def _damaged(path: Path) -> StorageDamaged:
+    return StorageDamaged(str(path), _OTHER)

@@ -12,7 +12,7 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from hashlib import blake2b
 from itertools import chain
@@ -44,6 +44,7 @@ from neardup.pipeline.spilled.earlier_documents import (
     Rows,
     RunInputs,
     StoredSegment,
+    check_segments,
 )
 from neardup.schemes import terms
 from neardup.schemes.recorded_scheme import RecordedScheme, differing, other_settings
@@ -236,7 +237,7 @@ class State(AbstractContextManager["State"]):
             raise StorageRefused(str(self.folder), *other_extraction(known, own.identity))
 
     def check(self) -> None:
-        """Raise ``StorageDamaged`` unless all files have the content that was written.
+        """Raise ``StorageDamaged`` unless all files have the content that was written, and it can be used.
 
         Raises ``StorageRefused`` if this library extracts texts otherwise than the runs did.
         """
@@ -246,6 +247,7 @@ class State(AbstractContextManager["State"]):
                 names = [name for name, *both in zip(_FILES, found, part.digests, strict=True) if both[0] != both[1]]
                 raise StorageDamaged(str(self._folder(part.name) / names[0]), _DAMAGED)
         _ = self.extraction  # files of another one cannot be read
+        check_segments(_segments(self.folder, [part.name for part in self.segments]))
 
     def earlier(self) -> Earlier:
         """Map all segments; raises what ``check`` does."""
@@ -511,7 +513,7 @@ def _read(folder: Path) -> StateHeader | None:
     if header is None:
         rule = f"neardup {known.version} wrote it in another format; make a new state with this version"
         raise StorageRefused(str(folder), rule)
-    if header.digest != _digest(header):
+    if header.digest != _digest(header) or not _is_usable(header):
         raise StorageDamaged(str(folder / _HEADER), _DAMAGED)
     return header
 
@@ -524,6 +526,14 @@ def _has_lost_header(folder: Path) -> bool:
 def _segments_in(folder: Path) -> list[Path]:
     """Return the folders of segments, also of those that are not part of the state."""
     return [own for own in folder.glob(f"{_SEGMENT}*") if _SEGMENT_NAME.fullmatch(own.name.removeprefix(_SEGMENT))]
+
+
+def _is_usable(header: StateHeader) -> bool:
+    """Return whether a header with the right digest is usable: no segment's name is a path, no input has a NUL."""
+    policy = {name.name for name in fields(Policy)} - {"keep"}
+    extracted = header.extraction is None or "extractor" in header.extraction
+    named = all(_SEGMENT_NAME.fullmatch(part.name) and "\0" not in "".join(part.inputs) for part in header.segments)
+    return isinstance(header.scheme.get("scheme"), str) and policy <= header.policy.keys() and extracted and named
 
 
 def _digest(header: StateHeader) -> str:
