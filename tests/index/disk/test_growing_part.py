@@ -34,6 +34,15 @@ def test_documents_are_gathered_in_order():
     assert part.nbytes > before
 
 
+def test_reserved_memory_is_not_replaced_as_documents_are_added():
+    part = gathered()
+    part.reserve(17)
+    before, place = part.nbytes, part.ordinals.ctypes.data
+    part.extend(batch(10))
+    assert (part.documents, part.nbytes, part.ordinals.ctypes.data) == (17, before, place)
+    assert decoded(part.strings("id", np.array([0, 16]))) == ["id 0", "id 9"]
+
+
 def test_they_are_found_in_a_segment(tmp_path):
     path = tmp_path / "segment-00000001"
     disk = Disk()

@@ -59,6 +59,11 @@ class GrowingStrings:
         return self.offsets.size - 1
 
     @property
+    def values(self) -> TextBatch:
+        """The strings; valid until more are appended."""
+        return TextBatch(self.data.values, self.offsets.values)
+
+    @property
     def nbytes(self) -> int:
         """The memory that they take, including reserved memory."""
         return self.data.nbytes + self.offsets.nbytes
@@ -71,7 +76,7 @@ class GrowingStrings:
 
     def take(self, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
         """Copy the strings at these positions, or the first *most* bytes of each."""
-        return taken(TextBatch(self.data.values, self.offsets.values), positions, most)
+        return taken(self.values, positions, most)
 
 
 class ChangedStrings:

@@ -69,6 +69,15 @@ class GrowingPart:
             strings.extend(cast("TextBatch", batch[name]))
         self._alive.extend(np.ones(len(cast("Any", batch["rows"])), np.bool_))
 
+    def reserve(self, documents: int) -> None:
+        """Reserve memory for this number of documents, with strings as long as those of the documents there are."""
+        more = documents - self.documents
+        for column in (self._alive, *self._fixed.values()):
+            column.reserve(more)
+        for strings in self._strings.values():
+            strings.data.reserve(strings.data.size * more // max(1, self.documents))
+            strings.offsets.reserve(more)
+
     def take(self, name: str, positions: AnyPositions) -> npt.NDArray[Any]:
         """Copy the values of a column for some documents."""
         return np.asarray(self._fixed[name].values[positions])
@@ -107,7 +116,7 @@ class GrowingPart:
         """Return the keys of one list (uint64[n, 1]) and their positions."""
         everybody = np.arange(self.documents)
         if name == "id":
-            return checksums(self.strings("id", everybody), self._salt).reshape(-1, 1), everybody
+            return checksums(self._strings["id"].values, self._salt).reshape(-1, 1), everybody
         if name == "representative":
             representatives = self._fixed["representative"].values
             others = np.flatnonzero(representatives != self._fixed["ordinal"].values)

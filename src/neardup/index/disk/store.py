@@ -149,18 +149,19 @@ class Store(Reader):
         }
         self._write("change", {**begun, **changed, "clock": clock, **flattened(batch or {})})
 
-    def fill(self, batches: Iterable[Batch], removed: Callable[[], Positions], **terms: Any) -> None:
+    def fill(self, batches: Iterable[Batch], documents: int, removed: Callable[[], Positions], **terms: Any) -> None:
         """Write the first documents of the index and commit them together; then merge the segments if they are many.
 
-        Ordinals ascend from 0. *removed* is called after the last batch was taken: the documents with these ordinals
-        are left out. *terms* change those of the manifest. The index must be new (see ``require_new``).
+        They are *documents*, or fewer. Ordinals ascend from 0. *removed* is called after the last batch was taken: the
+        documents with these ordinals are left out. *terms* change those of the manifest. The index must be new (see
+        ``require_new``).
         """
         with self.change():
             self._session(self.next_ordinal)
             before = replace(
                 self.manifest, terms=structs.replace(self.manifest.terms, **terms), sessions=tuple(self.sessions)
             )
-            parts = self._gathered(batches)
+            parts = self._gathered(batches, documents)
             self._commit(lambda files: merger.write_parts(files, before, parts, removed))
             self.next_ordinal = self.manifest.next_ordinal
         if len(self.segments) > merger.FAN:
@@ -171,14 +172,17 @@ class Store(Reader):
         if self.next_ordinal:
             raise StorageRefused(str(self.folder), "has documents already; only a new index can be filled", "not empty")
 
-    def _gathered(self, batches: Iterable[Batch]) -> Iterator[GrowingPart]:
+    def _gathered(self, batches: Iterable[Batch], documents: int) -> Iterator[GrowingPart]:
         """Gather batches into parts as large as the memory allows; each is valid until the next one is taken."""
-        part = GrowingPart(self.columns, self._lookup, self.salt)
+        part, most = GrowingPart(self.columns, self._lookup, self.salt), self._memory // 3
         for batch in batches:
+            own = part.documents
             part.extend(batch)
-            if part.used_bytes > self._memory // 3:  # up to twice that is reserved
+            if part.used_bytes > most:  # up to twice that is reserved
                 yield part
                 part.clear()
+            elif not own:  # its memory need not be copied as it grows
+                part.reserve(min(documents, part.documents + most * part.documents // part.used_bytes))
         if part.documents:
             yield part
 

@@ -208,7 +208,7 @@ def fill(  # noqa: PLR0913 - what is filled, and from what
     with LocalEngine(threads) as engine:
         terms = {"digests": state.header.salt} if transfer.signed_before else {}  # those of the state are copied
         batches = transfer.batches(engine, progress, [*required, *([url] if url else [])])
-        store.fill(batches, transfer.repeated, **terms)
+        store.fill(batches, transfer.documents, transfer.repeated, **terms)
     documents, rejected, total = transfer.documents, transfer.rejected, len(store)
     repeated = documents - len(rejected) - total
     return Filled(documents=documents, repeated=repeated, rejected=rejected, total=total)
