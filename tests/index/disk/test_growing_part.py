@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from documents import COLUMNS, batch
 
 from neardup.index.disk.columns import Lookup, decoded
@@ -41,6 +42,19 @@ def test_reserved_memory_is_not_replaced_as_documents_are_added():
     part.extend(batch(10))
     assert (part.documents, part.nbytes, part.ordinals.ctypes.data) == (17, before, place)
     assert decoded(part.strings("id", np.array([0, 16]))) == ["id 0", "id 9"]
+
+
+@pytest.mark.parametrize("position_independent", [False, True])
+def test_lists_are_by_document_unless_keys_count_in_any_column(position_independent):
+    part = GrowingPart(COLUMNS, LOOKUP._replace(position_independent=position_independent), SALT)
+    some = batch(3)
+    some["rows"] = np.array([[3, 0], [1, 0], [2, 0]], np.uint64) << HIGH
+    part.extend(some)
+    entries = part.packed("key", 0, 2, np.array([0, -1, 1]))
+    numbers = (entries & np.uint64(3)).tolist()
+    assert (part.by_document("key"), numbers) == ((False, [1, 0]) if position_independent else (True, [0, 1]))
+    assert part.by_document("id")
+    assert (part.packed("id", 0, 2, np.arange(3)) & np.uint64(3)).tolist() == [0, 1, 2]
 
 
 def test_they_are_found_in_a_segment(tmp_path):

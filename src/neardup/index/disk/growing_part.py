@@ -90,8 +90,12 @@ class GrowingPart:
         """Return the number of lists of this name."""
         return 1 if name != "key" or self._lookup.position_independent else self._key_columns
 
+    def by_document(self, name: str) -> bool:
+        """Return whether the entries of ``packed`` are in the order of their documents."""
+        return name != "key" or not self._lookup.position_independent
+
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
-        """Return one of the lists for a new part, in any order."""
+        """Return one of the lists for a new part; see ``by_document``."""
         position_independent = self._lookup.position_independent and name == "key"
         keys, positions = self._keys if name == "key" else self._listed(name)
         return packed_keys(keys, renumbered[positions], number, bits, position_independent=position_independent)

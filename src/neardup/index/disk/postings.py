@@ -124,9 +124,9 @@ def beyond_room(entries: Words, bits: int) -> Words:
     return np.asarray(later[(later ^ entries[: len(later)]) >> np.uint64(bits) == 0])
 
 
-def in_order(entries: Words) -> Words:
-    """Sort entries, which are changed."""
-    return np.asarray(radix.sort(entries, radix.NO_PLACES, 0)[0])
+def in_order(entries: Words, lowest: int = 0) -> Words:
+    """Sort entries, which are changed, by their bits from *lowest* on; entries with the same ones stay in order."""
+    return np.asarray(radix.sort(entries, radix.NO_PLACES, lowest)[0])
 
 
 def divided(members: Words, bits: int, further: Iterable[Words]) -> Iterator[Words]:

@@ -279,6 +279,11 @@ class Segment:
             raise StorageDamaged(str(self.arrays.path), f"lacks the list {name!r}")
         return self._lists[name]
 
+    @staticmethod
+    def by_document(_: str) -> bool:
+        """Return whether the entries of ``packed`` are in the order of their documents."""
+        return False
+
     def packed(self, name: str, number: int, bits: int, renumbered: Positions) -> Words:
         """Return one of the lists for a new part, in any order; representatives are read again."""
         if name == "representative":
@@ -351,6 +356,8 @@ class _Lists:
 
     def __init__(self, parts: Sequence[Written], name: str, bits: int, renumbered: Sequence[Positions]) -> None:
         self._parts, self._name, self._bits, self._renumbered = parts, name, bits, renumbered
+        by_document = all(part.by_document(name) for part in parts)  # so is the order of entries with the same key
+        self._lowest = bits if by_document else 0
         self._first: Words | None = None
         self._behind: dict[int, Words | None] = {}  # the entries to divide of oversized keys; ``None`` if they are many
         self._room = sum(int((places >= 0).sum()) for places in renumbered)  # for entries that are held
@@ -368,7 +375,7 @@ class _Lists:
         return made
 
     def _made(self, number: int) -> Words:
-        entries = in_order(np.concatenate(list(self._packed(number))))
+        entries = in_order(np.concatenate(list(self._packed(number))), self._lowest)
         if number not in self._behind and len(found := beyond_room(entries, self._bits)):
             self._behind[number] = found if len(found) <= self._room else None
             self._room -= len(found) if len(found) <= self._room else 0
