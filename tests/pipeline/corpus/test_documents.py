@@ -24,12 +24,13 @@ def chunked(texts, cuts):
     return pa.chunked_array(chunks, pa.string())
 
 
-@given(TEXTS, st.lists(st.integers(0, 12), max_size=4), st.integers(1, 6), st.data())
-def test_texts_are_equal_byte_by_byte_whatever_the_chunks_and_blocks(texts, cuts, copied, data):
+@given(TEXTS, st.lists(st.integers(0, 12), max_size=4), st.integers(1, 6), st.integers(1, 5), st.data())
+def test_texts_are_equal_byte_by_byte_whatever_the_chunks_and_blocks(texts, cuts, copied, few, data):
     positions = st.lists(st.integers(0, len(texts) - 1), min_size=8, max_size=8)
     left, right = np.array(data.draw(positions)), np.array(data.draw(positions))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(documents, "_COPIED", copied)
+        patch.setattr(documents, "_FEW", few)
         same = Documents.of(chunked(texts, cuts), "text", None).same_text(left, right)
     assert same.tolist() == [bool(texts[i]) and texts[i] == texts[j] for i, j in zip(left, right, strict=True)]
 
@@ -42,6 +43,9 @@ def test_the_work_of_comparing_texts_does_not_grow_with_the_chunks(monkeypatch):
     left, right = np.arange(50, 1000), np.arange(50, 1000) % 50
     assert Documents.of(column, "text", None).same_text(left, right).all()
     assert len(calls) == 2  # once each side
+    few = chunked(texts, [300, 300, 700])
+    assert Documents.of(few, "text", None).same_text(left, right).all()
+    assert len(calls) == 2  # few chunks are not copied
 
 
 def test_only_a_column_named_id_may_be_absent():

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import product
 from typing import Any, Final, Self, TypeVar
 
 import numpy as np
@@ -29,6 +30,7 @@ DEFAULT_ID: Final = "id"  # the only id column that may be missing
 SITE: Final = "\0site"  # the column of the sites of pages, a name that no column of a user has
 _SHOWN: Final = 60  # characters of a text in a message
 _COPIED: Final = 1 << 25  # bytes of text that are copied together to be compared
+_FEW: Final = 8  # chunks whose texts are compared in place, pair by pair of chunks
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,17 +116,18 @@ class Documents:
     def same_text(self, left: Positions, right: Positions, engine: Engine = IN_TURN) -> Flags:
         """Return, pair by pair, whether two texts are equal byte by byte; false for empty texts.
 
-        A text in one chunk is compared in place. Texts of several chunks are first copied together, at most ``_COPIED``
-        bytes of each side at a time, so the work does not depend on the number of chunks.
+        Texts of a few chunks are compared in place. Those of many are first copied together, at most ``_COPIED`` bytes
+        of each side at a time, so the work does not depend on the number of chunks.
         """
         same = np.zeros(len(left), np.bool_)
-        if self.texts.num_chunks == 1:
-            whole = chunk_batch(self.texts.chunk(0))
-
-            def compare(part: slice) -> None:
-                _equal_texts(whole, left[part], whole, right[part], same[part])
-
-            in_parts(engine, compare, len(left))
+        if self.texts.num_chunks <= _FEW:
+            chunks = [chunk_batch(chunk) for chunk in self.texts.chunks]
+            edges = np.cumsum([0, *map(len, chunks)])
+            of_left, of_right = (np.searchsorted(edges, side, side="right") - 1 for side in (left, right))
+            for one, other in product(range(len(chunks)), repeat=2):
+                pairs = np.flatnonzero((of_left == one) & (of_right == other))
+                places = left[pairs] - edges[one], right[pairs] - edges[other]
+                same[pairs] = _equal_texts(chunks[one], chunks[other], *places, engine)
             return same
         lengths = text_lengths(self.texts)
         pairs = np.flatnonzero(lengths[left] == lengths[right])
@@ -135,10 +138,8 @@ class Documents:
             end = max(begin + 1, int(np.searchsorted(ends, before + _COPIED, side="right")))
             block = pairs[begin:end]
             sides = (chunk_batch(gathered(self.texts, side[block])) for side in (left, right))
-            rows, equal = np.arange(len(block)), np.empty(len(block), np.bool_)
-            one, other = sides
-            _equal_texts(one, rows, other, rows, equal)
-            same[block] = equal
+            rows = np.arange(len(block))
+            same[block] = _equal_texts(*sides, rows, rows, engine)
             begin = end
         return same
 
@@ -196,10 +197,16 @@ def _opened(source: Any, needed: Sequence[str], optional: Sequence[str], text: s
     return opened
 
 
-def _equal_texts(one: TextBatch, left: Positions, other: TextBatch, right: Positions, equal: Flags) -> None:
+def _equal_texts(one: TextBatch, other: TextBatch, left: Positions, right: Positions, engine: Engine) -> Flags:
+    equal = np.empty(len(left), np.bool_)
     starts, ends = one.offsets[:-1], one.offsets[1:]
-    equal_ranges(one.data, starts, ends, other.data, other.offsets[:-1], other.offsets[1:], left, right, equal)
-    equal &= ends[left] > starts[left]
+
+    def compare(part: slice) -> None:
+        ranges = one.data, starts, ends, other.data, other.offsets[:-1], other.offsets[1:]
+        equal_ranges(*ranges, left[part], right[part], equal[part])
+
+    in_parts(engine, compare, len(left))
+    return equal & (ends[left] > starts[left])
 
 
 def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
