@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import compress
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -44,47 +44,6 @@ class _Table:
     read: Callable[[list[Any]], pa.Table]  # by names; those of Arrow also by places
 
 
-class TableColumns(NamedTuple):
-    """The names of a table's columns, which may be any object, their values, and the number of its *rows*.
-
-    Values are an Arrow column or, if Arrow cannot represent them, a list.
-    """
-
-    names: list[Any]
-    columns: list[pa.ChunkedArray | list[Any]]
-    rows: int
-
-
-def columns_or_column(source: Any, what: str) -> Any:
-    """Open a container: a table of any values as its columns, a column as an Arrow column, others unchanged.
-
-    *what* is the word for the container in errors. Raises ``DataError`` for a container that is not in memory, with the
-    call that reads it.
-    """
-    require_in_memory(source, what)
-    if _is(source, "pandas", "DataFrame"):
-        levels = _levels(source)
-        own = [source.iloc[:, place] for place in range(source.shape[1])]
-        named = [*source.columns, *levels], [*own, *(_of_pandas(source, name) for name in levels)]
-    elif _is(source, "polars", "DataFrame"):
-        named = source.columns, source.get_columns()
-    else:
-        found = _opened(source, what)
-        if not isinstance(found, _Table):
-            return found
-        names = list(found.names)
-        table = found.read(names if len({*names}) == len(names) else [*range(len(names))])
-        return TableColumns(names, [*map(without_views, table.columns)], len(table))
-    return TableColumns(*named, len(source))._replace(columns=[_values(column) for column in named[1]])
-
-
-def _values(column: Any) -> pa.ChunkedArray | list[Any]:
-    try:
-        return without_views(_array(column, ""))
-    except DataError:
-        return list(column.to_list())
-
-
 def table_or_column(
     source: Any,
     needed: Sequence[str] | None = None,
@@ -97,8 +56,9 @@ def table_or_column(
 
     A table is an Arrow table, batch or reader, a pandas or polars ``DataFrame``, a Hugging Face ``Dataset``, or any
     other object with the Arrow stream protocol. Only the *needed* columns, and the existing ones of the *optional*
-    columns, are read; ``None`` reads every column. Dictionaries of string views, which Arrow cannot unpack, become
-    dictionaries of large strings. *what* is the word for the container in errors.
+    columns, are read; ``None`` reads every column. Names of pandas that are not strings become strings. Dictionaries of
+    string views, which Arrow cannot unpack, become dictionaries of large strings. *what* is the word for the container
+    in errors.
 
     Raises ``DataError`` for a needed column that does not exist (*text* is the one that the user's argument of this
     name names), for two columns of the same name, for a column that Arrow cannot represent, and for a container that is
@@ -286,7 +246,7 @@ def _no_columns(rows: int) -> pa.Table:
 def _arrays(frame: Any, names: list[str], column: Callable[[Any, str], Any]) -> pa.Table:
     table = _no_columns(len(frame))
     for name in names:
-        table = table.append_column(name, _array(column(frame, name), name))
+        table = table.append_column(str(name), _array(column(frame, name), name))
     return table
 
 

@@ -1,6 +1,5 @@
 """Ranked hits: ids, records or a table, with the values of their fields."""
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -18,7 +17,7 @@ from neardup.model.errors import DataError, ParameterError, kind_of
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
 from neardup.text.columns import readable_values
-from neardup.text.containers import TableColumns, columns_or_column
+from neardup.text.containers import table_or_column
 from neardup.text.values import is_missing
 
 _packed = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
@@ -170,8 +169,8 @@ def _typed(values: list[Any]) -> tuple[list[Any], set[type]]:
 
 
 def _listed(hits: Any, id: str) -> list[Any]:  # noqa: A002 - the field's name, as everywhere
-    source = columns_or_column(hits, "hits")
-    if isinstance(source, TableColumns):
+    source = table_or_column(hits, what="hits")
+    if isinstance(source, pa.Table):
         return _rows(source, id)
     if isinstance(source, pa.Array | pa.ChunkedArray):
         try:
@@ -185,20 +184,16 @@ def _listed(hits: Any, id: str) -> list[Any]:  # noqa: A002 - the field's name, 
     return list(source)
 
 
-def _rows(table: TableColumns, id: str) -> list[Any]:  # noqa: A002 - the field's name, as everywhere
-    """Return the rows of a table as records; ``DataError`` for several columns of one name."""
-    for name, times in Counter(table.names).items():
-        if times > 1:
-            raise DataError(f"column {name!r}", "occurs more than once; rename all but the first")
-    columns = [_values(column, name, is_id=name == id) for name, column in zip(table.names, table.columns, strict=True)]
-    rows = zip(*columns, strict=True) if columns else [()] * table.rows
-    return [dict(zip(table.names, row, strict=True)) for row in rows]
+def _rows(table: pa.Table, id: str) -> list[Any]:  # noqa: A002 - the field's name, as everywhere
+    """Return the rows of a table as records."""
+    names = table.column_names
+    columns = [_values(column, name, is_id=name == id) for name, column in zip(names, table.columns, strict=True)]
+    rows = zip(*columns, strict=True) if columns else [()] * len(table)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
-def _values(column: pa.ChunkedArray | list[Any], name: Any, *, is_id: bool) -> list[Any]:
+def _values(column: pa.ChunkedArray, name: str, *, is_id: bool) -> list[Any]:
     """Return the values of a column; ``DataError`` for invalid UTF-8 in ids, or where it cannot be replaced."""
-    if isinstance(column, list):
-        return column
     try:
         return list(column.to_pylist())
     except UnicodeDecodeError as error:
