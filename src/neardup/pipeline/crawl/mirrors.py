@@ -3,8 +3,8 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Final, NamedTuple, Self
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Final, NamedTuple, Self, cast
 
 import numpy as np
 import pyarrow as pa
@@ -22,18 +22,7 @@ _SAMPLED: Final = 100  # common contents, evenly spaced, whose folders are compa
 _EXAMPLES: Final = 3
 _AFTER_SLASH: Final = chr(ord("/") + 1)
 
-_SCHEMA: Final = pa.schema(
-    [
-        ("host", pa.string()),
-        ("mirror_of", pa.string()),
-        ("kind", pa.string()),
-        ("prefix", pa.string()),
-        ("main_prefix", pa.string()),
-        *((name, pa.int64()) for name in ("common", "same")),
-        *((name, pa.float64()) for name in ("share", "at_least", "coverage", "missing")),
-        ("examples", pa.list_(pa.string())),
-    ]
-)
+_TYPES: Final = {str: pa.string(), int: pa.int64(), float: pa.float64(), list[str]: pa.list_(pa.string())}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +67,8 @@ class Mirrors:
 
     def table(self) -> pa.Table:
         """Return one row per mirror."""
-        return pa.Table.from_pylist([asdict(each) for each in self.found], _SCHEMA)
+        schema = pa.schema([(field.name, _TYPES[cast("Any", field.type)]) for field in fields(Mirror)])
+        return pa.Table.from_pylist([asdict(each) for each in self.found], schema)
 
     def replaceable(self) -> dict[str, str]:
         """Return the hosts that a crawler need not fetch, each with its main host, which has the same pages.
