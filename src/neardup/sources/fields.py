@@ -19,7 +19,7 @@ _BLANKS: Final = " \t\r\n"
 _NO_VALUE: Final = {"", "nan", "+nan", "-nan"}  # of strings, in small letters, among values of another kind
 _SHOWN: Final = 40  # characters of a value in a message
 _SAME_ORDER: Final = "write the same to all files, or rank by a number"
-_TRUE: Final = r"(?i)^[ \t\r\n]*(true|0*1(\.0*)?)[ \t\r\n]*$"
+_TRUE: Final = r"(?i)^[ \t\r\n\"]*(true|0*1(\.0*)?)[ \t\r\n\"]*$"  # in quotation marks as a string of JSON
 _TYPES: Final = (  # in this order: the first type that can represent every value
     (list[int | None], pa.int64()),
     (list[str | None], pa.large_string()),

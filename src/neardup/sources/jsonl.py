@@ -43,7 +43,7 @@ from neardup.sources.compression import (
     load,
     stream,
 )
-from neardup.sources.fields import are_true, typed
+from neardup.sources.fields import typed
 from neardup.sources.formats import STDIN, display, input_kind
 from neardup.sources.ids import id_of
 from neardup.sources.lines import BOM, READ, Spans, blocks_of_lines, invalid_utf8, line_ranges, start_of_text
@@ -109,11 +109,6 @@ class JsonLines(InputPiece):
         if literal:
             return pa.array([self._literal(row, name, token) for row, token in enumerate(tokens)], pa.large_string())
         return typed(name, tokens, self.place)
-
-    def flags(self, name: str) -> pa.Array:
-        """Return whether a field is 1 or true, in any spelling; see ``Collection.flags``."""
-        tokens = [token.strip(b'"') for token in self.raw_column(name).to_pylist()]
-        return are_true(pa.chunked_array([tokens], pa.large_binary())).combine_chunks()
 
     def place(self, row: int) -> tuple[str, int]:
         """Return the file and the line of a record."""
