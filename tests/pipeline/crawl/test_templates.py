@@ -14,7 +14,8 @@ from invented_sites import Site, article, edited
 import neardup
 from neardup import MinHash
 from neardup.decisions.templates import RULE
-from neardup.errors import DataError, ParameterError
+from neardup.errors import DataError, ParameterError, StorageFailed
+from neardup.model.errors import TEMPORARY
 from neardup.pipeline.crawl import templates as module
 from neardup.pipeline.crawl.templates import FROZEN, learn_templates, relearn, rule_of
 from neardup.sources.hosts import host
@@ -99,7 +100,6 @@ def test_order_and_other_hosts_do_not_matter(monkeypatch, tmp_path):
 
 @pytest.mark.parametrize("together", [1, 1 << 14, 1 << 23])
 def test_pages_of_many_hosts_are_not_all_read_together(together, monkeypatch):
-    monkeypatch.setattr(module, "_FOLDS", 1)
     monkeypatch.setattr(module, "_ROUND", 30)
     monkeypatch.setattr(module, "_TOGETHER", together)
     read, sizes = module._Gathered._of_round, []
@@ -111,6 +111,14 @@ def test_pages_of_many_hosts_are_not_all_read_together(together, monkeypatch):
     monkeypatch.setattr(module._Gathered, "_of_round", watched)
     assert learn_templates(PAGES).to_bytes() == LEARNED.to_bytes()
     assert sizes == [24, 24, 24]
+
+
+def test_a_full_disk_is_an_error_of_temporary_files(monkeypatch):
+    monkeypatch.setattr(module, "_TOGETHER", 1)
+    monkeypatch.setattr(module, "_MADE", f"{module._MADE}; PRAGMA max_page_count = 9")
+    with pytest.raises(StorageFailed, match="cannot be written: database or disk is full") as caught:
+        learn_templates(PAGES)
+    assert caught.value.code == TEMPORARY
 
 
 def test_at_most_some_pages_of_a_host_are_used(monkeypatch):

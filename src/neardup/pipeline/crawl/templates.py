@@ -1,19 +1,17 @@
 """Learning the templates of hosts from their pages."""
 
-import os
+import sqlite3
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from hashlib import blake2b
 from heapq import heappush, heapreplace
-from itertools import accumulate, groupby, starmap
 from operator import itemgetter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
-from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -22,10 +20,9 @@ from neardup.decisions.templates import PAGES, RULE, shared_lines, view_of
 from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes, TableFunction
 from neardup.model.arrays import Positions, Words
-from neardup.model.errors import DataError, counted, kind_of, require, require_kind
+from neardup.model.errors import TEMPORARY, DataError, StorageFailed, counted, kind_of, require, require_kind
 from neardup.pipeline.corpus.run import dedup
 from neardup.schemes.minhash import MinHash
-from neardup.sources.output import temporary_files
 from neardup.sources.pages import BATCH, Reader, answered, both_views, host_of, views, views_reader
 from neardup.sources.request import AUTO
 from neardup.text import sites
@@ -49,9 +46,15 @@ _SAME: Final = MinHash()  # decides which pages of a host count as different
 _PARTS: Final = (str | None, bytes | str, str | None)  # the kinds of the parts of a page
 _SHOWN: Final = 100  # characters of the example of a line
 _EXPANDED: Final = 1 << 23  # bytes of pages that are decoded together; records of an attack expand to 16 MiB each
-_FOLDS: Final = 32  # files that hold the pages of some hosts each
-_ROUND: Final = 1 << 12  # pages that are read of a fold; if there are more, its file is divided
+_ROUND: Final = 1 << 10  # pages that are read together, of a few hosts
 _TOGETHER: Final = 1 << 23  # bytes of pages that are written together
+_FIRST: Final = 1 << 63  # SQLite has signed integers
+_MADE: Final = "CREATE TABLE pages (host TEXT, number INTEGER, size INTEGER, packed BLOB, decoded, charset, plain)"
+_ADDED: Final = "INSERT INTO pages VALUES (?, ?, ?, ?, ?, ?, ?)"
+_CHOSEN: Final = (
+    "SELECT number, size, packed, decoded, charset, plain FROM pages"
+    " WHERE host = ? AND number BETWEEN ? AND ? ORDER BY number"
+)
 _SCHEMA: Final = pa.schema(
     [
         ("host", pa.string()),
@@ -62,7 +65,6 @@ _SCHEMA: Final = pa.schema(
         ("plain", pa.bool_()),  # a text instead of HTML
     ]
 )
-_PACKED: Final = pa.ipc.IpcWriteOptions(compression="lz4")
 
 
 class OrderedPage(NamedTuple):
@@ -139,8 +141,7 @@ def updated(  # noqa: PLR0913 - what templates are learned from, and how
     it keeps them.
     """
     processes.turn_to(learning(replace(extraction, known=None)))
-    with TemporaryDirectory(prefix="neardup-") as folder:
-        gathered = _Gathered(Path(folder), extraction, wanted, processes)
+    with TemporaryDirectory(prefix="neardup-") as folder, _Gathered(folder, extraction, wanted, processes) as gathered:
         for page in _checked(pages):
             gathered.add(ordered(*page))
         gathered.add_records(records)
@@ -284,9 +285,8 @@ def _answer(extraction: Extraction, read: Reader, table: pa.Table) -> pa.Table:
 
 @dataclass(slots=True)
 class _Round:
-    """Pages that are read together: of each host of a fold, from a number up to another, and all that were found."""
+    """Pages that are read together: of each host, from a number up to another, and all that were found."""
 
-    fold: int
     read: dict[str, tuple[int, int]] = field(default_factory=dict)
     found: defaultdict[str, list[tuple[int, BothViews]]] = field(default_factory=lambda: defaultdict(list))
 
@@ -295,20 +295,23 @@ class _Round:
             self.found[host].append((order, one))
 
 
-class _Gathered:
-    """Collects the pages that templates are learned from, each host in one of ``_FOLDS`` files.
+class _Gathered(AbstractContextManager["_Gathered"]):
+    """Collects the pages that templates are learned from, in a file of SQLite.
 
     Pages wait as HTML: of a large host, most are replaced by others, and are never read.
     """
 
-    def __init__(self, folder: Path, extraction: Extraction, wanted: Wanted, processes: Processes) -> None:
+    def __init__(self, folder: str, extraction: Extraction, wanted: Wanted, processes: Processes) -> None:
         self._folder, self._extraction, self._wanted, self._processes = folder, extraction, wanted, processes
         self._largest: defaultdict[str, list[int]] = defaultdict(list)  # heaps of the negative orders of chosen pages
-        self._waiting: defaultdict[int, list[OrderedPage]] = defaultdict(list)
-        self._size = 0
-        self._files: dict[int, Any] = {}
-        self._opened = ExitStack()  # these, each after the file that it writes to, which it does not close
+        self._waiting: list[OrderedPage] = []
+        self._size = 0  # of these
+        self._file = sqlite3.connect(Path(folder, "pages"), isolation_level=None)
+        self._file.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; {_MADE}")
         self._expected = self._done = 0  # pages that are read at least, and those that were read
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
 
     def add(self, page: OrderedPage | None) -> None:
         """Add a page, unless its host has the same one, or enough pages that precede it."""
@@ -320,10 +323,7 @@ class _Gathered:
         if (full and order >= -heap[0]) or -order in heap:  # one page with many copies must not be the whole sample
             return
         (heapreplace if full else heappush)(heap, -order)
-        self._put(_fold(own), page)
-
-    def _put(self, fold: int, page: OrderedPage) -> None:
-        self._waiting[fold].append(page)
+        self._waiting.append(page)
         self._size += len(page.markup)
         if self._size > _TOGETHER:
             self._write()
@@ -367,43 +367,26 @@ class _Gathered:
                 yield from self._of_round(begun.popleft(), rounds)
 
     def _first_rounds(self) -> list[_Round]:
-        self._close()
-        folds: defaultdict[int, list[str]] = defaultdict(list)
+        self._write()
+        with self._temporary():
+            self._file.execute("CREATE INDEX places ON pages (host, number)")
+        rounds, room = list[_Round](), 0
         for own, heap in sorted(self._largest.items()):
             heap.sort(reverse=True)  # the negative orders: now the orders ascend
-            if len(heap) >= PAGES:
-                folds[_fold(own)].append(own)
-                self._expected += min(len(heap), FROZEN)
-        parts = (part for fold, hosts in sorted(folds.items()) for part in self._parts(fold, hosts))
-        return [_Round(part, dict.fromkeys(hosts, (0, FROZEN))) for part, hosts in parts]
-
-    def _parts(self, fold: int, hosts: list[str]) -> Iterator[tuple[int, list[str]]]:
-        """Yield the hosts of a fold; if they have too many pages, those of each part that its file is divided into."""
-        pages = accumulate(min(len(self._largest[own]), FROZEN) for own in hosts)
-        parts = {own: fold + _FOLDS * (1 + before // _ROUND) for own, before in zip(hosts, pages, strict=True)}
-        if len({*parts.values()}) == 1:
-            yield fold, hosts
-            return
-        for table in self._tables(fold):
-            for page in map(OrderedPage, *(column.to_pylist() for column in table.columns)):
-                if page.host in parts:
-                    self._put(parts[page.host], page)
-        self._waiting.pop(fold, None)
-        self._close()
-        (self._folder / str(fold)).unlink(missing_ok=True)
-        for part, own in groupby(hosts, parts.__getitem__):
-            yield part, [*own]
-
-    def _close(self) -> None:
-        """Finish the files, if there are any."""
-        if self._files:
-            self._write()
-        with temporary_files(self._folder):
-            self._opened.close()
+            if len(heap) < PAGES:
+                continue
+            pages = min(len(heap), FROZEN)
+            if pages > room:
+                rounds.append(_Round())
+                room = _ROUND
+            rounds[-1].read[own] = 0, FROZEN
+            room -= pages
+            self._expected += pages
+        return rounds
 
     def _of_round(self, done: _Round, rounds: deque[_Round]) -> Iterator[Template]:
         """Yield the templates that are learned from the pages of a round; more pages are for the next of the rounds."""
-        more = _Round(done.fold)
+        more = _Round()
         for own, (_, end) in done.read.items():
             pages = sorted(done.found.pop(own, []), key=itemgetter(0))
             template = _learned(own, [views for _, views in pages[:end]], self._extraction)
@@ -432,45 +415,43 @@ class _Gathered:
 
     def _chosen(self, one: _Round) -> Iterator[pa.Table]:
         """Yield the pages of a round, some at a time."""
+        rows, size = list[OrderedPage](), 0
+        for page in self._pages_of(one):
+            rows.append(page)
+            size += len(page.markup)
+            if size >= BATCH:
+                yield _table(rows)
+                rows, size = [], 0
+        yield _table(rows)
 
-        def wanted(own: str, order: int) -> bool:
-            if own not in one.read:
-                return False
-            orders, (begin, end) = self._largest[own], one.read[own]
-            return (begin == 0 or order > -orders[begin - 1]) and order <= -orders[min(end, len(orders)) - 1]
-
-        for table in self._tables(one.fold):
-            pairs = zip(table["host"].to_pylist(), table["order"].to_pylist(), strict=True)
-            pages = table.filter(pa.array(starmap(wanted, pairs), pa.bool_()))
-            together = max(1, len(pages) * BATCH // max(1, pages.nbytes))
-            for begin in range(0, len(pages), together):
-                part = pages.slice(begin, together)
-                self._done += len(part)
-                yield part
-
-    def _tables(self, fold: int) -> Iterator[pa.Table]:
-        if fold not in self._files:
-            yield _table(self._waiting[fold])
-            return
-        path = os.fsencode(self._folder / str(fold))
-        with pa.OSFile(path) as file, pa.ipc.open_stream(file) as written:
-            yield from map(pa.Table.from_batches, ([batch] for batch in written))
+    def _pages_of(self, one: _Round) -> Iterator[OrderedPage]:
+        for own, (begin, end) in one.read.items():
+            orders = self._largest[own]
+            first, last = -orders[begin], -orders[min(end, len(orders)) - 1]
+            for number, size, packed, *others in self._file.execute(_CHOSEN, (own, first - _FIRST, last - _FIRST)):
+                decoded, charset, plain = others
+                self._done += 1
+                markup = pa.decompress(packed, size, "lz4", asbytes=True)
+                yield OrderedPage(own, number + _FIRST, markup, bool(decoded), charset, bool(plain))
 
     def _write(self) -> None:
-        for fold, rows in self._waiting.items():
-            table = _table(rows)
-            with temporary_files(self._folder):
-                if fold not in self._files:
-                    file = self._opened.enter_context(pa.OSFile(os.fsencode(self._folder / str(fold)), "wb"))
-                    writer = pa.ipc.new_stream(file, _SCHEMA, options=_PACKED)
-                    self._files[fold] = self._opened.enter_context(writer)
-                self._files[fold].write_table(table)
-        self._waiting.clear()
-        self._size = 0
+        rows = (
+            (host, order - _FIRST, len(markup), pa.compress(markup, "lz4", asbytes=True), *others)
+            for host, order, markup, *others in self._waiting
+        )
+        with self._temporary():
+            self._file.execute("BEGIN")
+            self._file.executemany(_ADDED, rows)
+            self._file.execute("COMMIT")
+        self._waiting, self._size = [], 0
 
-
-def _fold(host: str) -> int:
-    return crc32(host.encode()) % _FOLDS
+    @contextmanager
+    def _temporary(self) -> Iterator[None]:
+        """Raise an error of SQLite in writing as ``StorageFailed``, as ``temporary_files`` does those of the system."""
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise StorageFailed(str(Path(self._folder).parent), f"cannot be written: {error}", TEMPORARY) from error
 
 
 def _table(rows: Sequence[tuple[Any, ...]]) -> pa.Table:
