@@ -30,7 +30,7 @@ def stored(path, keys, bits, documents):
         np.sort((keys[:, column] & ~low) | np.arange(len(keys), dtype=np.uint64)) for column in range(keys.shape[1])
     ]
     with ArraysWriter(Disk(), path, "lists") as writer:
-        write_lists(writer, "key", lists, keys.shape[1], len(keys))
+        write_lists(writer, "key", lists)
         writer.finish({})
     return SortedLists("key", StoredArrays(Disk(), path, "lists"), bits, documents)
 
@@ -129,7 +129,7 @@ def divided_file(path, keys, bits):
         )
     ]
     with ArraysWriter(Disk(), path, "lists") as writer:
-        write_lists(writer, "key", lists, keys.shape[1], len(keys))
+        write_lists(writer, "key", lists)
         cuts = write_finer(writer, "key", finer)
         writer.finish({})
     return cuts

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import chain
 from secrets import randbits
 from typing import Any, Final, NamedTuple
 
@@ -85,18 +86,22 @@ def document_bits(documents: int) -> int:
     return max(1, (documents - 1).bit_length())
 
 
-def write_lists(writer: ArraysWriter, name: str, lists: Iterable[Words], number: int, length: int) -> None:
-    """Write *number* sorted lists of *length* entries each, as ``NAME.entries`` and ``NAME.starts``."""
+def write_lists(writer: ArraysWriter, name: str, lists: Iterable[Words]) -> None:
+    """Write sorted lists of equally many entries, at least one list, as ``NAME.entries`` and ``NAME.starts``."""
+    others = iter(lists)
+    first = next(others)
+    length, every = len(first), chain([first], others)
+    del first  # one list at a time is in memory
     bits = max(1, length.bit_length() - _ENTRIES_PER_PREFIX_BITS)
-    starts = np.empty((number, (1 << bits) + 1), np.uint32)
+    starts: list[npt.NDArray[np.uint32]] = []
 
     def noted() -> Iterator[Words]:
-        for row, entries in enumerate(lists):
-            starts[row] = prefix_starts(entries, bits)
+        for entries in every:
+            starts.append(prefix_starts(entries, bits))
             yield entries.reshape(1, -1)
 
     writer.extend(f"{name}.entries", noted(), np.uint64, (length,))
-    writer.add(f"{name}.starts", starts)
+    writer.add(f"{name}.starts", np.stack(starts))
 
 
 def prefix_starts(entries: Words, bits: int) -> npt.NDArray[np.uint32]:

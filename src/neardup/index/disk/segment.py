@@ -339,7 +339,7 @@ def write_segment(disk: Disk, path: Path, columns: Columns, parts: Sequence[Writ
         for name in LISTS if tables is None else LISTS[:-1]:
             number = parts[0].lists(name)
             made = _Lists(parts, name, bits, renumbered)
-            write_lists(writer, name, (made.list(row) for row in range(number)), number, made.length())
+            write_lists(writer, name, map(made.list, range(number)))
             if name == "key" and is_divided(number, position_independent=lookup.position_independent):
                 cuts = write_finer(writer, name, made.finer(number, total))
         edges = [part.take("ordinal", positions) for part, positions in (chunks[:1] + chunks[-1:])]
@@ -358,23 +358,11 @@ class _Lists:
         self._parts, self._name, self._bits, self._renumbered = parts, name, bits, renumbered
         by_document = all(part.by_document(name) for part in parts)  # so is the order of entries with the same key
         self._lowest = bits if by_document else 0
-        self._first: Words | None = None
         self._behind: dict[int, Words | None] = {}  # the entries to divide of oversized keys; ``None`` if they are many
         self._room = sum(int((places >= 0).sum()) for places in renumbered)  # for entries that are held
 
-    def length(self) -> int:
-        """Return the number of entries of each list, which is that of the first."""
-        self._first = self._made(0)
-        return len(self._first)
-
     def list(self, number: int) -> Words:
         """Make one list."""
-        if number or self._first is None:
-            return self._made(number)
-        made, self._first = self._first, None
-        return made
-
-    def _made(self, number: int) -> Words:
         entries = in_order(np.concatenate(list(self._packed(number))), self._lowest)
         if number not in self._behind and len(found := beyond_room(entries, self._bits)):
             self._behind[number] = found if len(found) <= self._room else None
@@ -396,7 +384,7 @@ class _Lists:
             known = by_document
             by_document = {at: known[at] if at in known else self._keys(at, documents) for at in further}
             held = self._behind[own]
-            members = beyond_room(self._made(own), self._bits) if held is None else held
+            members = beyond_room(self.list(own), self._bits) if held is None else held
             yield from divided(members, self._bits, (by_document[column] for column in further))
 
     def _keys(self, number: int, documents: int) -> Words:
