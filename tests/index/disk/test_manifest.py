@@ -4,6 +4,7 @@ from dataclasses import replace
 import pytest
 from msgspec import structs, to_builtins
 
+from neardup import Index
 from neardup.index.disk.arrays import Stored, checksum
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogWriter
@@ -15,10 +16,11 @@ from neardup.index.disk.manifest import (
     SESSIONS,
     Manifest,
     Session,
+    Terms,
     with_session,
 )
-from neardup.index.disk.terms import Terms
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
+from neardup.web_pages import Extraction
 
 STATE = Manifest(
     mark="0" * 32,
@@ -174,3 +176,13 @@ def test_what_a_forger_writes_is_refused(tmp_path, changed, error, rule):
     forge(tmp_path, **changed)
     with pytest.raises(error, match=rule):
         Manifest.read(Disk(), tmp_path)
+
+
+def test_columns_and_templates_are_those_of_the_terms():
+    with Index.create(fields={"host": "string"}, texts=True) as index:
+        terms = index.store.manifest.terms
+        assert terms.columns == index.store.columns
+    assert terms.templates is None
+    pages = Extraction().identity
+    assert structs.replace(terms, extraction=pages).templates is None
+    assert structs.replace(terms, extraction=pages | {"templates": "1"}).templates == "1"

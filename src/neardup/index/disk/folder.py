@@ -9,9 +9,8 @@ from typing import Final
 from neardup.index.disk.columns import Structure
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
-from neardup.index.disk.manifest import FIRST_LOG, MANIFEST, UNFINISHED, Manifest
+from neardup.index.disk.manifest import FIRST_LOG, MANIFEST, UNFINISHED, Manifest, Terms
 from neardup.index.disk.store import Store, Usage
-from neardup.index.disk.terms import Terms
 from neardup.model.errors import StorageFailed, StorageRefused
 
 COMMON: Final = "common.npz"  # the list of common shingles, if the scheme has one; it never changes

@@ -1,4 +1,4 @@
-"""The file that lists the files of an index; other files are not part of it.
+"""The file that lists the files of an index, and states its terms; other files are not part of it.
 
 It has a line of JSON and a line with its checksum. It is replaced as a whole, by a rename: readers, and a killed
 writer, find the old one or the new one. A second file has the same content. Only a rescue reads it, if the first one
@@ -13,16 +13,18 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Final, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, Self, TypeVar
 
 import msgspec
+from msgspec import Struct
 
 from neardup.index.disk.arrays import Natural, Stored, checksum, expect, natural, understood
+from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.log import HEADER_BYTES, is_log
-from neardup.index.disk.terms import Terms
 from neardup.model.errors import StorageDamaged, StorageFailed, StorageRefused
 from neardup.model.folders import INDEX
+from neardup.model.policy import Representative
 
 Made = TypeVar("Made")
 
@@ -41,6 +43,35 @@ RESTORE: Final = "restore one of them from an older copy of the index, or make t
 _MARK: Final = re.compile(r"[0-9a-f]{32}")
 _InSession = Annotated[int, msgspec.Meta(ge=0, le=MOST_SESSION)]
 NAMES: Final = re.compile(r"(log|segment|updates)-[0-9]{8,}")
+
+
+class Terms(Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True):
+    """The terms of an index. The last two are missing in the manifest while they have their defaults."""
+
+    scheme: dict[str, Any]  # serialised, without its key, tables of weights and list of common shingles
+    name: str  # of the scheme
+    recipe: str  # of the scheme
+    key: str  # what distinguishes the key of the scheme, without revealing it
+    common: str | None  # the identity of the list of common shingles, which is in a file of its own
+    layout: dict[str, Any] | None  # the parameters of the layout of keys, if the scheme has layouts
+    chosen: bool  # whether the layout was chosen, instead of the scheme's own
+    row: tuple[str, int]  # the type and the number of values in a row of signatures
+    fields: tuple[tuple[str, str], ...]  # names and kinds
+    texts: bool  # whether they are stored
+    representative: Representative
+    extraction: dict[str, str | None] | None  # ``Extraction.identity``, if there were pages
+    url_rules: str | None = None  # the identity of the rules that the ids of pages follow, in a file of its own
+    digests: str | None = None  # the salt of the digests of contents and equals, if it is not the mark of the index
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the index."""
+        return Columns(*self.row, self.fields, self.texts)
+
+    @property
+    def templates(self) -> str | None:
+        """The identity of the templates that pages were read with; ``None`` without any."""
+        return None if self.extraction is None else self.extraction.get("templates")
 
 
 class Session(NamedTuple):

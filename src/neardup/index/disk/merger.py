@@ -12,10 +12,10 @@ from neardup.index.disk.arrays import ArraysWriter, Stored
 from neardup.index.disk.columns import Columns, Lookup, flattened
 from neardup.index.disk.files import Disk
 from neardup.index.disk.growing_part import GrowingPart
+from neardup.index.disk.latest_changes import Removals
 from neardup.index.disk.log import LogWriter
 from neardup.index.disk.manifest import UNFINISHED, Manifest
 from neardup.index.disk.part import Part, alive_in
-from neardup.index.disk.removals import Removals
 from neardup.index.disk.segment import Segment, write_segment
 from neardup.model.arrays import Positions
 

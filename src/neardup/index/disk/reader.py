@@ -19,7 +19,7 @@ from neardup.index.disk.buffers import GrowingStrings, checksums, some
 from neardup.index.disk.columns import COVERED, NEVER, Columns, Lookup, decoded, encoded, ordinals_of, unflattened
 from neardup.index.disk.field_changes import FieldChanges, changed_ordinals, of_arrays
 from neardup.index.disk.files import Disk
-from neardup.index.disk.latest_changes import LatestChanges
+from neardup.index.disk.latest_changes import LatestChanges, Removals
 from neardup.index.disk.log import LogReader, LogRecord, Tail
 from neardup.index.disk.manifest import MOST_SESSION, TRIES, Manifest, Session, with_session
 from neardup.index.disk.memory_files import FOLDER as IN_MEMORY
@@ -27,7 +27,6 @@ from neardup.index.disk.merger import UPDATES
 from neardup.index.disk.part import Part, alive_in, existing
 from neardup.index.disk.postings import KeyHits, Query, is_divided
 from neardup.index.disk.recent_documents import Recent
-from neardup.index.disk.removals import Removals
 from neardup.index.disk.segment import Segment
 from neardup.kernels.places import by_part
 from neardup.kernels.strings import WHOLE

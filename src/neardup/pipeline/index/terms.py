@@ -12,9 +12,8 @@ from neardup.index.disk.arrays import expect, understood
 from neardup.index.disk.columns import Columns, Lookup, Structure
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import COMMON, open_
-from neardup.index.disk.manifest import MANIFEST, Manifest
+from neardup.index.disk.manifest import MANIFEST, Manifest, Terms
 from neardup.index.disk.store import Store, Usage
-from neardup.index.disk.terms import Terms
 from neardup.model.arrays import Flags, Signatures, Words
 from neardup.model.errors import DataError, StorageDamaged, StorageRefused, require
 from neardup.model.memory import LEAST_OF_INDEX
