@@ -64,25 +64,3 @@ def test_rows_may_lie_in_any_way(cut):
     read_only.flags.writeable = False
     outcome = collapse(20, [1], [None], scheme.ranked_rule(Signatures(read_only, present, scheme.recipe)), present)
     assert len(outcome.hidden) == 8
-
-
-@pytest.mark.parametrize("number", [0, 1, 126, 127, 128, 255, 256, 40_000])
-def test_a_compact_one_says_the_same(number):
-    codes = np.arange(number) % max(number // 3, 1)
-    whole = collapse(number, [2], [codes])
-    small = whole.compact(2)
-    assert small.table.nbytes <= whole.table.nbytes // 2
-    assert (small.hits, small.stay, small.groups) == (whole.hits, whole.stay, whole.groups)
-    assert (small.kept, small.hidden) == (whole.kept, whole.hidden)
-    for name in ("of", "by"):
-        assert getattr(small, name).dtype == np.int64
-        assert getattr(small, name).tolist() == getattr(whole, name).tolist()
-    assert small.table[HEADS].tolist() == whole.table[HEADS].tolist()
-    assert small.members(range(small.groups)) == whole.members(range(whole.groups))
-    assert small.firsts(small.groups) == whole.firsts(whole.groups)
-
-
-def test_a_compact_one_holds_more_rules_than_hits():
-    codes = [np.arange(3)] * 300 + [np.zeros(3, np.int64)]
-    small = collapse(3, [1] * 301, codes).compact(301)
-    assert small.by.tolist() == [-1, 300, 300]

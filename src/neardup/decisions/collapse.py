@@ -2,10 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.kernels.collapse import BEGINS, BY, HEADS, MEMBERS, OF, RANKS, ROWS, by_fingerprints
 from neardup.model.arrays import Flags, Positions
@@ -24,7 +23,7 @@ class Collapse(NamedTuple):
     The *table* is that of ``neardup.kernels.collapse``.
     """
 
-    table: npt.NDArray[np.signedinteger[Any]]
+    table: Positions
     stay: int
     groups: int
 
@@ -32,10 +31,6 @@ class Collapse(NamedTuple):
     def hits(self) -> int:
         """The number of hits."""
         return int(self.table.shape[1])
-
-    def compact(self, rules: int) -> "Collapse":
-        """Return the same with the smallest integers that can represent its ranks and the numbers of *rules* rules."""
-        return Collapse(self.table.astype(_smallest(max(self.hits, rules))), self.stay, self.groups)
 
     @property
     def kept(self) -> list[int]:
@@ -52,12 +47,12 @@ class Collapse(NamedTuple):
     @property
     def of(self) -> Positions:
         """By rank: the rank of the hit that a hidden hit matches; ``STAYS`` for a kept hit."""
-        return np.asarray(self.table[OF], np.int64)
+        return self.table[OF]
 
     @property
     def by(self) -> Positions:
         """By rank: the number of the rule that hides a hit; ``STAYS`` for a kept hit."""
-        return np.asarray(self.table[BY], np.int64)
+        return self.table[BY]
 
     def matched(self) -> tuple[list[int], list[int]]:
         """Return *of* and *by* as lists."""
@@ -115,12 +110,6 @@ def _as_array(*keeps: int) -> Positions:
 @lru_cache(maxsize=8)
 def _none_present(number: int) -> Flags:
     return np.zeros(number, np.bool_)
-
-
-@lru_cache(maxsize=64)
-def _smallest(most: int) -> np.dtype[Any]:
-    """Return the smallest type of integers that can represent -1 and *most*."""
-    return np.min_scalar_type(-most - 1)
 
 
 def alone(number: int) -> Collapse:

@@ -55,14 +55,9 @@ class Judged:
         return ranks, shares, needed, verified
 
     def settle(self) -> "Judged":
-        """Measure what is needed of the signatures, discard them, and store the rest compactly.
-
-        The smaller the cached results, the more of them the processor's caches hold.
-        """
-        _ = self.unsigned
-        ranks, shares, needed, verified = self.measured
-        self.hits, self.outcome = None, self.outcome.compact(len(self.values))
-        self.measured = ranks.astype(self.outcome.table.dtype), shares, needed, verified
+        """Measure what is needed of the signatures, and discard them."""
+        _ = self.unsigned, self.measured
+        self.hits = None
         return self
 
 
