@@ -1,6 +1,5 @@
 """Marks of what was looked for, against their definition in plain Python and against SQLite's own."""
 
-import re
 import sqlite3
 from contextlib import closing
 from itertools import pairwise
@@ -67,12 +66,6 @@ def found(words, terms):
                 yield number, first, first + len(wanted)
 
 
-def begins_sentence(text, words, number):
-    before = text[: words[number][0]] if number else ""
-    ending = rf"[.:!?][{SPACE}]+\Z|[。\uff01\uff1f][{SPACE}]*\Z"
-    return not before.strip(SPACE) or re.search(ending, before) is not None
-
-
 def defined(text, terms, most):
     words = words_of(text)
     places = [*found(words, terms)]
@@ -84,12 +77,8 @@ def defined(text, terms, most):
         if own > score:
             score, best = own, begin
             behind = max(end for _, _, end in within if end <= begin + most)
-    fitting = [begin for begin in range(max(0, behind - most), best + 1) if begins_sentence(text, words, begin)]
-    if len(words) <= most:
-        fitting = [0]
-    begin = fitting[-1] if fitting else max(0, best - (most - (behind - best)) // 2)
-    end = min(len(words), begin + most)
-    begin = begin if fitting else max(0, end - most)
+    end = min(len(words), max(0, best - (most - (behind - best)) // 2) + most)
+    begin = max(0, end - most)
     shown = (words[begin][0] if begin else 0, words[end - 1][1] if end < len(words) else len(text))
     spans = []
     for word in range(begin, end):

@@ -28,15 +28,6 @@ def test_what_is_marked():
     assert pieces(marked('"at dawn" harb*', "The harbours are at dawn as they are at night")) == ["harbours", "at dawn"]
 
 
-def test_what_is_shown_begins_with_its_sentence():
-    text = "Nobody knows why. The dam has 5.62 m of water! It holds: The storm is over. All is well, and so on and on."
-    assert marked("storm", text, 6).text == "…The storm is over. All is…"
-    assert marked("water", text, 9).text == "…The dam has 5.62 m of water! It…"
-    assert marked("water", text, 3).text == "…of water! It…"
-    assert marked("knows", text, 4).text == "Nobody knows why. The…"
-    assert marked("東", "今日。東京\uff01雨が", 3).text == "…東京\uff01雨…"
-
-
 def test_of_a_text_that_fits_nothing_is_left_out():
     assert marked("storms", "Opinion: Why storms matter", 4) == Marked("Opinion: Why storms matter", ((13, 19),))
     assert marked("storms", "Opinion: Why storms matter", 3).text == "…Why storms matter"

@@ -119,33 +119,8 @@ def _best_passage(words, begun, ended, terms, most, often):
 
 
 @njit
-def _begins_sentence(source, start):
-    """Return whether the word at byte *start* is the first of a sentence.
-
-    It follows ``.:!?`` and white space, or an ideographic full stop or a full-width ``!`` or ``?``.
-    """
-    position = start - 1
-    while position >= 0 and source[position] <= 0x20:
-        position -= 1
-    if position < 0:
-        return True
-    last = source[position]
-    if last == 0x2E or last == 0x3A or last == 0x21 or last == 0x3F:
-        return position < start - 1
-    if position < 2:
-        return False
-    code = np.int64(source[position - 2]) << 16 | np.int64(source[position - 1]) << 8 | np.int64(last)
-    return code == 0xE38082 or code == 0xEFBC81 or code == 0xEFBC9F
-
-
-@njit
-def _frame(source, first, behind, words, starts, most):
-    """Choose *most* words around *first* .. *behind* - 1: begin with their sentence, or put them in the middle."""
-    if words <= most:
-        return 0, words
-    for begin in range(first, max(-1, behind - most - 1), -1):
-        if begin == 0 or _begins_sentence(source, starts[begin]):
-            return begin, min(words, begin + most)
+def _frame(first, behind, words, most):
+    """Choose *most* words with *first* .. *behind* - 1 in the middle."""
     begin = max(0, first - (most - (behind - first)) // 2)
     end = min(words, begin + most)
     return max(0, end - most), end
@@ -185,8 +160,8 @@ def mark(
     The window of text *d* is ``data[windows[d, 0]:windows[d, 1]]`` (int64): all of it if it has at most *most* words.
     In the window, counted in bytes, ``spans[d, i]`` (int64[n, most, 2]) for *i* below ``counts[d]`` (int64) are marked.
     A phrase is one span, and so are words without anything between them. The best words are those with the most
-    different terms; ties by the most terms, then the first. The window begins with their sentence if it fits; otherwise
-    they are in the middle. Only the first ``REACH`` bytes of a text are searched, without the word that is cut there.
+    different terms; ties by the most terms, then the first; they are in the middle of the window. Only the first
+    ``REACH`` bytes of a text are searched, without the word that is cut there.
     """
     longest = 0
     for document in range(offsets.size - 1):
@@ -205,7 +180,7 @@ def mark(
             source = source[: ends[words - 1]]
         _find_terms(words, letters, bounds, term_letters, term_bounds, terms, begins, most, begun, ended, marks)
         first, behind = _best_passage(words, begun, ended, terms.size - 1, most, often)
-        begin, end = _frame(source, first, behind, words, starts, most)
+        begin, end = _frame(first, behind, words, most)
         window = starts[begin] if begin > 0 else 0
         windows[document, 0] = origin + window
         windows[document, 1] = origin + (ends[end - 1] if end < words else source.size)
