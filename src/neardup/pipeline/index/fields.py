@@ -6,8 +6,7 @@ and NaN, with which pandas writes missing values, except in a field of numbers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
 from math import isinf
@@ -15,7 +14,6 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from neardup.index.disk.buffers import differing, some, taken
 from neardup.index.disk.columns import FIELD_KINDS, STRING, TIMES, Batch
@@ -28,7 +26,7 @@ from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, re
 from neardup.model.moments import require_past
 from neardup.model.seen import Document
 from neardup.sources.ids import EXACT, digits_of
-from neardup.text.columns import chunk_batch, is_mixed, typed_parts
+from neardup.text.columns import chunk_batch
 from neardup.text.containers import table_or_column
 from neardup.text.sites import NO_SITES
 from neardup.text.values import MISSING, uncut
@@ -76,8 +74,12 @@ def _integer(written: str) -> int:
 
 def _moment(written: str) -> datetime:
     """Read a moment; one without a zone is in UTC."""
-    value = datetime.fromisoformat(written)
-    return value.astimezone(UTC) if value.tzinfo else value.replace(tzinfo=UTC)
+    return in_utc(datetime.fromisoformat(written))
+
+
+def in_utc(moment: datetime) -> datetime:
+    """Return a moment in UTC; one without a zone is."""
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 READ: Final = {
@@ -91,15 +93,6 @@ _PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 ARROW: Final = {STRING: pa.large_string(), **{kind: reading.type for kind, reading in READ.items()}}
-_WRITTEN: Final = (pa.types.is_null, *STRINGS)
-_UNFIT: Final = (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError, KeyError, OverflowError)
-_TAKEN: Final[dict[str, tuple[Any, ...]]] = {  # in addition to strings
-    STRING: (),
-    "integer": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
-    "number": (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
-    "time": (pa.types.is_timestamp, pa.types.is_date),
-    "flag": (pa.types.is_boolean,),
-}
 SITE: Final = "neardup_site"  # the field of an index with the sites of pages, which users do not see
 _SHOWN: Final = 60  # characters of a value in a message
 FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, the range of Python's datetime
@@ -326,81 +319,38 @@ def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
     """Cast a column of values to a field's kind; ``DataError`` for the first value that cannot be cast."""
     whole = column.combine_chunks()
     whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
-    try:
-        return _converted(kind, whole)
-    except _UNFIT as error:
-        place, value = _misfit(kind, whole)
-        expected = "a string" if kind == STRING else READ[kind].expected
-        raise DataError(f"document {place}", f"field {name!r} must be {expected}, but is {described(value)}") from error
-
-
-def _converted(kind: str, whole: pa.Array) -> pa.Array:
-    """Convert values of a kind, or strings that write them; one of ``_UNFIT`` if a value is neither.
-
-    A column without values may have any type: pandas chooses one.
-    """
     wanted = ARROW[kind]
-    if whole.type == wanted and kind != "time":
-        return whole
-    if is_mixed(whole.type):
-        parts = [_converted(kind, part) for part in typed_parts(whole)]
-        return pc.coalesce(pa.nulls(len(whole), wanted), *parts)
-    whole = _unpacked(kind, whole)
-    if whole.null_count == len(whole):
-        return pa.nulls(len(whole), wanted)
-    if not is_one_of(whole.type, (*_WRITTEN, *_TAKEN[kind])):
-        raise pa.ArrowInvalid("not of that kind")
-    if kind != STRING and is_one_of(whole.type, _WRITTEN):
-        whole = pa.array([read_field(kind, written) for written in whole.to_pylist()], wanted)
-    if kind == "time" and pa.types.is_timestamp(whole.type) and whole.type.tz is None:
-        whole = whole.cast(pa.timestamp("us"))
-    found = _numbers(whole) if kind == "number" and not pa.types.is_floating(whole.type) else whole.cast(wanted)
-    if kind == "time":
-        _require_years(found)
-    return found
-
-
-def _unpacked(kind: str, whole: pa.Array) -> pa.Array:
-    """Return values without a dictionary or run ends; NaN is a number, and otherwise a missing value."""
-    if pa.types.is_dictionary(whole.type):
-        whole = whole.dictionary_decode()
-    elif pa.types.is_run_end_encoded(whole.type):
-        whole = pc.run_end_decode(whole)
-    if kind != "number" and pa.types.is_floating(whole.type):
-        whole = whole.cast(pa.float64())
-        whole = pc.if_else(pc.is_nan(whole), pa.scalar(None, whole.type), whole)
-    return whole
-
-
-def _numbers(exact: pa.Array) -> pa.Array:
-    """Return integers or decimals as numbers; ``ValueError`` for an integer that would be rounded."""
-    if pa.types.is_integer(exact.type):
-        with suppress(pa.ArrowInvalid):  # beyond 2**53
-            return exact.cast(pa.float64())
-    return pa.array([None if value is None else _number(digits_of(value)) for value in exact.to_pylist()], pa.float64())
-
-
-def _require_years(times: pa.Array) -> None:
-    """Raise ``ArrowInvalid`` for times outside the range of Python's ``datetime``."""
-    ends = pc.min_max(times.cast(pa.int64())).as_py()
-    if ends["min"] is not None and (ends["min"] < FIRST_MOMENT or ends["max"] > LAST_MOMENT):
-        raise pa.ArrowInvalid("times must lie in the years from 1 to 9999")
-
-
-def _misfit(kind: str, whole: pa.Array) -> tuple[int, Any]:
-    """Return the first value that cannot be converted, by bisection over prefixes."""
-    first, end = 0, len(whole) - 1
-    while first < end:
-        middle = (first + end) // 2
+    if (whole.type == wanted and kind != "time") or (kind == STRING and is_one_of(whole.type, STRINGS)):
+        return whole.cast(wanted)
+    values: list[Any] = []
+    for place, scalar in enumerate(whole):
+        value: Any = None
         try:
-            _converted(kind, whole.slice(0, middle + 1))
-            first = middle + 1
-        except _UNFIT:
-            end = middle
-    try:
-        return first, whole[first].as_py()
-    except (ValueError, OverflowError):  # a time outside the range of ``datetime``
-        return first, whole[first].cast(pa.int64()).as_py()
+            value = scalar.as_py()
+            values.append(_value(kind, value))
+        except (ValueError, KeyError, OverflowError) as error:
+            expected = "a string" if kind == STRING else READ[kind].expected
+            rule = f"field {name!r} must be {expected}, but is {described(scalar.value if value is None else value)}"
+            raise DataError(f"document {place}", rule) from error
+    return pa.array(values, wanted)
+
+
+def _value(kind: str, value: Any) -> Any:
+    """Return a value of a kind, or one that a string writes; NaN is a number, and otherwise a missing value.
+
+    Raises the errors of ``FieldReading`` for other values. A time has microseconds.
+    """
+    if value is None or (kind != "number" and value != value):  # noqa: PLR0124 - NaN
+        return None
+    if isinstance(value, str):
+        return value if kind == STRING else read_field(kind, value)
+    if kind in {"integer", "number"} and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
+        return READ[kind].read(repr(value) if isinstance(value, float) else digits_of(value))
+    if kind == "time" and isinstance(value, date) and not getattr(value, "nanosecond", 0):
+        return in_utc(value if isinstance(value, datetime) else datetime.combine(value, time()))
+    if kind == "flag" and isinstance(value, bool):
+        return value
+    raise ValueError(value)
 
 
 def _plain(array: pa.Array, kind: str) -> Any:
