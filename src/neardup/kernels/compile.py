@@ -1,7 +1,9 @@
-"""The decorator ``kernel``, and processor instructions that NumPy does not have."""
+"""The decorator ``kernel``, and processor instructions that NumPy does not have.
+
+Numba compiles for processors that have the lowest byte of a number first.
+"""
 
 import secrets
-import sys
 from typing import Any
 
 import numpy as np
@@ -31,8 +33,7 @@ def _block_at(context: Any, builder: ir.IRBuilder, array: Any, values: Any, posi
 def _mask_of(builder: ir.IRBuilder, flags: Any) -> Any:
     """Return the flags of a block as bits of a uint64, that of the first entry lowest."""
     mask = builder.bitcast(flags, ir.IntType(flags.type.count))
-    ordered = builder.bitreverse(mask) if sys.byteorder == "big" else mask
-    return ordered if flags.type.count == _WORD.width else builder.zext(ordered, _WORD)
+    return mask if flags.type.count == _WORD.width else builder.zext(mask, _WORD)
 
 
 @intrinsic
@@ -41,8 +42,7 @@ def _load_word(typing_context: Any, array: Any, position: Any) -> Any:  # noqa: 
     signature = types.uint64(array, types.intp)
 
     def generate(context: Any, builder: ir.IRBuilder, _: Any, arguments: Any) -> Any:
-        loaded = builder.bitcast(_block_at(context, builder, array, *arguments, size=8), _WORD)
-        return builder.bswap(loaded) if sys.byteorder == "big" else loaded
+        return builder.bitcast(_block_at(context, builder, array, *arguments, size=8), _WORD)
 
     return signature, generate
 

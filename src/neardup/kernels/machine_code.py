@@ -129,7 +129,7 @@ def _own_folder(instead: str) -> str | None:
 
     Its files are executed, so a folder that belongs to another user, or that others can write to, is not used.
     """
-    user = os.getuid() if hasattr(os, "getuid") else os.getlogin()
+    user = os.getuid()
     for parent in _parents():
         folder = Path(parent, f"neardup-kernels-{user}")
         try:
@@ -139,7 +139,7 @@ def _own_folder(instead: str) -> str | None:
             found = folder.lstat()
         except OSError:
             continue
-        if os.name == "nt" or (found.st_uid == user and found.st_mode & 0o170_777 == 0o040_700):
+        if found.st_uid == user and found.st_mode & 0o170_777 == 0o040_700:
             return str(folder / blake2b(instead.encode(), digest_size=8).hexdigest())
     return None
 
