@@ -47,12 +47,12 @@ class Collapse(NamedTuple):
     @property
     def of(self) -> Positions:
         """By rank: the rank of the hit that a hidden hit matches; ``STAYS`` for a kept hit."""
-        return self.table[OF]
+        return np.asarray(self.table[OF])
 
     @property
     def by(self) -> Positions:
         """By rank: the number of the rule that hides a hit; ``STAYS`` for a kept hit."""
-        return self.table[BY]
+        return np.asarray(self.table[BY])
 
     def matched(self) -> tuple[list[int], list[int]]:
         """Return *of* and *by* as lists."""
