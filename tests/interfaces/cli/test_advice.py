@@ -323,10 +323,7 @@ def kinds(made, tmp_path):
             "audit pages.jsonl --of crawls",
             "crawls is not a kept work folder or the folder of a report; name the report",
         ),
-        (
-            "audit pages.jsonl --of seen",
-            "--of seen is an index, which does not record a run; name the report of the run, or leave out --of",
-        ),
+        ("audit pages.jsonl --of seen", "seen is not a kept work folder or the folder of a report; name the report"),
         ("remove seen --ids empty", "empty: it is a folder, not a file; name a file in it"),
         ("remove seen --ids *.jsonl", "*.jsonl: there is no such file"),
         ("dedup pages.jsonl --dry-run --key-file empty", "the key cannot be read: Is a directory; name a file in it"),

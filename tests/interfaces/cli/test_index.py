@@ -316,7 +316,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
         (["pages.jsonl", "--to", "seen", "--field", "a:time", "--field", "a:flag"], "must name each field once"),
         (
             ["pages.jsonl", "--to", "seen", "--memory", "256"],
-            "--memory 256: the value must be at least 1MiB; units are",
+            "--memory 256: the value must be an integer of at least 1,048,576 (bytes)",
         ),
         (["pages.jsonl", "--to", "seen", "--url", "url", "--id", "key"], "--id key cannot be used with --url"),
         (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: the value must be another field than the text"),

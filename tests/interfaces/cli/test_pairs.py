@@ -111,8 +111,8 @@ def test_a_collection_is_not_compared_with_itself(neardup, pages):
 
 def test_wrong_uses(neardup, pages):
     rule = "can only be used with a work folder (--work DIR)"
-    shown = neardup("pairs", "a.jsonl", "--out", "p.jsonl", "--memory", "256", code=2).err
-    assert "--memory 256: the value must be at least 64M; units are K, M, G" in shown
+    shown = neardup("pairs", "others.jsonl", "--out", "p.jsonl", "--memory", "256", "--work", "w", code=2).err
+    assert "--memory 256: the value must be an integer of at least 64,000,000 (bytes)" in shown
     for options, name in ((["--memory", "1G"], "--memory 1G"), (["--restart"], "--restart")):
         assert f"{name} {rule}" in neardup("pairs", "others.jsonl", *options, "--out", "p.jsonl", code=2).err
     assert (

@@ -26,7 +26,7 @@ def seen(tmp_path, monkeypatch):
         (["nothing"], "there is nothing at this path"),
         (["seen", "--port", "65536"], "--port"),
         (["seen", "--workers", "0"], "--workers"),
-        (["seen", "--memory", "256"], "--memory 256: the value must be at least 1MiB"),
+        (["seen", "--memory", "256"], "--memory 256: the value must be an integer of at least 1,048,576 (bytes)"),
         (["seen", "--host", "::"], "needs --token-file; --new-token makes tokens"),
         (["seen", "--host", "example.org"], "--token-file"),
         (["seen", "--token-file", "nothing"], "neardup serve --new-token read --token-file FILE writes such"),

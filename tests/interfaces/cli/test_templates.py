@@ -533,7 +533,7 @@ def test_an_extraction_can_be_stored(folder):
         (
             ["templates", "show", "h", "--templates", "templates.arrow"],
             2,
-            "there is no template of this host; the file has templates of ",
+            "there is no template of this host; without a host, `templates show` lists all",
         ),
         (
             ["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--templates", "absent.arrow"],

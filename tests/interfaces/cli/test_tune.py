@@ -64,7 +64,7 @@ def test_wrong_uses_are_explained(neardup, labels):
     assert "must be f1, precision>=SHARE" in neardup("tune", labels, "--goal", "best", code=2).err
     assert ".toml" in neardup("tune", labels, "--out", "x.json", code=2).err
     assert "no such file" in neardup("tune", "nowhere.jsonl", code=2).err
-    assert "LABELS must name the file" in neardup("tune", "", code=2).err
+    assert "LABELS: the path is empty" in neardup("tune", "", code=2).err
 
 
 def test_a_file_that_has_no_labels_is_explained(neardup, labels):

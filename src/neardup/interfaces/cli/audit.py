@@ -7,7 +7,6 @@ from neardup.interfaces.cli import options, scheme_options
 from neardup.interfaces.cli.terminal import complain, note_quoted_lines, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.audits import audit_lines, band_rows, missed_lines, table_lines
-from neardup.model.errors import require
 from neardup.model.policy import Policy
 
 USAGE = f"""
@@ -47,11 +46,8 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.engines.journal import is_work
     from neardup.pipeline.files.audit import audit_files, records_scheme
-    from neardup.pipeline.files.ingestion import is_index
 
     if of is not None:
-        way_out = "name the report of the run, or leave out --of to audit a new run"
-        require(not is_index(of), "of", of, f"is an index, which does not record a run; {way_out}")
         if is_work(Path(of)):
             rule = f"cannot be used with --of {of}, which has recorded how the inputs were read"
             options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found

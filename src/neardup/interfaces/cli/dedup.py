@@ -14,7 +14,6 @@ from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.rows import Row, total
 from neardup.interfaces.wording.runs import cluster_lines, pairs_not_compared, rule_of, totals_of
 from neardup.model.errors import ParameterError, require
-from neardup.model.memory import LEAST_OF_RUN
 
 if TYPE_CHECKING:
     from neardup.pipeline.files.dedup import FilesResult
@@ -91,7 +90,9 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import ARRAYS, check_file, write_file
     from neardup.sources.patterns import expand
 
-    in_pieces = _in_pieces(arguments)
+    rule = "cannot be used with --state, which adds the documents; replace --state by --against, or leave out --dry-run"
+    require("state" not in given or not given["dry_run"], "dry_run", None, rule)
+    in_pieces = runs_in_pieces(arguments)
     scheme = scheme_options.scheme_of(arguments)
     if scheme_options.writes_list(arguments):
         read = [*arguments.inputs, *given.get("against", ())]
@@ -169,20 +170,6 @@ class _Lines:
     def _print(self, line: dict[str, Any]) -> None:
         self._begun = True
         terminal.print_error(json.dumps(line))
-
-
-def _in_pieces(arguments: argparse.Namespace) -> bool:
-    """Return whether a run in pieces was requested; refuse options that do not fit."""
-    given = vars(arguments)
-    options.require_memory(given, LEAST_OF_RUN)
-    if {"work", "state", "against"}.isdisjoint(given):
-        options.refuse(given, ("keep_work",), options.NEEDS_WORK)
-    require("state" in given or not given.get("for_index"), "for_index", None, "can only be used with --state DIR")
-    rule = "cannot be used with --dry-run, which writes no --out and so no revisit records"
-    require(not (given.get("revisits") and given["dry_run"]), "revisits", None, rule)
-    rule = "cannot be used with --state, which adds the documents; replace --state by --against, or leave out --dry-run"
-    require("state" not in given or not given["dry_run"], "dry_run", None, rule)
-    return runs_in_pieces(arguments)
 
 
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:

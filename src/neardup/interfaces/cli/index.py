@@ -9,7 +9,6 @@ from neardup.interfaces.cli import options, scheme_options, terminal
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.rows import Row, reading_rows, repeated_row, row, total, without_text
 from neardup.model.errors import ParameterError, require
-from neardup.model.memory import LEAST_OF_INDEX
 
 if TYPE_CHECKING:
     from neardup.pipeline.files.ingestion import Added
@@ -49,7 +48,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     arguments.to = str(local_folder("to", arguments.to))
     ways: dict[str, Any] = options.chosen(arguments, "url texts representative search durability")
-    options.require_memory(given, LEAST_OF_INDEX)
     ways |= {"fields": _fields(given.get("field", [])), "memory": arguments.memory}
     if scheme_options.describes_scheme(arguments):
         ways["scheme"] = scheme_options.scheme_of(arguments)

@@ -65,7 +65,6 @@ def run(arguments: argparse.Namespace) -> int:
     require(not arguments.json, "json", None, "is only for `neardup label compare A B`")
     require(given.get("labels", 1) >= 1, "labels", given.get("labels"), "must be at least 1")
     require("port" not in given or arguments.serve, "port", given.get("port"), "is only used with --serve")
-    require(0 <= given.get("port", 0) < 1 << 16, "port", given.get("port"), "must be from 0 to 65535")
     require("out" in given, "out", None, "is needed: the file of the answers, such as labels.jsonl")
     if not arguments.inputs and "like" not in given:
         raise InputRefused("INPUT", "must name the documents, or --like the labels of another person")

@@ -145,14 +145,6 @@ def opened(arguments: argparse.Namespace, mode: Literal["r", "w"]) -> "Index":
     return Index.open(arguments.index, mode, key=key_of(arguments))
 
 
-def require_memory(given: Mapping[str, Any], least: int) -> None:
-    """Raise ``ParameterError`` if ``--memory`` is smaller than *least*."""
-    memory = given.get("memory")
-    if memory is not None and memory < least:
-        units = "units are K, M, G, KiB, MiB and GiB, and a number without a unit is in bytes"
-        raise ParameterError("memory", size_words(memory), f"must be at least {size_words(least)}; {units}")
-
-
 def refuse(given: Mapping[str, Any], names: Iterable[str], rule: str) -> None:
     """Raise ``ParameterError`` with this *rule* for one of the options of these *names* that is given."""
     for name in names:

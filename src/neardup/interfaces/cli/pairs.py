@@ -8,7 +8,6 @@ from neardup.interfaces.cli import options, scheme_options
 from neardup.interfaces.cli.terminal import note_quoted_lines, progress_bars, resolve_outputs, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.rows import quoted_rows, total, without_text
-from neardup.model.memory import LEAST_OF_RUN
 
 if TYPE_CHECKING:
     from neardup.pipeline.files.pairs import PairedFiles
@@ -41,7 +40,6 @@ def run(arguments: argparse.Namespace) -> int:
     """Find the pairs and write them; return 1 if records were rejected."""
     resolve_outputs(arguments, "out")
     given = vars(arguments)
-    options.require_memory(given, LEAST_OF_RUN)
     if "work" not in given:
         options.refuse(given, ("memory", "restart"), options.NEEDS_WORK)
     scheme_options.apply_preset(arguments)

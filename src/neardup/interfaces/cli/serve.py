@@ -14,7 +14,6 @@ from neardup.interfaces.cli.interruption import without_waiting
 from neardup.interfaces.cli.terminal import complain, print_error
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import DataError, ExtraMissing, InputRefused, ParameterError, counted, require
-from neardup.model.memory import LEAST_OF_INDEX
 
 if TYPE_CHECKING:
     from neardup.interfaces.http.service import Service
@@ -55,7 +54,6 @@ def run(arguments: argparse.Namespace) -> int:
         return _make_token(given["new_token"], token_file)
     if arguments.index is None:
         raise InputRefused("DIR", "is needed: the folder of the index")
-    require(0 <= arguments.port < 1 << 16, "port", arguments.port, "must be from 0 to 65535")
     require(1 <= arguments.workers <= 64, "workers", arguments.workers, "must be from 1 to 64")  # noqa: PLR2004
     rule = "must be a path such as /neardup, of letters, digits and ._~-/, without a slash at the end"
     require(re.fullmatch(r"(/[\w.~-]+)*", arguments.prefix, re.ASCII) is not None, "prefix", arguments.prefix, rule)
@@ -66,7 +64,6 @@ def run(arguments: argparse.Namespace) -> int:
         raise ParameterError("host", arguments.host, rule)
     for address in given.get("trust_proxy", ()):
         require_proxy(address)
-    options.require_memory(given, LEAST_OF_INDEX)
     server = loaded()
     say_if_cold()
     if token_file is not None:

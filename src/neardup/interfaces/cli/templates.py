@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli.options import FORMAT, VIEW, refuse
 from neardup.interfaces.cli.terminal import print_json, show_counts, show_lines, show_rejected
 from neardup.interfaces.wording.rows import Row, total
-from neardup.model.errors import InputRefused, ParameterError, counted, plural, require
+from neardup.model.errors import InputRefused, ParameterError, plural, require
 
 if TYPE_CHECKING:
     from neardup.text.host_templates import HostTemplates
@@ -136,23 +136,12 @@ def _show(hosts: list[str], given: dict[str, Any]) -> int:
     for name in hosts:
         one = templates.get(named_host(name))
         if one is None:
-            raise InputRefused(name, _unknown(name, [other.host for other in templates.templates]))
+            raise InputRefused(name, "there is no template of this host; without a host, `templates show` lists all")
         if given["json"]:
             print_json({**_of(one), "examples": one.examples})
         else:
             show_lines([f"{one.host}: {_described(one)}", *(f"  {line}" for line in one.examples)])
     return 0
-
-
-def _unknown(host: str, known: list[str]) -> str:
-    """Return the rule for a host without a template, with the most similar host that has one."""
-    from difflib import get_close_matches
-
-    from neardup.pipeline.crawl.templates import LEAST
-
-    others = ", such as ".join([counted(len(known), "other host"), *get_close_matches(host, known, n=1)])
-    rule = f"a host needs at least {LEAST} different pages"
-    return f"there is no template of this host; the file has templates of {others}; {rule}"
 
 
 def _of(one: Any) -> dict[str, Any]:

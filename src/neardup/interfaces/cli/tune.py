@@ -8,7 +8,6 @@ from neardup.interfaces.cli.terminal import print_json, progress_bars, show_line
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.audits import table_lines
 from neardup.interfaces.wording.tunings import rule_rows, tuning_lines
-from neardup.model.errors import InputRefused
 
 _SETTINGS = (".toml",)
 
@@ -39,8 +38,6 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.output import check_file, write_file
 
     given = vars(arguments)
-    if not arguments.labels:
-        raise InputRefused("LABELS", "must name the file of the labelled pairs")
     Goal.of(arguments.goal)
     if not arguments.inputs:
         rule = "needs the documents: LABELS INPUT ...; without them, the texts of the labels are used"

@@ -20,7 +20,7 @@ _KINDS: Final[Mapping[str, Callable[[str], Any]]] = {  # by the word for a value
     **dict.fromkeys(("S", "T", "X", "SHARE"), share),
     "SECONDS": number,
     "SIZE": size,
-    **dict.fromkeys(("DIR", "FILE", "INPUT", "PATH", "TO"), path_given),
+    **dict.fromkeys(("DIR", "FILE", "INPUT", "LABELS", "PATH", "TO"), path_given),
 }
 _CONTINUED: Final = re.compile(r"\n +")
 
