@@ -136,7 +136,11 @@ def test_a_signal_that_the_work_takes_for_a_failure(neardup, monkeypatch, number
 
     monkeypatch.setattr(check, "run", run)
     told = neardup("check", "seen", code=code).err
-    assert told == ("neardup: interrupted; the index is as it was\n" if code == 130 else "")
+    assert told == (
+        "neardup: interrupted; no unfinished output is left, and what was finished or acknowledged is kept\n"
+        if code == 130
+        else ""
+    )
 
 
 def test_other_errors_of_the_system_are_shown(neardup, monkeypatch):

@@ -62,24 +62,14 @@ def test_what_is_no_terminal_is_refused(tmp_path):
         PatientTerminal(file)
 
 
-@pytest.mark.parametrize(
-    ("command", "words"),
-    [
-        ("work run7", "interrupted; the tasks that this worker has finished are kept"),
-        ("warm", "interrupted; the kernels compiled so far are kept"),
-        ("config check a.toml", "interrupted"),
-        ("demo", "interrupted"),
-        ("templates show a.arrow", "interrupted; a file of templates that existed is as it was"),
-        ("export seen --to a.jsonl", "interrupted; no unfinished output is left"),
-        ("audit a.jsonl", "interrupted; no unfinished output is left"),
-    ],
-)
-def test_the_last_message_speaks_of_what_the_verb_does(neardup, monkeypatch, command, words):
+@pytest.mark.parametrize("command", ["work run7", "warm", "config check a.toml", "export seen --to a.jsonl"])
+def test_the_last_message_of_a_verb(neardup, monkeypatch, command):
     def run(_):
         raise Interrupted(130)
 
     monkeypatch.setattr(import_module(f"neardup.interfaces.cli.{command.split()[0]}"), "run", run)
-    assert neardup(*command.split(), code=130).err == f"neardup: {words}\n"
+    words = "neardup: interrupted; no unfinished output is left, and what was finished or acknowledged is kept\n"
+    assert neardup(*command.split(), code=130).err == words
 
 
 def test_a_full_pipe_is_not_waited_for(monkeypatch):

@@ -56,7 +56,7 @@ _VERBS = tuple(chain.from_iterable(_GROUPS.values()))
 _COLUMN = 17  # where the purposes of verbs begin
 _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _REQUIRED = "the following arguments are required: "
-_INTERRUPTED = "interrupted; no unfinished output is left"
+_INTERRUPTED = "interrupted; no unfinished output is left, and what was finished or acknowledged is kept"
 _KERNELS = "neardup.kernels.machine_code"  # slow to load, and not the reason of an error before it is
 
 
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _abandon_stdout()
     except (Interrupted, KeyboardInterrupt):
-        complain(getattr(_verb(parsed.verb), "INTERRUPTED", _INTERRUPTED))
+        complain(_INTERRUPTED)
         return SIGNALLED + signal.SIGINT
     except MemoryError:
         complain(f"not enough memory; {advice_on_memory(parsed)}")

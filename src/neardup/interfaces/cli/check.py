@@ -7,7 +7,6 @@ from neardup.interfaces.cli.options import INDEX
 from neardup.interfaces.cli.terminal import progress_bar, show_lines, summarise
 from neardup.interfaces.wording.rows import total
 
-INTERRUPTED = "interrupted; the index is as it was"
 USAGE = f"{INDEX}--json: print what was found as JSON"
 
 

@@ -6,7 +6,6 @@ from neardup.interfaces.cli.options import KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import progress_bar, summarise
 from neardup.interfaces.wording.rows import row, total
 
-INTERRUPTED = "interrupted; the index is unchanged or partly merged; run the same command again to continue"
 USAGE = f"{KEYED_INDEX}--json: print the numbers before and after as JSON"
 
 

@@ -5,7 +5,6 @@ import argparse
 from neardup.interfaces.cli.terminal import summarise
 
 EXAMPLE = "Example: neardup config check neardup.toml"
-INTERRUPTED = "interrupted"
 USAGE = """
 action check|: check: are all keys known, and all values valid?
 file FILE: settings for --config, such as neardup.toml

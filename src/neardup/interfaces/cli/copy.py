@@ -7,7 +7,6 @@ from neardup.interfaces.cli.terminal import progress_bar, summarise
 from neardup.interfaces.wording.rows import Row, total
 
 EXAMPLE = "Example: neardup copy seen /backup/seen"
-INTERRUPTED = "interrupted; an earlier copy is as it was; run the same command again to continue"
 USAGE = f"""
 {INDEX}
 to TO: a folder that is empty or does not exist, or has an earlier copy, which is brought up to date

@@ -72,10 +72,6 @@ USAGE = f"""
   may be repeated for indexes and files
 """
 
-INTERRUPTED = (
-    "interrupted; unfinished outputs were removed, complete ones were kept; a run in pieces keeps what is finished, and"
-    " the same command continues it"
-)
 EXAMPLE = "Example: neardup dedup pages.jsonl --out kept.jsonl --report why.jsonl"
 
 

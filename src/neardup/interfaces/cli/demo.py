@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 _CLUSTERS = 4
 _CONTEXT = 60  # characters of a shared passage that are shown at each end
 _CHARACTERS = 300  # of each text, more or less, that are shown
-INTERRUPTED = "interrupted"
 
 _USAGE = f"""
 {JSON}

@@ -8,7 +8,6 @@ from neardup.interfaces.wording.rows import promoted_row, total
 from neardup.model.moments import moment_in
 
 EXAMPLE = "Example: neardup expire seen --before 90d"
-INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
 USAGE = f"""
 {KEYED_INDEX}
 --before TIME!: remove the documents that were last seen before this time: {MOMENT}

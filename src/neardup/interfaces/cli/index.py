@@ -38,7 +38,6 @@ USAGE = f"""
 {options.INDEX_MEMORY}
 """
 EXAMPLE = "Example: neardup index pages.jsonl --to seen --url url"
-INTERRUPTED = "interrupted; documents admitted so far, if any, are in the index; run the same command again to continue"
 
 
 def run(arguments: argparse.Namespace) -> int:

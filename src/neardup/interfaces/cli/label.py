@@ -54,7 +54,6 @@ EXAMPLE = (
     "Example: neardup label pages.jsonl --out labels.jsonl; a second person: neardup label --like labels.jsonl"
     " --out second.jsonl; then: neardup label compare labels.jsonl second.jsonl"
 )
-INTERRUPTED = "interrupted; all answers so far are in the file, and the same command continues"
 
 
 def run(arguments: argparse.Namespace) -> int:

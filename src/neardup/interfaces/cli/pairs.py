@@ -32,7 +32,6 @@ right [B]: another collection, of other files: the pairs are of a document of A 
 {options.WORK % {"large": "collections larger than memory: keep the features", "unless": "", "runs": "in --work"}}
 {options.THREADS}
 """
-INTERRUPTED = "interrupted; nothing was written; with --work, what is finished is kept, and the same command continues"
 EXAMPLE = "Example: neardup pairs news.jsonl --threshold 0.5 --out pairs.parquet"
 
 

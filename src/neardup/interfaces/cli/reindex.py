@@ -8,7 +8,6 @@ from neardup.interfaces.cli.terminal import progress_bars, summarise
 from neardup.interfaces.wording.rows import total
 
 EXAMPLE = "Example: neardup reindex seen"
-INTERRUPTED = "interrupted; the search table is as it was, and the same command starts again"
 USAGE = f"{KEYED_INDEX}{JSON}"
 
 

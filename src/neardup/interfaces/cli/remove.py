@@ -7,7 +7,6 @@ from neardup.interfaces.cli.terminal import shown_ids, summarise
 from neardup.interfaces.wording.rows import promoted_row, row, total
 
 EXAMPLE = "Example: neardup remove seen --ids removed.txt"
-INTERRUPTED = "interrupted; either all documents were removed or none; run the same command again"
 USAGE = f"""
 {KEYED_INDEX}
 --ids FILE!: a file of ids, one per line; - is standard input; for a URL, any form that has the same normal form

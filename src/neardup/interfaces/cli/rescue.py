@@ -8,7 +8,6 @@ from neardup.interfaces.wording.rows import promoted_row, repeated_row, row, tot
 from neardup.model.errors import StorageDamaged, counted
 
 EXAMPLE = "Example: neardup rescue seen rescued"
-INTERRUPTED = "interrupted; the damaged index is unchanged, and no new index was made; run the same command again"
 USAGE = f"""
 {KEYED_INDEX}
 to TO: the folder of the new index, which is empty or does not exist

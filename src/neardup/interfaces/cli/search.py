@@ -16,7 +16,6 @@ Styled = str | tuple[str, str]  # a text, with its style
 _MATCH = "bold yellow"
 
 EXAMPLE = "Example: neardup search seen 'storm \"over the harbour\" fish*'"
-INTERRUPTED = "interrupted"
 USAGE = f"""
 {KEYED_INDEX}
 query QUERY ...: words that a document must all contain; "words in double quotes" are a phrase; word* matches any

@@ -23,10 +23,6 @@ EXAMPLE = (
     'Examples: echo \'{"url": "http://a.example/", "text": "..."}\' | neardup seen DIR --admit;'
     " neardup seen DIR crawl.warc.gz --admit"
 )
-INTERRUPTED = (
-    "interrupted; answered pages were admitted if --admit was given; continue after the last answer with --skip, or for"
-    " files repeat the command"
-)
 _INVALID = "invalid"
 _LINES = 64  # lines that are searched for the first one that is not blank
 USAGE = f"""

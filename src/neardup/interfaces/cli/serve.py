@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _LIBRARIES = ("prometheus_client", "starlette", "uvicorn")
 
 EXAMPLE = "Example: neardup serve seen --port 8000"
-INTERRUPTED = "interrupted during start-up"
 USAGE = f"""
 index [DIR]: the folder of the index
 --host HOST=127.0.0.1: the address to listen on

@@ -13,7 +13,6 @@ from neardup.model.errors import ParameterError, counted
 from neardup.model.moments import moment_in
 
 EXAMPLE = "Example: neardup state forget crawls --before 2026-01-01"
-INTERRUPTED = "interrupted; the state is as it was"
 USAGE = f"""
 action info|compact|forget: info: what is in it; compact: merge the segments, one for each run; forget: remove
   documents, so that later runs keep documents like these again

@@ -7,7 +7,6 @@ from neardup.interfaces.cli.terminal import summarise
 from neardup.interfaces.wording.rows import Row, row, total
 from neardup.interfaces.wording.runs import extraction_line
 
-INTERRUPTED = "interrupted; the index is as it was"
 USAGE = f"{INDEX}--json: print everything as JSON"
 
 

@@ -19,7 +19,6 @@ _OPTIONS = {  # of each action
     "show": ("templates",),
 }
 
-INTERRUPTED = "interrupted; a file of templates that existed is as it was"
 EXAMPLE = (
     "Examples: neardup templates learn crawl.warc.gz --out templates.arrow;"
     " neardup templates show a.example --templates templates.arrow"

@@ -7,7 +7,6 @@ from functools import partial
 
 from neardup.interfaces.cli.terminal import print_error
 
-INTERRUPTED = "interrupted; the kernels compiled so far are kept"
 USAGE = ""
 _NO_FOLDER = "no writable folder has 32 MiB free for the machine code; set NUMBA_CACHE_DIR to one."
 

@@ -8,7 +8,6 @@ from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import counted, require
 
 EXAMPLE = "Example: neardup work /shared/run7"
-INTERRUPTED = "interrupted; the tasks that this worker has finished are kept"
 USAGE = """
 folder DIR: the work folder of the run (dedup --work DIR)
 --idle SECONDS=60: how long to wait for a run that has not begun, or was interrupted
