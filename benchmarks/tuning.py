@@ -10,7 +10,7 @@ from labelled import desk, forms, news
 from neardup.evaluation.tuning import GRID, Labels, TunedRule
 from neardup.labels import draw_pairs, tune
 from neardup.model.labels import LabelledPair
-from neardup.pipeline.labels.match_rules import Stricter, match_rules, ways_to_be_stricter
+from neardup.pipeline.labels.tuning import Stricter, match_rules, ways_to_be_stricter
 
 METHOD = """
 Three collections whose pairs are the same or different by construction (`benchmarks/labelled.py`): *news*, with cut,

@@ -7,9 +7,9 @@ import uvicorn
 
 from neardup import Index
 from neardup.interfaces.http.app import create_app
-from neardup.interfaces.http.deployment import Deployment, uvicorn_config
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.listening import listen
+from neardup.interfaces.http.server import Deployment, uvicorn_config
 from neardup.interfaces.http.service import Service
 
 

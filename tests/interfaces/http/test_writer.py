@@ -9,8 +9,8 @@ import uvicorn
 
 from neardup import Index
 from neardup.interfaces.http.app import create_app
-from neardup.interfaces.http.deployment import Deployment, uvicorn_config
 from neardup.interfaces.http.limits import Limits
+from neardup.interfaces.http.server import Deployment, uvicorn_config
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.http.writer import writes_of

@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Match, Route
 
-from neardup.interfaces.http import collapse, comparison, documents, health, pages, problems, search, seen
+from neardup.interfaces.http import collapse, comparison, documents, health, pages, problems, search
 from neardup.interfaces.http.access_log import AccessLog
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.metrics import MEDIA
@@ -31,9 +31,9 @@ _READING: Final = (UNAVAILABLE, UNWRITABLE)
 OPERATIONS: Final = (
     Operation("POST", "/v1/collapse", collapse.collapse, short=8 << 10, compares_texts=True),  # some hundred ids
     Operation("GET", "/v1/search", search.search, searches=True, problems=(NO_SEARCH, QUERY_TIME, PREFIXES)),
-    Operation("POST", "/v1/seen", seen.seen, scope="write", keyed=True),
-    Operation("POST", "/v1/seen/judge", seen.judge_pages),
-    Operation("POST", "/v1/admissions", seen.admissions),
+    Operation("POST", "/v1/seen", documents.seen, scope="write", keyed=True),
+    Operation("POST", "/v1/seen/judge", documents.judge_pages),
+    Operation("POST", "/v1/admissions", documents.admissions),
     Operation("POST", "/v1/judge", documents.judge),
     Operation("POST", "/v1/admit", documents.admit, scope="write"),
     Operation("GET", "/v1/documents/{id}", documents.document),

@@ -7,9 +7,8 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from neardup.interfaces.http.problems import INVALID, Refusal
-from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch
+from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch, signatures_of
 from neardup.interfaces.http.service import Service
-from neardup.interfaces.http.signatures import signatures_of
 from neardup.model.policy import Representative
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.collapse import collapse as collapsed_hits

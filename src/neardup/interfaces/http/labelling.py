@@ -18,10 +18,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.http.deployment import QUIET, SignalledServer
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.listening import listen
 from neardup.interfaces.http.middleware import secure
+from neardup.interfaces.http.server import QUIET, SignalledServer
 from neardup.interfaces.http.templates import PAGE_POLICY, fixed, render, static
 from neardup.interfaces.http.views import CONTEXT, MOST, PIECES
 from neardup.interfaces.wording.excerpts import compared
