@@ -173,7 +173,7 @@ def test_rejected_records_are_explained_once_for_each_code():
     assert advice_on_rejected([Rejected("a.csv", 1, "other", "other")]) == []
     [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "it is not valid UTF-8", "encoding")])
     assert "iconv -f WINDOWS-1252 -t UTF-8" in hint
-    assert "such as PDF, extract their text first" in hint
+    assert "such as PDF, extract the text first" in hint
     [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "its 'messages' must be a string, not a list", "type")])
     assert "join the items of a list" in hint
     [hint] = advice_on_rejected([Rejected("a.txt", 1, "it is UTF-16 text", "utf-16")])

@@ -150,8 +150,8 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
 }
 _OF_RECORDS: Final[Mapping[str, str]] = {  # by the code of a rejected record
     **_ENCODINGS,
-    "encoding": "convert files that are not UTF-8, such as with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW; if they are"
-    " no texts, such as PDF, extract their text first",
+    "encoding": "convert files that are not UTF-8, such as with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW; from"
+    " documents, such as PDF, extract the text first",
     "too large": "--max-bytes raises the cap",
     "type": 'write such a value as one string, such as {"text": "..."}; join the items of a list first',
     "torn quotes": "if quotation marks are plain text there, use --quoting none",

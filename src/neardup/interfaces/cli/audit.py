@@ -6,7 +6,7 @@ from pathlib import Path
 from neardup.interfaces.cli import options, scheme_options
 from neardup.interfaces.cli.terminal import complain, note_quoted_lines, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording.audits import audit_lines, band_rows, missed_lines, table_lines
+from neardup.interfaces.wording.estimates import audit_lines, band_rows, missed_lines, table_lines
 from neardup.model.policy import Policy
 
 USAGE = f"""
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
         way_out = "if the run had others, repeat them, or audit a .parquet report, which records them"
         complain(f"{of} does not record the options of its run, so the defaults were used; {way_out}")
     if report is not None:
-        from neardup.interfaces.pages.audit import audit_page
+        from neardup.interfaces.pages.estimates import audit_page
 
         options.write_findings(arguments, found, audit_page)
     record = found.as_dict()

@@ -1,14 +1,19 @@
 """Label pairs of documents as same or different, side by side, in the terminal or on a local page."""
 
 import argparse
-from collections.abc import Callable
+import os
+import select
+import sys
+import termios
+import tty
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from neardup.interfaces.cli import options, scheme_options, terminal
 from neardup.interfaces.cli.interruption import without_waiting
-from neardup.interfaces.cli.keys import END, key_reader
 from neardup.interfaces.cli.serve import loaded
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.excerpts import compared
@@ -54,6 +59,10 @@ EXAMPLE = (
     "Example: neardup label pages.jsonl --out labels.jsonl; a second person: neardup label --like labels.jsonl"
     " --out second.jsonl; then: neardup label compare labels.jsonl second.jsonl"
 )
+END: Final = "end"  # of the input
+_ESCAPE: Final = b"\x1b"
+_END_KEYS: Final = (b"", b"\x04")
+_SEQUENCE_SECONDS: Final = 0.05  # in which the rest of the sequence of a key, such as an arrow, follows
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -212,3 +221,47 @@ def _answered(labelling: "Labelling", texts: tuple[str, str], read_key: Callable
             terminal.show_lines([_HELP])
         elif key:
             terminal.show_lines([f"Unknown key. {_HELP}"])
+
+
+@contextmanager
+def key_reader() -> Iterator[Callable[[], str]]:
+    """Yield a function that waits for a key of a terminal, and returns it in lower case; ``END`` at the end of input.
+
+    Keys with sequences, such as arrows, are an empty string. If standard input is not a terminal, the function returns
+    its next line, in lower case and without white space around it.
+    """
+    if sys.stdin is None or not sys.stdin.isatty():
+        yield _line
+        return
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    try:
+        tty.setcbreak(terminal, termios.TCSADRAIN)
+        yield lambda: _key(terminal)
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+
+
+def _line() -> str:
+    line = b"" if sys.stdin is None else sys.stdin.buffer.readline()
+    return line.decode("utf-8", "replace").strip().lower() if line else END
+
+
+def _key(terminal: int) -> str:
+    key = os.read(terminal, 1)
+    if key in _END_KEYS:
+        return END
+    if key == _ESCAPE:
+        _skip_sequence(terminal)
+        return ""
+    return key.decode("ascii", "replace").lower()
+
+
+def _skip_sequence(terminal: int) -> None:
+    """Read the rest of the sequence of a key: ``[`` or ``O``, parameters, and a last byte from ``@`` on."""
+    begun = False
+    while select.select([terminal], [], [], _SEQUENCE_SECONDS)[0]:
+        byte = os.read(terminal, 1)
+        if byte == b"" or (begun and byte >= b"@") or (not begun and byte not in {b"[", b"O"}):
+            return
+        begun = True

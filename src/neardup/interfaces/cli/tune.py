@@ -6,8 +6,7 @@ from functools import partial
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import print_json, progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording.audits import table_lines
-from neardup.interfaces.wording.tunings import rule_rows, tuning_lines
+from neardup.interfaces.wording.estimates import rule_rows, table_lines, tuning_lines
 
 _SETTINGS = (".toml",)
 
@@ -58,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
         found = tune(labels, texts, goal=arguments.goal, seed=seed, threads=given.get("threads"), progress=bars)
     settings = settings_text(found.chosen.settings)
     if "report" in given:
-        from neardup.interfaces.pages.tuning import tuning_page
+        from neardup.interfaces.pages.estimates import tuning_page
 
         options.write_findings(arguments, found, partial(tuning_page, settings=settings))
     if "out" in given:

@@ -18,8 +18,7 @@ from neardup.interfaces.http.access_log import AccessLog
 from neardup.interfaces.http.hosts import Hosts
 from neardup.interfaces.http.metrics import MEDIA
 from neardup.interfaces.http.middleware import DISCONNECTED, Guard, TokenBackend, challenge
-from neardup.interfaces.http.openapi import openapi
-from neardup.interfaces.http.operations import Operation, encode
+from neardup.interfaces.http.operations import Operation, encode, openapi
 from neardup.interfaces.http.problems import NO_DOCUMENT, NO_SEARCH, PREFIXES, QUERY_TIME, UNAVAILABLE, UNWRITABLE
 from neardup.interfaces.http.requests import JSON
 from neardup.interfaces.http.service import Service

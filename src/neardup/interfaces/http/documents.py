@@ -21,6 +21,10 @@ from neardup.pipeline.index.index import Index
 
 Value = str | int | float | bool | None
 Fields = dict[str, Value]
+_OTHER_EXTRACTION: Final = (
+    "The pages of this index were read with another text view, version or templates than those of the service."
+    " Start it with the same ones, or send texts."
+)
 
 
 class Content(Input, kw_only=True):
@@ -242,11 +246,6 @@ def verdicts_of(
         [VerdictAnswer(id=name, **as_record(verdict)) for name, verdict in zip(names, verdicts, strict=True)]
     )
 
-
-_OTHER_EXTRACTION: Final = (
-    "The pages of this index were read with another text view, version or templates than those of the service."
-    " Start it with the same ones, or send texts."
-)
 
 Url = Annotated[str, msgspec.Meta(min_length=1, max_length=1 << 16)]
 

@@ -63,6 +63,11 @@ QUIET: Final[dict[str, Any]] = {
     "access_log": False,
     "server_header": False,
 }
+_FILES: Final = 1 << 16  # open connections and files, as far as the system allows
+_WRITER: Final = "writer"  # the socket of the process that writes, in the folder of the metrics
+_MEMORY: Final = "/dev/shm"  # noqa: S108 - a folder in memory, in which a new one is made
+_LONGEST_PAUSE: Final = 8.0  # seconds between two attempts of a worker to start
+_OF_TERMINALS: Final = [number for number in ENDING if number != signal.SIGTERM]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,13 +177,6 @@ class SignalledServer(uvicorn.Server):
         """End the server, on a second Ctrl-C at once, without the traceback of the cancelled application."""
         super().handle_exit(sig, frame)
         logging.getLogger("uvicorn.error").disabled = self.force_exit
-
-
-_FILES: Final = 1 << 16  # open connections and files, as far as the system allows
-_WRITER: Final = "writer"  # the socket of the process that writes, in the folder of the metrics
-_MEMORY: Final = "/dev/shm"  # noqa: S108 - a folder in memory, in which a new one is made
-_LONGEST_PAUSE: Final = 8.0  # seconds between two attempts of a worker to start
-_OF_TERMINALS: Final = [number for number in ENDING if number != signal.SIGTERM]
 
 
 def run(deployment: Deployment, *, started: Callable[[str, Service], None], report: Report) -> int:

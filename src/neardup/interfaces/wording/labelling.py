@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from neardup.interfaces.escaping import shortened
-from neardup.interfaces.wording.audits import INTERVALS, estimate
+from neardup.interfaces.wording.estimates import INTERVALS, estimate
 from neardup.interfaces.wording.numbers import decimals
 from neardup.model.errors import counted, plural
 from neardup.model.labels import LABELS, Label, LabelledPair

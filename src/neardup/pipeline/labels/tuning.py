@@ -28,6 +28,8 @@ _ROUNDING: Final = 1e-9
 _SHARES: Final = (0.1, 0.9)  # of the pairs that are short ones, at least and at most
 _SIZES: Final = 8  # that are tried for short documents
 _RAISED: Final = (0.25, 0.5, 0.75, 0.9)
+_FEW = 5  # labels of each kind, below which a threshold is little more than a guess
+_RANDOM_PAIRS = 2_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,10 +136,6 @@ def _of_shingles(size: int, unit: str) -> MatchRule:
     if unit != "word":
         settings["unit"] = unit
     return MatchRule(name=f"resemblance of {size}-{unit} shingles", settings=settings, by_length=True)
-
-
-_FEW = 5  # labels of each kind, below which a threshold is little more than a guess
-_RANDOM_PAIRS = 2_000
 
 
 def tune(  # noqa: PLR0913 - every one a keyword with a default

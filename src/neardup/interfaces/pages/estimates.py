@@ -1,11 +1,22 @@
-"""An audit as one HTML page: the recall with its interval, by resemblance, and the documents that were missed."""
+"""Audits and tunings as HTML pages: estimates with their intervals, and what to look at."""
 
 from typing import Final
 
 from neardup.evaluation.audit import Audit, Band
-from neardup.interfaces.pages.drawing import BASE, Frame, bar, document, text
+from neardup.evaluation.plans import Curve
+from neardup.evaluation.tuning import Tuning
+from neardup.interfaces.pages.drawing import BASE, FIFTHS, Frame, bar, document, path, text
 from neardup.interfaces.pages.templates import render, safe
-from neardup.interfaces.wording.audits import audit_lines, band_name, band_rows, estimate, missed_line
+from neardup.interfaces.wording.estimates import (
+    audit_lines,
+    band_name,
+    band_rows,
+    estimate,
+    missed_line,
+    rule_rows,
+    threshold_of,
+    tuning_lines,
+)
 from neardup.interfaces.wording.excerpts import compared
 from neardup.interfaces.wording.numbers import percentage
 
@@ -56,3 +67,37 @@ def _bar(frame: Frame, number: int, band: Band) -> list[str]:
         y = frame.y(band.predicted)
         parts.append(f'<line class="c2" stroke-width="2" x1="{x:.1f}" y1="{y:.1f}" x2="{next_:.1f}" y2="{y:.1f}"/>')
     return parts
+
+
+def tuning_page(tuning: Tuning, settings: str) -> bytes:
+    """Render a tuning, with the text of the file of *settings*: UTF-8. The same tuning gives the same bytes."""
+    return render(
+        "tuning",
+        tuning=tuning,
+        settings=settings,
+        lines=tuning_lines(tuning),
+        rows=rule_rows(tuning),
+        chart=safe(tuning_svg(tuning)),
+    )
+
+
+def tuning_svg(tuning: Tuning) -> str:
+    """Draw precision against recall of the recommended rule, a point for each threshold; the chosen one is marked."""
+    points = [*zip(tuning.recall, tuning.precision, tuning.thresholds, strict=True)][::-1]  # recall ascends
+    curve = Curve(
+        name=tuning.chosen.name,
+        measure="recall",
+        values=tuple(recall for recall, _, _ in points),
+        probabilities=tuple(precision for _, precision, _ in points),
+    )
+    frame = Frame((0, 1), (0, 1))
+    recall, precision, _ = min(points, key=lambda point: abs(point[2] - tuning.chosen.threshold))
+    x, y, late = frame.x(recall), frame.y(precision), recall > 1 / 2
+    label = threshold_of(tuning.chosen)
+    parts = [
+        *frame.axes((FIFTHS, percentage, "recall"), (FIFTHS, percentage, "precision")),
+        path(curve, frame, 0, 1),
+        f'<circle class="dot" cx="{x:.1f}" cy="{y:.1f}" r="6"><title>{label}</title></circle>',
+        text(x + (-10 if late else 10), y + 20, label, "end halo" if late else "start halo"),
+    ]
+    return document(tuning.chosen.name, parts)
