@@ -151,12 +151,8 @@ class Plan(AsDict):
         if self.smaller is None:
             advice = fewer_shared(self.features)
             return [*lines, f"{advice[0].upper()}{advice[1:]}.", assumed]
-        each = amount(self.smaller.bucket)
-        own = ""
-        if self.signature_bytes is not None and self.keys is not None:
-            own = f" instead of {self.signature_bytes + WORD * self.keys:,}"
-        lines.append(f"Better: {self.smaller.words}")
-        lines.append(f"Then there are {each} in each bucket, and {self.smaller.bytes:,} bytes per document{own}.")
+        each, stored = amount(self.smaller.bucket), f"{self.smaller.bytes:,} bytes per document"
+        lines += [f"Better: {self.smaller.words}", f"Then there are {each} in each bucket, and {stored}."]
         return [*lines, assumed]
 
     @property

@@ -249,7 +249,7 @@ def test_a_preset_makes_the_list_that_does_not_exist(neardup, source, tmp_path):
 def test_an_index_reports_the_share_of_a_preset_that_it_does_not_use(neardup, source):
     shown = neardup("index", source, "--to", "seen", "--preset", "code").err
     assert "--ignore-common 0.002 is not used" in shown
-    way, ending = shown.split("`")[3], shown.rpartition("then add ")[2].strip()
+    way, ending = shown.split("`")[1], shown.rpartition("then add ")[2].strip()
     assert ending == "--common FILE.npz"
     neardup(*way.replace("INPUT", str(source)).split()[1:])
     neardup("index", source, "--to", "other", "--preset", "code", *ending.split())

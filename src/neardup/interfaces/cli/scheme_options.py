@@ -162,11 +162,8 @@ def apply_preset(arguments: argparse.Namespace) -> None:
     listed = " ".join(f"--{option.replace('_', '-')} {value}" for option, value in own.items())
     complain(f"preset {name}: {listed or 'nothing is left to set'}")
     if share is not None and arguments.verb != "dedup" and "common" not in given:
-        complain(
-            f"preset {name}: --ignore-common {share} is not used, as `neardup {arguments.verb}` needs a list of common"
-            f" shingles; make it with `neardup dedup INPUT --dry-run --preset {name} --common FILE.npz`, then add"
-            " --common FILE.npz"
-        )
+        listed = f"`neardup dedup INPUT --dry-run --preset {name} --common FILE.npz` makes the list"
+        complain(f"preset {name}: --ignore-common {share} is not used; {listed}, then add --common FILE.npz")
 
 
 def _of_scheme(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -157,7 +157,9 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
     )
     results = [
         *found.page_of(
-            lambda group, *parts: Group(str(group), *parts), lambda own, rank, _: KeptHit(own, rank), _repeat
+            lambda group, *parts: Group(str(group), *parts),
+            lambda own, rank, _: KeptHit(own, rank),
+            lambda own, rank, _, *evidence: HiddenRepeat(own, rank, *evidence),
         )
     ]
     return CollapseAnswer(**found.numbers, results=results)
@@ -171,12 +173,6 @@ def _rule(given: Near | Same, scheme: Any, *, by_texts: bool) -> Rule:
     if given.levels is not None and given.of != "path":
         raise Refusal(INVALID, 'levels needs "of": "path".')
     return SameValue(given.field, _OF[given.of](given.levels or 1), keep=given.keep)
-
-
-def _repeat(  # noqa: PLR0913, PLR0917 - the parts of a ``HiddenHit``
-    own: Any, rank: int, _: Any, of: Any, rule: str, measure: str, value: Any, threshold: float | None, verified: Any
-) -> HiddenRepeat:
-    return HiddenRepeat(own, rank, of, rule, measure, value, threshold, verified)
 
 
 def _records(
