@@ -78,8 +78,6 @@ def test_tokens_are_made(neardup, tmp_path):
     known = Tokens.in_file("tokens")
     assert [known.scope_of(one.out.strip().encode()) for one in made] == ["read", "write"]
     assert "shown only this once" in made[0].err
-    (tmp_path / "tokens").chmod(0o644)
-    assert "chmod 600" in neardup("serve", "--new-token", "read", "--token-file", "tokens").err
 
 
 def test_a_token_file_without_tokens(neardup, seen, tmp_path):

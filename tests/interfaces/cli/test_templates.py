@@ -362,7 +362,7 @@ def test_a_system_without_a_folder_for_temporary_files_is_explained(crawl, capsy
     monkeypatch.setattr("tempfile._candidate_tempdir_list", list)
     monkeypatch.setattr("neardup.interfaces.cli._abandon_stdout", lambda: None)
     assert run("dedup", crawl / "crawl.warc.gz", "--dry-run") == 1
-    assert "temporary files cannot be written: there is no folder where this is allowed" in capsys.readouterr().err
+    assert "that for temporary files: it was removed, or cannot be written" in capsys.readouterr().err
 
 
 def test_a_current_folder_that_was_removed_is_named(tmp_path, capsys, monkeypatch):
@@ -371,7 +371,7 @@ def test_a_current_folder_that_was_removed_is_named(tmp_path, capsys, monkeypatc
     (tmp_path / "removed").rmdir()
     monkeypatch.setattr("neardup.interfaces.cli._abandon_stdout", lambda: None)
     assert run("warm") == 1
-    assert "the current folder: it does not exist any more" in capsys.readouterr().err
+    assert "the current folder, or that for temporary files: it was removed" in capsys.readouterr().err
 
 
 def test_an_audit_reads_archives_as_the_run_did(crawl, tmp_path, neardup):

@@ -120,14 +120,9 @@ def _failure(error: Exception) -> NeardupError | None:
         return EngineFailed("threads", NO_THREADS)
     if not isinstance(error, OSError):
         return None
-    if error.filename is None and isinstance(error, FileNotFoundError):
-        try:
-            os.getcwd()  # noqa: PTH109 - it may have been removed
-        except FileNotFoundError:
-            return StorageFailed("the current folder", "it does not exist any more; change to another folder")
-        # ``tempfile`` has tried several folders
-        rule = "cannot be written: there is no folder where this is allowed; name one: TMPDIR=DIR neardup ..."
-        return StorageFailed("temporary files", rule)
+    if error.filename is None and isinstance(error, FileNotFoundError):  # ``tempfile`` has tried several folders
+        rule = "it was removed, or cannot be written; change to another folder, or name one: TMPDIR=DIR neardup ..."
+        return StorageFailed("the current folder, or that for temporary files", rule)
     where, doing = (error.filename, "used") if error.filename else ("standard output", "written")
     return StorageFailed.by(error, where, doing)
 

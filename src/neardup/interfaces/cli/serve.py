@@ -3,9 +3,7 @@
 import argparse
 import os
 import re
-import shlex
 from contextlib import suppress
-from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,7 @@ from neardup.interfaces.cli import options
 from neardup.interfaces.cli.interruption import without_waiting
 from neardup.interfaces.cli.terminal import complain, print_error
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.model.errors import DataError, ExtraMissing, InputRefused, ParameterError, counted, require
+from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, counted, require
 
 if TYPE_CHECKING:
     from neardup.interfaces.http.service import Service
@@ -65,8 +63,6 @@ def run(arguments: argparse.Namespace) -> int:
         require_proxy(address)
     server = loaded()
     say_if_cold()
-    if token_file is not None:
-        _warn_if_exposed(token_file)
 
     def started(address: str, service: "Service") -> None:
         does = "reads and writes" if service.writes == "yes" else "reads only"
@@ -109,15 +105,6 @@ def _make_token(scope: str, token_file: str | None) -> int:
     if token_file is None:
         raise ParameterError("new_token", scope, "needs --token-file, the file that its hash is added to")
     token = add_token("write" if scope == "write" else "read", token_file)
-    _warn_if_exposed(token_file)
     print_error(f"New {scope} token, shown only this once ({token_file} has its hash):")
     print(token)
     return 0
-
-
-def _warn_if_exposed(token_file: str) -> None:
-    try:
-        if Path(token_file).stat().st_mode & 0o077:
-            complain(f"other users can read or write {token_file}; run: chmod 600 {shlex.quote(token_file)}")
-    except OSError as error:
-        raise DataError.by(error, token_file, "the tokens") from error
