@@ -1,7 +1,6 @@
 """Plans: parameters and layouts for a required recall."""
 
-from neardup.evaluation.plans import Plan, plan
-from neardup.evaluation.recommendations import Recommendation
+from neardup.evaluation.plans import Plan, Recommendation, plan
 from neardup.model.layout import Banding, Blocks
 from neardup.model.requirements import Requirements
 

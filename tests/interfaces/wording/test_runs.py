@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from neardup import CommonShingles
-from neardup.interfaces.wording.rows import Row
+from neardup.interfaces.wording.numbers import Row
 from neardup.interfaces.wording.runs import cluster_lines, common_rows, evidence_of, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.results import Policy, Summary

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from neardup.interfaces.cli.amounts import size_words
+from neardup.interfaces.cli.usage import size_words
 from neardup.model.errors import (
     FOLDER_FOR_FILE,
     FULL,

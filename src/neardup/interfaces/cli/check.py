@@ -5,7 +5,7 @@ import shlex
 
 from neardup.interfaces.cli.options import INDEX
 from neardup.interfaces.cli.terminal import progress_bar, show_lines, summarise
-from neardup.interfaces.wording.rows import total
+from neardup.interfaces.wording.numbers import total
 
 USAGE = f"{INDEX}--json: print what was found as JSON"
 

@@ -4,7 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import progress_bar, summarise
-from neardup.interfaces.wording.rows import row, total
+from neardup.interfaces.wording.numbers import row, total
 
 USAGE = f"{KEYED_INDEX}--json: print the numbers before and after as JSON"
 

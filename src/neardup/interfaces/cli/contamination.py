@@ -10,7 +10,7 @@ from neardup.interfaces.cli.terminal import (
     summarise,
 )
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording.rows import Row, quoted_rows, total, without_text
+from neardup.interfaces.wording.numbers import Row, quoted_rows, total, without_text
 from neardup.model.errors import require
 
 EXAMPLE = "Example: neardup contamination train/*.parquet --against tests.jsonl --items items.parquet"

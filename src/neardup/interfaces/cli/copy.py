@@ -4,7 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import INDEX, JSON
 from neardup.interfaces.cli.terminal import progress_bar, summarise
-from neardup.interfaces.wording.rows import Row, total
+from neardup.interfaces.wording.numbers import Row, total
 
 EXAMPLE = "Example: neardup copy seen /backup/seen"
 USAGE = f"""

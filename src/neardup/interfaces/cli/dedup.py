@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options, scheme_options, terminal
 from neardup.interfaces.cli.advice import IN_PIECES, runs_in_pieces
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording.rows import Row, total
+from neardup.interfaces.wording.numbers import Row, total
 from neardup.interfaces.wording.runs import cluster_lines, pairs_not_compared, rule_of, totals_of
 from neardup.model.errors import ParameterError, require
 

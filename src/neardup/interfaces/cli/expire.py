@@ -4,7 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, MOMENT, opened
 from neardup.interfaces.cli.terminal import summarise
-from neardup.interfaces.wording.rows import promoted_row, total
+from neardup.interfaces.wording.numbers import promoted_row, total
 from neardup.model.moments import moment_in
 
 EXAMPLE = "Example: neardup expire seen --before 90d"

@@ -4,7 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import resolve_outputs, summarise
-from neardup.interfaces.wording.rows import row, total
+from neardup.interfaces.wording.numbers import row, total
 
 EXAMPLE = "Example: neardup export seen --to documents.parquet"
 USAGE = f"""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options, scheme_options, terminal
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording.rows import Row, reading_rows, repeated_row, row, total, without_text
+from neardup.interfaces.wording.numbers import Row, reading_rows, repeated_row, row, total, without_text
 from neardup.model.errors import ParameterError, require
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections import Counter
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of, without_url
 from neardup.interfaces.cli.terminal import resolve_outputs, summarise
-from neardup.interfaces.wording.rows import Row, row, total
+from neardup.interfaces.wording.numbers import Row, row, total
 from neardup.model.errors import plural, require
 
 EXAMPLE = "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup mirrors why.parquet --out m.jsonl"

@@ -6,10 +6,9 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from neardup.interfaces.cli.amounts import size_words
 from neardup.interfaces.cli.terminal import note_quoted_lines
-from neardup.interfaces.cli.usage import add_usage
-from neardup.interfaces.wording.rows import Row, row
+from neardup.interfaces.cli.usage import add_usage, size_words
+from neardup.interfaces.wording.numbers import Row, row
 from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
 from neardup.model.memory import LEAST_OF_RUN, OF_INDEX, OF_RUN
 

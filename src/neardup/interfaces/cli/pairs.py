@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options, scheme_options
 from neardup.interfaces.cli.terminal import note_quoted_lines, progress_bars, resolve_outputs, summarise
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording.rows import quoted_rows, total, without_text
+from neardup.interfaces.wording.numbers import quoted_rows, total, without_text
 
 if TYPE_CHECKING:
     from neardup.pipeline.files.pairs import PairedFiles

@@ -13,8 +13,7 @@ from neardup.interfaces.wording.numbers import any_of
 from neardup.model.errors import require
 
 if TYPE_CHECKING:
-    from neardup.evaluation.plans import Plan
-    from neardup.evaluation.recommendations import Recommendation
+    from neardup.evaluation.plans import Plan, Recommendation
 
 _WIDEST: Final = 100
 _ROWS: Final = 13

@@ -5,7 +5,7 @@ import time
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, opened
 from neardup.interfaces.cli.terminal import progress_bars, summarise
-from neardup.interfaces.wording.rows import total
+from neardup.interfaces.wording.numbers import total
 
 EXAMPLE = "Example: neardup reindex seen"
 USAGE = f"{KEYED_INDEX}{JSON}"

@@ -4,7 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, RULES, addresses_of, opened
 from neardup.interfaces.cli.terminal import shown_ids, summarise
-from neardup.interfaces.wording.rows import promoted_row, row, total
+from neardup.interfaces.wording.numbers import promoted_row, row, total
 
 EXAMPLE = "Example: neardup remove seen --ids removed.txt"
 USAGE = f"""

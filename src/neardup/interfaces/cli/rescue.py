@@ -4,7 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import JSON, KEYED_INDEX, key_of
 from neardup.interfaces.cli.terminal import progress_bar, show_lines, summarise
-from neardup.interfaces.wording.rows import promoted_row, repeated_row, row, total
+from neardup.interfaces.wording.numbers import promoted_row, repeated_row, row, total
 from neardup.model.errors import StorageDamaged, counted
 
 EXAMPLE = "Example: neardup rescue seen rescued"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from neardup.interfaces.cli.options import CRAWLED, JSON, crawled_of, without_url
 from neardup.interfaces.cli.terminal import resolve_outputs, summarise
-from neardup.interfaces.wording.rows import Row, row, total
+from neardup.interfaces.wording.numbers import Row, row, total
 from neardup.model.errors import PERMISSION, OutputError, OutputRefused, plural, require_path
 
 if TYPE_CHECKING:

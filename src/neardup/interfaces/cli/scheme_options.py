@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from neardup.interfaces.cli.advice import option_of
-from neardup.interfaces.cli.amounts import count, share
 from neardup.interfaces.cli.options import refuse
 from neardup.interfaces.cli.terminal import complain
-from neardup.interfaces.cli.usage import add_usage, path_given
+from neardup.interfaces.cli.usage import add_usage, count, path_given, share
 from neardup.interfaces.wording.numbers import any_of
 from neardup.model.errors import ParameterError
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import complain, note_quoted_lines, progress_bars, show_counts, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
-from neardup.interfaces.wording.rows import Row, reading_rows, total
+from neardup.interfaces.wording.numbers import Row, reading_rows, total
 from neardup.model.errors import DataError, OutputRefused, counted, require
 from neardup.model.verdicts import NearDuplicate
 from neardup.sources.formats import STDIN, display

@@ -7,7 +7,7 @@ import msgspec
 
 from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import shown_ids, summarise
-from neardup.interfaces.wording.rows import Row, row, total
+from neardup.interfaces.wording.numbers import Row, row, total
 from neardup.interfaces.wording.runs import extraction_line
 from neardup.model.errors import ParameterError, counted
 from neardup.model.moments import moment_in

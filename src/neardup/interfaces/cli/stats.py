@@ -4,7 +4,7 @@ import argparse
 
 from neardup.interfaces.cli.options import INDEX
 from neardup.interfaces.cli.terminal import summarise
-from neardup.interfaces.wording.rows import Row, row, total
+from neardup.interfaces.wording.numbers import Row, row, total
 from neardup.interfaces.wording.runs import extraction_line
 
 USAGE = f"{INDEX}--json: print everything as JSON"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli.options import FORMAT, VIEW, refuse
 from neardup.interfaces.cli.terminal import print_json, show_counts, show_lines, show_rejected
-from neardup.interfaces.wording.rows import Row, total
+from neardup.interfaces.wording.numbers import Row, total
 from neardup.model.errors import InputRefused, ParameterError, plural, require
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from msgspec import to_builtins
 from neardup.interfaces.cli.advice import advice_on_quotes, advice_on_rejected
 from neardup.interfaces.cli.interruption import PatientTerminal
 from neardup.interfaces.escaping import printable, printable_lines, shortened
-from neardup.interfaces.wording.rows import Row, rejected_rows
+from neardup.interfaces.wording.numbers import Row, rejected_rows
 from neardup.model.errors import OutputRefused, counted
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from neardup.evaluation.plans import curve_of
 from neardup.interfaces.pages.drawing import histogram_svg, loglog_svg
 from neardup.interfaces.pages.templates import render, safe
 from neardup.interfaces.wording.excerpts import Excerpt, compared, excerpt
-from neardup.interfaces.wording.rows import Row
+from neardup.interfaces.wording.numbers import Row
 from neardup.interfaces.wording.runs import cluster_lines, totals_of
 from neardup.pipeline.files.dedup import FilesResult
 from neardup.schemes.scheme import Scheme

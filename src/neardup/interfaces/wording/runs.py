@@ -4,8 +4,7 @@ import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.wording.numbers import decimals, percent
-from neardup.interfaces.wording.rows import Row, reading_rows, row, without_text
+from neardup.interfaces.wording.numbers import Row, decimals, percent, reading_rows, row, without_text
 from neardup.model.errors import counted
 
 if TYPE_CHECKING:
