@@ -1,7 +1,10 @@
 import datetime as dt
+import json
+import math
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -139,6 +142,22 @@ def test_fields_of_other_types_are_taken_as_they_print(values, printed):
     scheme = Checksum(fields=(Field(name="n", required=False),))
     found, same = scheme.sign(pa.table({"n": values})), scheme.sign(pa.table({"n": printed}))
     assert (found.rows == same.rows).all()
+
+
+@pytest.mark.parametrize("ending", ["parquet", "jsonl"])
+def test_numbers_are_the_same_fields_in_files_and_tables(tmp_path, ending):
+    numbers = [1e15, 1.0, None, math.nan, 2.5, math.nan]
+    rows = pa.table({"id": [*map(str, range(6))], "text": [""] * 6, "x": numbers})
+    path = tmp_path / f"in.{ending}"
+    if ending == "parquet":
+        pq.write_table(rows, path)
+    else:
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows.to_pylist()).replace("NaN", "null"))
+    scheme = Checksum(fields=(Field(name="x"),))
+    (tmp_path / "earlier.csv").write_text("x\n1000000000000000\n1\n2.5\n")
+    done = neardup.dedup_files([path], scheme=scheme, against=tmp_path / "earlier.csv")
+    assert done.result.mask.tolist() == [False, False, True, True, False, True]
+    assert neardup.dedup(rows, scheme=scheme).mask.all()
 
 
 def test_a_field_of_lists_is_a_data_error():

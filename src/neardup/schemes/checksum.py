@@ -27,6 +27,7 @@ from neardup.model.errors import ParameterError, require, require_flag, require_
 from neardup.model.options import Option
 from neardup.model.ranked_rule import RankedRule, whole_term
 from neardup.model.recipe import RecipeId, recipe_id
+from neardup.model.written_values import written_values
 from neardup.schemes.scheme import Reading, Scheme, Shares, ranked_kernel
 from neardup.text.columns import is_mixed, text_column, typed_parts, whole_batch
 from neardup.text.containers import table_or_column
@@ -41,8 +42,8 @@ _LONGEST: Final = 1 << 40  # bytes
 class Field:
     """A column in the checksum: its first *limit* bytes (``None``: all), cut between two characters.
 
-    A document without a *required* field (null or empty) has no signature. A missing field that is not required counts
-    as empty.
+    A document without a *required* field (null, NaN or empty) has no signature. A missing field that is not required
+    counts as empty.
     """
 
     name: str
@@ -259,15 +260,14 @@ def _fields(documents: Any, parts: Sequence[Field]) -> list[tuple[Field, pa.Chun
 
 
 def _as_text(column: Any) -> Any:
-    """Return a column as text; numbers and times are formatted as by Arrow."""
-    column = unpacked(column)
+    """Return a column as text: numbers and UUIDs as ``written_values``, times as Arrow formats them."""
+    column = written_values(unpacked(column))
     kind = column.type
     if is_mixed(kind):
         parts = map(_as_text, typed_parts(column.combine_chunks()))
         texts = (text_column(part).combine_chunks().cast(pa.large_string()) for part in parts)
         return pc.coalesce(pa.nulls(len(column), pa.large_string()), *texts)
-    plain = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
-    printed = plain or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    printed = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
     return column.cast(pa.large_string()) if printed else column
 
 

@@ -45,7 +45,6 @@ from neardup.sources.compression import (
 )
 from neardup.sources.fields import typed
 from neardup.sources.formats import STDIN, display, input_kind
-from neardup.sources.ids import id_of
 from neardup.sources.lines import BOM, READ, Spans, blocks_of_lines, invalid_utf8, line_ranges, start_of_text
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.record_faults import Rejected, missing_field
@@ -304,7 +303,7 @@ class _Reader:
             try:
                 wanted = self.request.id
                 record = self._decode(data[first:last])
-                written = id_of(bytes(record.f1))
+                written = literal_of(bytes(record.f1))
                 if self._address is not None:
                     wanted = self.request.url_field
                     literal_of(bytes(getattr(record, self._address)))

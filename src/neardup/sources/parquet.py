@@ -24,6 +24,7 @@ import pyarrow.parquet as pq
 from neardup.model.arrays import Flags, not_utf8
 from neardup.model.arrow_types import BINARY, STRINGS, filtered, is_one_of, unpacked
 from neardup.model.errors import DataError, OutputError
+from neardup.model.written_values import written_values
 from neardup.sources.collection import (
     Advance,
     Append,
@@ -38,7 +39,6 @@ from neardup.sources.collection import (
 from neardup.sources.compression import changed, check_size, read_whole, sniff
 from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
-from neardup.sources.ids import written_ids
 from neardup.sources.output import atomic, is_special
 from neardup.sources.plain_columns import written_times
 from neardup.sources.record_faults import Rejected, missing_field
@@ -104,6 +104,7 @@ class ParquetTable(InputPiece):
                 whole = with_one_order(name, column, lambda _: self.source)
                 return whole.unify_dictionaries().combine_chunks()
             column = _unpacked(self.source, column, self._request)
+        column = written_values(column) if literal else column
         if literal and pa.types.is_temporal(column.type):
             return written_times(column, self.source, f"its {name!r} ").combine_chunks()
         try:
@@ -497,7 +498,7 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
     name, places = request.id, (request.name_of(path), np.arange(first, first + len(table)))
     if name == DEFAULT_ID and name not in schema.names:
         return complete_ids(None, *places)
-    column = written_ids(_unpacked(path, _column(path, table, name, schema), request))
+    column = written_values(_unpacked(path, _column(path, table, name, schema), request))
     if pa.types.is_temporal(column.type):
         column = written_times(column, display(path), f"its {name!r} ")
     if not (_is_text(column.type) or _is_scalar(column.type)) or pa.types.is_boolean(column.type):

@@ -2,12 +2,14 @@
 
 import re
 from collections.abc import Callable, Iterator
+from decimal import Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
 
 from neardup.model.errors import ParameterError
+from neardup.model.written_values import EXACT
 
 Decode = Callable[[memoryview], Any]
 
@@ -89,14 +91,28 @@ def field_names(line: memoryview, prefix: str = "") -> Iterator[str]:
 
 
 def literal_of(token: bytes) -> str | None:
-    """Return a string, or a number as written; ``None`` for null and missing; ``TypeError`` for other kinds."""
+    """Return a string, or a number as written, but a whole number below 2^53 as ``written_values`` returns it.
+
+    ``None`` for null and missing; ``TypeError`` for other kinds.
+
+    >>> [literal_of(token) for token in (b"1.0", b"1e3", b"2.50", b'"1.0"')]
+    ['1', '1000', '2.50', '1.0']
+    """
     if not token or token == b"null":
         return None
     if token[0] == ord('"'):
         return str(msgspec.json.decode(token)) if b"\\" in token else token[1:-1].decode()
     if kind := _STARTS.get(token[:1]):
         raise TypeError(kind)
-    return token.decode()
+    written = token.decode()
+    if not any(mark in written for mark in ".eE"):
+        return written
+    try:
+        number = Decimal(written)
+    except InvalidOperation:  # an exponent of more than 18 digits
+        return written
+    whole = -EXACT < number < EXACT and number == number.to_integral_value()
+    return str(int(number)) if whole else written
 
 
 def kind_of(token: bytes) -> str:

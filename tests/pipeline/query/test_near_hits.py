@@ -259,6 +259,18 @@ def test_the_text_is_the_body_of_records_without_one():
     assert collapse([{"id": "a", "text": "one", "body": "x"}, {"id": "b", "text": "one", "body": "y"}], by).hidden == 0
 
 
+def test_fields_of_hits_may_be_numbers_as_those_of_documents():
+    by = NearDuplicates(scheme=Checksum(fields=(Field(name="isbn"),)))
+    isbns = [7, 7.0, "7", 8, float("nan"), float("nan"), None, True, True]
+    records = [{"id": rank, "isbn": isbn} for rank, isbn in enumerate(isbns)]
+    assert collapse(records, by).kept == [0, 3, 4, 5, 6, 7]
+    with Index.create(scheme=by.scheme) as index:
+        index.admit(["0"], [""], {"isbn": [7]})
+        assert collapse(records, by, index=index).kept == [0, 3, 4, 5, 6, 7]
+        index.admit([str(rank) for rank in range(9)], [""] * 9, {"isbn": isbns})
+        assert collapse(records, by, index=index).kept == [0, 3, 4, 5, 6, 7]
+
+
 @pytest.mark.parametrize(
     ("scheme", "rule"),
     [

@@ -16,8 +16,8 @@ from neardup.model.arrays import Flags, Positions, TextBatch, Words, not_utf8
 from neardup.model.engine import IN_TURN, Engine, in_parts
 from neardup.model.errors import DataError, kind_of, require_name
 from neardup.model.policy import Policy
+from neardup.model.written_values import written_values
 from neardup.schemes.checksum import BODY
-from neardup.sources.ids import written_ids
 from neardup.sources.plain_columns import written_times
 from neardup.sources.request import DEFAULT_TEXT
 from neardup.text.columns import chunk_batch, gathered, text_column, text_lengths
@@ -214,7 +214,7 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     positions = pa.array(np.arange(number)).cast(pa.string())
     if name is None:
         return pa.chunked_array([positions])
-    column = written_ids(table.column(name))
+    column = written_values(table.column(name))
     rule = f"holds {column.type}, but ids must be strings, numbers, times or UUIDs; convert it to strings"
     if pa.types.is_boolean(column.type) or isinstance(column.type, pa.BaseExtensionType):  # a period is not its number
         raise DataError(f"column {name!r}", rule)

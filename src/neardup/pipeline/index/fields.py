@@ -25,7 +25,7 @@ from neardup.model.arrow_types import STRINGS, is_one_of
 from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require, require_choice
 from neardup.model.moments import require_past
 from neardup.model.seen import Document
-from neardup.sources.ids import EXACT, digits_of
+from neardup.model.written_values import EXACT, digits_of
 from neardup.text.columns import chunk_batch
 from neardup.text.containers import table_or_column
 from neardup.text.sites import NO_SITES

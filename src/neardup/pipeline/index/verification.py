@@ -91,7 +91,8 @@ def sign_and_digest(scheme: Scheme, documents: Any, fields: pa.Table, salt: Word
         return Asked(signatures, contents(texts, salt), own, texts, sites)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
     for name in {*scheme.required_columns} - {BODY, "text", *listed}:
-        raise DataError("fields", f"lack {name!r}, which the scheme signs; add it: fields={{{name!r}: [...]}}")
+        rule = f"lack {name!r}, which the scheme signs; add it, and None (null in JSON) where it is unknown"
+        raise DataError("fields", rule)
     signatures = scheme.sign(pa.table({BODY: column, "text": column, **listed}))  # as a run names the texts
     own = contents(texts, salt, signatures.rows)
     return Asked(signatures, own, own * signatures.present[:, None], texts, NO_SITES)

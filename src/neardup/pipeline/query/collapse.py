@@ -22,6 +22,7 @@ from neardup.model.errors import (
 )
 from neardup.model.hits import HiddenHit, Hit, HitGroup, group_id
 from neardup.model.policy import Representative, require_representative
+from neardup.model.written_values import EXACT
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.hits import Hits, PlacedHits
@@ -29,7 +30,6 @@ from neardup.pipeline.query.near_hits import AskedHits, HitVerify, NearHits, nea
 from neardup.pipeline.query.result_cache import Judged, JudgedSets, Measured
 from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
 from neardup.schemes.scheme import Scheme
-from neardup.sources.ids import EXACT
 from neardup.text.values import is_missing
 
 _VALUES: Final = frozenset({str, int, type(None)})

@@ -17,6 +17,7 @@ from neardup.model.arrays import Features, Flags, Positions, Signatures, require
 from neardup.model.errors import ParameterError
 from neardup.model.ranked_rule import RankedRule
 from neardup.pipeline.corpus.comparison import feature_sets
+from neardup.pipeline.index.fields import field_table
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
 from neardup.pipeline.query.hits import Hits
@@ -132,6 +133,13 @@ def _signed_fields(scheme: Scheme, rule: NearDuplicates, given: Hits) -> dict[st
     return {name: rule.text if name == BODY and not given.has_field(BODY) else name for name in scheme.columns}
 
 
+def _field_column(values: list[Any], name: str) -> pa.ChunkedArray:
+    """Return the values of a field as a column that a scheme signs as it signs a field of an index."""
+    if types_of(values) <= _STRINGS:
+        return text_column(values, name)
+    return field_table({name: values}, len(values)).column(0)
+
+
 def _with_new(
     signed: Signatures, new: Flags, scheme: Scheme, rule: NearDuplicates, given: Hits
 ) -> tuple[Signatures, Features | None]:
@@ -146,9 +154,11 @@ def _with_new(
     if not (present and new.any()):
         return signed, None
     columns = dict.fromkeys(named, pa.nulls(len(new), pa.large_string()))
+    kind = object if scheme.columns else str
     for name, field in present.items():
         pairs = zip(given.values(field, len(new)), new, strict=True)
-        columns[name] = text_column([value if own and isinstance(value, str) else None for value, own in pairs], field)
+        own_values = [value if is_new and isinstance(value, kind) else None for value, is_new in pairs]
+        columns[name] = _field_column(own_values, field)
     features: Features | None = None
     if scheme.columns:
         own = scheme.sign(pa.table(columns))
@@ -164,7 +174,7 @@ def _signed_here(scheme: Scheme, rule: NearDuplicates, asked: AskedHits) -> Near
     given, number, verify = asked.given, asked.number, asked.verify
     if scheme.columns:
         named = _signed_fields(scheme, rule, given)
-        fields = pa.table({name: text_column(given.values(field, number), name) for name, field in named.items()})
+        fields = pa.table({name: _field_column(given.values(field, number), name) for name, field in named.items()})
         signed = scheme.sign(fields)
         if verify != "estimate":
             nothing = Features(np.empty(0, np.uint64), np.zeros(len(signed) + 1, np.int64))

@@ -1,23 +1,21 @@
-"""Numbers and UUIDs as ids that people can read."""
+"""Numbers and UUIDs as strings that people can read."""
 
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.sources.records import literal_of
-
 EXACT: Final = 1 << 53  # integers below it are exact in a float of 64 bits
 
 
-def written_ids(column: pa.ChunkedArray) -> pa.ChunkedArray:
+def written_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Return UUIDs, decimals and floating-point numbers as strings, NaN as null; other columns are unchanged.
 
     A whole decimal, and a whole number below 2^53, has neither a point nor an exponent: pandas turns a column of
     integers with a missing value into floating-point numbers.
 
-    >>> written_ids(pa.chunked_array([[1234567890123456.0, 2.5, None]])).to_pylist()
+    >>> written_values(pa.chunked_array([[1234567890123456.0, 2.5, None]])).to_pylist()
     ['1234567890123456', '2.5', None]
     """
     if isinstance(column.type, pa.UuidType):
@@ -46,22 +44,3 @@ def digits_of(value: int | Decimal) -> str:
     ('7', '1000', '2.50')
     """
     return str(int(value)) if value == int(value) else f"{value:f}"
-
-
-def id_of(token: bytes) -> str | None:
-    """Return a JSON value as an id: a string, or a number as written, but whole numbers below 2^53 as ``written_ids``.
-
-    ``None`` for null and missing; ``TypeError`` for other kinds.
-
-    >>> [id_of(token) for token in (b"1.0", b"1e3", b"2.50", b'"1.0"')]
-    ['1', '1000', '2.50', '1.0']
-    """
-    written = literal_of(token)
-    if written is None or token[:1] == b'"' or not any(mark in token for mark in b".eE"):
-        return written
-    try:
-        number = Decimal(written)
-    except InvalidOperation:  # an exponent of more than 18 digits
-        return written
-    whole = -EXACT < number < EXACT and number == number.to_integral_value()
-    return str(int(number)) if whole else written
