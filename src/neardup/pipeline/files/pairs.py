@@ -113,7 +113,7 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
         for path in filter(needs_copy, shards.inputs):
             raise ParameterError("inputs", path, "cannot be used with a work folder; save it first")
         searched = {"measure": rule.measure, "threshold": rule.threshold, "memory": memory}
-        here = {"folder": os.getcwd(), "out": os.path.abspath(out), "clusters": clusters}  # noqa: PTH100, PTH109 - as named
+        here = {"out": os.path.abspath(out), "clusters": clusters}  # noqa: PTH100 - as named
         terms = terms_of(shards, chosen, shards.extraction, here, compared=compared, pairs=searched)
         with journal_of(folder, terms, restart=restart) as journal:
             stages = Stages(journal, engine, follow)

@@ -30,9 +30,9 @@ from neardup.engines.files import has_file, locked, naming, replacing
 from neardup.engines.journal import is_work
 from neardup.index.disk.arrays import checksum, understood
 from neardup.model.arrays import Flags
-from neardup.model.errors import ParameterError, StorageDamaged, StorageRefused, require
+from neardup.model.errors import StorageDamaged, StorageRefused, require
 from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
-from neardup.model.moments import require_past
+from neardup.model.moments import moment_in, require_past
 from neardup.model.policy import Policy
 from neardup.pipeline.spilled.earlier_documents import (
     DROPPED,
@@ -283,7 +283,7 @@ class State(AbstractContextManager["State"]):
     def forget(self, ids: Sequence[str] = (), *, before: datetime | str | None = None) -> Forgotten:
         """Remove the documents with these ids, and those that were added before a time.
 
-        *before* is a ``datetime``, or a date or time as text, such as ``2026-11-23``; without a zone it is in UTC.
+        *before* is a ``datetime``, in UTC if it has no zone, or a text, such as ``2026-11-23`` or ``90d``.
         Documents that were dropped for a removed one are removed as well. Later runs keep documents like these again.
         Documents that equal an earlier one have no ids in a state.
 
@@ -293,12 +293,10 @@ class State(AbstractContextManager["State"]):
         listed = isinstance(ids, Iterable) and not isinstance(ids, str | bytes)
         names = [*ids] if listed else []
         require(listed and all(isinstance(one, str) for one in names), "ids", ids, "must be a list of strings")
-        limit = None if before is None else _moment(before)
-        if limit is not None:
-            require_past(limit)
+        limit = None if before is None else _limit(before)
         earlier = self.earlier()
         stays = np.ones(len(earlier), np.bool_)
-        old = [limit is not None and _moment(part.added) < limit for part in self.header.segments]
+        old = [limit is not None and datetime.fromisoformat(part.added) < limit for part in self.header.segments]
         for number, forgotten in enumerate(old):
             stays[slice(*earlier.edges[number : number + 2])] = not forgotten
         named = pa.chunked_array(earlier.ids(), pa.large_string())
@@ -548,14 +546,14 @@ def _encoded(value: Any) -> bytes:
         return json.dumps(msgspec.to_builtins(value)).encode()
 
 
-def _moment(before: datetime | str) -> datetime:
-    """Return a time with its zone; it is UTC if it has none."""
-    rule = "must be a datetime, or a date or time such as 2026-01-31 or 2026-01-31T12:00:00Z"
-    try:
-        moment = before if isinstance(before, datetime) else datetime.fromisoformat(before)
-    except (TypeError, ValueError):
-        raise ParameterError("before", before, rule) from None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+def _limit(before: datetime | str) -> datetime:
+    """Return a time in the past, with its zone; it is UTC if it has none."""
+    if isinstance(before, str):
+        return moment_in(before)
+    require(isinstance(before, datetime), "before", before, "must be a datetime, or a time or an age as text")
+    limit = before if before.tzinfo else before.replace(tzinfo=UTC)
+    require_past(limit)
+    return limit
 
 
 def _require_new(folder: Path, *, write: bool) -> None:
