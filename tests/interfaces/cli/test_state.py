@@ -32,29 +32,6 @@ def test_new_documents_are_compared_with_earlier_ones(neardup, crawls):
     assert (told["known"], told["kept"]) == (1, 0)
 
 
-def test_a_run_that_added_its_inputs_before_is_reported(neardup, crawls):
-    with (crawls / "one.jsonl").open("a") as file:
-        file.write('\n{"id": "empty", "text": ""}\n')
-    run = ("dedup", "one.jsonl", "--out", "kept1.jsonl", "--state", "crawls", "--force")
-    note = "no document with a text was kept: an earlier run with the state crawls has read the same paths"
-    assert note in neardup(*run).err
-    (crawls / "again.jsonl").write_text(json.dumps({"text": TEXTS["a"]}))
-    assert neardup("dedup", "again.jsonl", "--out", "kept2.jsonl", "--state", "crawls").err == ""
-    with (crawls / "one.jsonl").open("a") as file:
-        file.write(json.dumps({"id": "new", "text": "Words that no earlier document has, of bread and rivers"}))
-    assert note not in neardup(*run).err
-    assert note in neardup(*run).err
-
-
-def test_other_files_of_an_input_folder_are_not_called_added_before(neardup, crawls):
-    for name in ("page.md", "page.txt"):
-        (crawls / "pages" / name).parent.mkdir(exist_ok=True)
-        (crawls / "pages" / name).write_text(TEXTS["a"])
-    for glob, noted in (("*.md", False), ("*.txt", True)):
-        shown = neardup("dedup", "pages", "--glob", glob, "--out", f"kept{glob[1:]}.jsonl", "--state", "crawls").err
-        assert ("has read the same paths; if it has added the same documents" in shown) == noted
-
-
 def test_a_state_is_shown(neardup, crawls):
     shown = neardup("state", "info", "crawls").out
     assert "2  stored; the others are equal to one of these, or have nothing to compare" in shown
@@ -156,7 +133,7 @@ def test_an_index_is_no_state(neardup, crawls):
 
 
 def test_a_file_is_no_work_folder(neardup, crawls):
-    assert "one.jsonl is a file, not a folder; name the work" in neardup("work", "one.jsonl", code=2).err
+    assert "one.jsonl: it is a file; name a new folder" in neardup("work", "one.jsonl", code=2).err
 
 
 @pytest.mark.parametrize("name", ["kept.arrow", "dropped.arrow", "ids.arrow", "texts.json", "leaders.arrow"])

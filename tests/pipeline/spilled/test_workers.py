@@ -203,7 +203,7 @@ def test_a_worker_does_not_share_a_run_of_all_pairs(tmp_path, sources, monkeypat
 
 
 def test_the_folder_of_a_run_is_not_a_file(sources):
-    with pytest.raises(StorageRefused, match="is a file, not a folder; name the work folder of the run"):
+    with pytest.raises(StorageRefused, match="it is a file; name a new folder"):
         work_on(sources[0])
 
 

@@ -56,14 +56,10 @@ class WorkDecisions:
 
     def require(self, inputs: Iterable[str]) -> None:
         """Raise ``DataError`` unless these are the inputs of the run, in any order."""
-        given = [_placed(path, os.getcwd()) for path in inputs]  # noqa: PTH109
-        for one, others in ((given, self._inputs), (self._inputs, given)):
-            if lacking := [path for path in one if path not in others]:
-                there = f"an input of the run in the work folder {_quoted(self._name)}"
-                rule = (
-                    f"is not {there}" if one is given else f"is {there}, and is audited with the others; name it, too"
-                )
-                raise DataError(display(lacking[0]), rule)
+        given = {_placed(path, os.getcwd()) for path in inputs}  # noqa: PTH109
+        for path in sorted(given.symmetric_difference(self._inputs))[:1]:
+            rule = "is not an input of both the audit and its run; name all inputs of the run, and no others"
+            raise DataError(display(path), rule)
 
     def collections(self) -> Iterator[Collection]:
         """Yield the documents, in pieces; raises ``DataError`` if an input was changed since."""
@@ -99,7 +95,3 @@ def work_decisions(path: Path, scheme: Scheme | None, key: bytes | None, keep: s
 def _placed(path: str, folder: str) -> str:
     """Return the absolute path of an input of a run that was started in a folder."""
     return path if path == STDIN or is_url(path) else os.path.abspath(os.path.join(folder, path))  # noqa: PTH100, PTH118 - links stay
-
-
-def _quoted(path: str) -> str:
-    return f"'{display(path)}'"

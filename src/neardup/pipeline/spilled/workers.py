@@ -9,7 +9,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from neardup.engines.files import naming
 from neardup.engines.journal import BLOCK, WorkFolder, read_header
 from neardup.engines.runner import End, Function, Worked, require_version, work
 from neardup.model.errors import StorageRefused
@@ -51,10 +50,6 @@ def work_on(
     here; and ``StorageFailed``.
     """
     folder = local_folder("folder", folder).absolute()
-    with naming(folder, doing="read"):
-        is_file = folder.is_file()
-    if is_file:
-        raise StorageRefused(str(folder), "is a file, not a folder; name the work folder of the run")
     known: list[_Tasks] = []  # of the run in the folder
 
     def do(stage: str, run: WorkFolder, task: int) -> dict[str, Any]:
