@@ -1,13 +1,15 @@
-"""Files of runs and states: locked, replaced as a whole, and named by errors."""
+"""Files of runs and states: locked, replaced as a whole, with digests, and named by errors."""
 
 import errno
 import fcntl
+import json
 import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import blake2b
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from neardup.model.errors import LINKED_LOCK, NeardupError, StorageBusy, StorageFailed, StorageRefused, raising
 
@@ -104,3 +106,27 @@ def naming(path: Path, folder: Path | None = None, *, doing: str = "written") ->
         if error.filename is None or Path(error.filename).is_relative_to(folder or path):
             raise StorageFailed.by(error, error.filename or path, doing) from error
         raise
+
+
+def encoded(values: Any) -> bytes:
+    """Return plain values as JSON with a digest; unlike that of ``msgspec``, it can have paths that are not UTF-8.
+
+    >>> decoded(encoded({"a": [1, None]}))
+    {'a': [1, None]}
+    """
+    return _with_digest(json.dumps(values).encode())
+
+
+def decoded(content: bytes) -> Any:
+    """Return the values that ``encoded`` encoded; ``ValueError`` if their digest is another one."""
+    values = content[_PREFIX:-1]
+    if _with_digest(values) != content:
+        raise ValueError("it was changed since it was written")
+    return json.loads(values)
+
+
+def _with_digest(values: bytes) -> bytes:
+    return b'{"digest": "%b", "values": %b}' % (blake2b(values, digest_size=8).hexdigest().encode(), values)
+
+
+_PREFIX: Final = len(_with_digest(b"")) - 1

@@ -8,7 +8,6 @@ import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
-from hashlib import blake2b
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final, Self
 
@@ -16,7 +15,7 @@ import msgspec
 
 from neardup import __version__
 from neardup.engines.claims import DIGITS, FOLDERS, Claims
-from neardup.engines.files import has_file, locked, naming, replacing, sync_folder
+from neardup.engines.files import decoded, encoded, has_file, locked, naming, replacing, sync_folder
 from neardup.model.errors import RunComplete, StorageDamaged, StorageRefused
 from neardup.model.folders import RUN
 
@@ -144,7 +143,7 @@ class WorkFolder:
         try:
             if path.exists():
                 return False
-            record = _encoded(function(task))
+            record = encoded(function(task))
             with naming(path, self._home), replacing(path, self.claims.partial()) as file:
                 file.write(record)
         except Exception:
@@ -162,7 +161,7 @@ class WorkFolder:
         """Return the record of a task; ``StorageDamaged`` if it was changed."""
         path = self._record(stage, task)
         try:
-            record: dict[str, Any] = _decoded(path.read_bytes())
+            record: dict[str, Any] = decoded(path.read_bytes())
         except ValueError as error:
             raise StorageDamaged(str(path), _NO_RECORD) from error
         return record
@@ -400,7 +399,7 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
     """
     with naming(folder, doing="read"):
         try:
-            return msgspec.convert(_decoded((folder / name).read_bytes()), Header)
+            return msgspec.convert(decoded((folder / name).read_bytes()), Header)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (ValueError, msgspec.ValidationError):
@@ -411,29 +410,9 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
             raise StorageRefused(str(folder), reason) from None
 
 
-def _encoded(values: Any) -> bytes:
-    """Return plain values as JSON with a digest; unlike that of ``msgspec``, it can have paths that are not UTF-8."""
-    return _with_digest(json.dumps(values).encode())
-
-
-def _with_digest(content: bytes) -> bytes:
-    return b'{"digest": "%b", "values": %b}' % (blake2b(content, digest_size=8).hexdigest().encode(), content)
-
-
-def _decoded(encoded: bytes) -> Any:
-    """Return the values that ``_encoded`` encoded; ``ValueError`` if their digest is another one."""
-    content = encoded[_PREFIX:-1]
-    if _with_digest(content) != encoded:
-        raise ValueError("it was changed since it was written")
-    return json.loads(content)
-
-
-_PREFIX: Final = len(_with_digest(b"")) - 1
-
-
 def _write(folder: Path, header: Header) -> None:
     with replacing(folder / _TERMS, folder / f"{_TERMS}.partial") as file:
-        file.write(_encoded(msgspec.to_builtins(header)))
+        file.write(encoded(msgspec.to_builtins(header)))
     sync_folder(folder)
 
 

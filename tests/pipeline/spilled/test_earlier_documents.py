@@ -9,6 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from neardup import Index, MinHash, dedup_files
+from neardup.engines.files import decoded, encoded
 from neardup.interfaces.pages.report import report_page
 from neardup.model.errors import DataError, OutputError, StorageDamaged, StorageFailed
 from neardup.pipeline.crawl.templates import rule_of
@@ -177,7 +178,7 @@ def forged(tmp_path):
     def change(name, made):
         path = next(place.glob(f"segment-*/{name}"))
         if name == "texts.json":
-            path.write_bytes(made(path.read_bytes()))
+            path.write_bytes(encoded(json.loads(made(json.dumps(decoded(path.read_bytes()))))))
         else:
             table = mapped_table(path)
             content = pa.BufferOutputStream()
@@ -235,12 +236,11 @@ def narrow(table):
         ("dropped.arrow", lambda table: pa.concat_tables([table, table])),
         ("ids.arrow", no_utf8),
         ("ids.arrow", lambda table: table.rename_columns(["other"])),
-        ("texts.json", lambda _: b"[" * 100_000),
-        ("texts.json", lambda content: content.replace(b'"edges"', b'"wedges"')),
-        ("texts.json", lambda content: content.replace(b'"edges":[0', b'"edges":[null')),
-        ("texts.json", lambda content: re.sub(rb'"edges":.*?\]', b'"edges":7', content)),
-        ("texts.json", lambda content: re.sub(rb'"edges":.*?\]', b'"edges":[]', content)),
-        ("texts.json", lambda _: b'["\xff"]'),
+        ("texts.json", lambda _: "7"),
+        ("texts.json", lambda content: content.replace('"edges"', '"wedges"')),
+        ("texts.json", lambda content: content.replace('"edges": [0', '"edges": [null')),
+        ("texts.json", lambda content: re.sub(r'"edges": .*?\]', '"edges": 7', content)),
+        ("texts.json", lambda content: re.sub(r'"edges": .*?\]', '"edges": []', content)),
     ],
 )
 def test_a_forged_segment_with_the_right_checksums_is_refused(forged, name, made):

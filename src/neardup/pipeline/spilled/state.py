@@ -5,7 +5,6 @@ A folder with ``state.json`` and a folder for each segment. A segment has the le
 The folder also has ``templates.arrow``, the latest templates of hosts, if pages were read with any.
 """
 
-import json
 import os
 import re
 import secrets
@@ -14,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
-from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
@@ -26,9 +24,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import __version__
-from neardup.engines.files import has_file, locked, naming, replacing
+from neardup.engines.files import decoded, encoded, has_file, locked, naming, replacing
 from neardup.engines.journal import is_work
-from neardup.index.disk.arrays import checksum, understood
+from neardup.index.disk.arrays import checksum, expect, understood
 from neardup.model.arrays import Flags
 from neardup.model.errors import StorageDamaged, StorageRefused, require
 from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
@@ -59,7 +57,7 @@ _EMPTY: Final = "it has no documents yet: no run with it was completed"
 _NOT_STATE: Final = "not a state"  # the code of errors about folders of something else
 _DAMAGED: Final = "it is damaged: restore the state from a copy, or make a new one"
 _MISSING: Final = "it is missing: restore the state from a copy, or make a new one"
-_FORMAT: Final = 4
+_FORMAT: Final = 5
 _READ: Final = 1 << 22  # bytes of a file that are read, and summed, at a time
 _HEADER, _LOCK = STATE
 _FIRST: Final = "state.new"  # while the first run adds its segment, which no header lists yet
@@ -95,19 +93,11 @@ class StateHeader(msgspec.Struct, frozen=True):
     extraction: dict[str, str | None] | None  # of the texts of web pages, if there were any
     for_index: bool  # whether kept documents have all that an index needs, except texts and fields
     segments: tuple[SegmentInfo, ...] = ()
-    digest: str = ""  # of everything else
 
     @property
     def recorded(self) -> RecordedScheme:
         """The scheme of its runs."""
         return RecordedScheme(self.scheme, self.recipe, self.key or "")
-
-
-class _Format(msgspec.Struct, frozen=True):
-    """The fields of ``state.json`` that decide how to read the rest."""
-
-    format: int
-    version: str
 
 
 class Forgotten(NamedTuple):
@@ -388,15 +378,14 @@ class State(AbstractContextManager["State"]):
                     for writer, one in zip(writers, found, strict=True):
                         writer.write_table(one)
             with replacing(folder / _TEXTS, folder / f"{_TEXTS}.partial") as file:
-                file.write(_encoded([*recorded.recorded(texts)]))
+                file.write(encoded(msgspec.to_builtins([*recorded.recorded(texts)])))
             part = msgspec.structs.replace(part, digests=self._digests(part.name))
             undo.pop_all()
         return part
 
     def _replace(self, header: StateHeader) -> None:
-        header = msgspec.structs.replace(header, digest=_digest(header))
         with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
-            file.write(_encoded(header))
+            file.write(encoded(msgspec.to_builtins(header)))
         self._header = header
         self._end_first()
 
@@ -457,7 +446,7 @@ def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
         with _reading(own):
             content = (own / _TEXTS).read_bytes()
         with understood(own / _TEXTS, rule=_DAMAGED):
-            found.append(StoredSegment(own, [*recorded.read(json.loads(content))]))
+            found.append(StoredSegment(own, [*recorded.read(decoded(content))]))
     return found
 
 
@@ -494,25 +483,24 @@ def _chosen(segment: Iterable[Rows], shift: int, stays: Flags, numbers: Any, beg
 def _read(folder: Path) -> StateHeader | None:
     with naming(folder, doing="read"):
         try:
-            content = json.loads((folder / _HEADER).read_bytes())
-            known = msgspec.convert(content, _Format)
-            header = msgspec.convert(content, StateHeader) if known.format == _FORMAT else None
+            content = decoded((folder / _HEADER).read_bytes())
         except FileNotFoundError:
             if _has_lost_header(folder):
                 raise StorageDamaged(str(folder / _HEADER), _MISSING) from None
             return None
         except NotADirectoryError:
             return None
-        except (msgspec.ValidationError, ValueError, RecursionError):
+        except ValueError:
             if _segments_in(folder):
                 raise StorageDamaged(str(folder / _HEADER), _DAMAGED) from None
             rule = f"it is not a state of neardup: its {_HEADER} is of another kind"
             raise StorageRefused(str(folder), rule) from None
-    if header is None:
-        rule = f"neardup {known.version} wrote it in another format; make a new state with this version"
-        raise StorageRefused(str(folder), rule)
-    if header.digest != _digest(header) or not _is_usable(header):
-        raise StorageDamaged(str(folder / _HEADER), _DAMAGED)
+    with understood(folder / _HEADER, rule=_DAMAGED):
+        if content["format"] != _FORMAT:
+            rule = f"neardup {content['version']} wrote it in another format; make a new state with this version"
+            raise StorageRefused(str(folder), rule)
+        header = msgspec.convert(content, StateHeader)
+        expect(_is_usable(header), "it names paths as segments, or lacks a part")
     return header
 
 
@@ -532,18 +520,6 @@ def _is_usable(header: StateHeader) -> bool:
     extracted = header.extraction is None or "extractor" in header.extraction
     named = all(_SEGMENT_NAME.fullmatch(part.name) and "\0" not in "".join(part.inputs) for part in header.segments)
     return isinstance(header.scheme.get("scheme"), str) and policy <= header.policy.keys() and extracted and named
-
-
-def _digest(header: StateHeader) -> str:
-    return blake2b(_encoded(msgspec.structs.replace(header, digest="")), digest_size=16).hexdigest()
-
-
-def _encoded(value: Any) -> bytes:
-    """Return a value as JSON; ``json.loads`` restores names of files that are not valid UTF-8."""
-    try:
-        return msgspec.json.encode(value)
-    except UnicodeEncodeError:
-        return json.dumps(msgspec.to_builtins(value)).encode()
 
 
 def _limit(before: datetime | str) -> datetime:
