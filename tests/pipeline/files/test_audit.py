@@ -88,10 +88,7 @@ def test_a_report_of_another_run_is_refused(files, tmp_path):
         audit_files(files[::-1], report, scheme=LEAKY)
     with pytest.raises(ParameterError, match="for a document of a worse rank"):
         audit_files(files, report, scheme=LEAKY, keep="last")
-    with pytest.raises(
-        ParameterError,
-        match=r"is not that of the run, or was used otherwise: the run measured .*; use the unchanged inputs",
-    ):
+    with pytest.raises(DataError, match=r"the run had other texts or other options: .*, and all options of the run"):
         audit_files(files, report, scheme=MinHash(shingle=2))
     with pytest.raises(DataError, match="no field 'position'"):
         audit_files(files, files[0])
@@ -231,7 +228,7 @@ def test_other_texts_with_the_same_ids_are_refused(tmp_path, ending):
     (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in swapped))
     report = tmp_path / f"why.{ending}"
     dedup_files([tmp_path / "a.jsonl"], report=report, scheme=LEAKY)
-    expected = f"{report}: the run had other texts: '.*' and its representative had a resemblance of"
+    expected = f"{report}: the run had other texts or other options: '.*' and its representative had a resemblance of"
     with pytest.raises(DataError, match=expected):
         audit_files([tmp_path / "b.jsonl"], report, scheme=LEAKY)
     with pytest.raises(DataError, match=expected if ending == "jsonl" else "text was text and is body"):
@@ -247,7 +244,7 @@ def test_changed_documents_of_a_recorded_run_are_refused(tmp_path):
     path.write_text(
         "".join(json.dumps(row | {"text": f"{row['text']} y z"[: 900 - int(row["id"])]}) + "\n" for row in rows)
     )
-    with pytest.raises(DataError, match="the run had other texts: '1' and"):
+    with pytest.raises(DataError, match="the run had other texts or other options: '1' and"):
         audit_files([path], report)
 
 

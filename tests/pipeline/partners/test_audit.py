@@ -310,7 +310,7 @@ def test_other_texts_are_refused_if_signatures_decided(scheme):
     result = dedup(texts, scheme=scheme, verify="estimate")
     assert result.kept.tolist() == [0]
     assert audit(result, texts, scheme=scheme).documents == 2
-    with pytest.raises(DataError, match="the run had other texts: '1' and its representative had"):
+    with pytest.raises(DataError, match="the run had other texts or other options: '1' and its representative had"):
         audit(result, [text, " ".join(f"z{number}" for number in range(80))], scheme=scheme)
 
 
@@ -318,15 +318,15 @@ def test_other_texts_are_refused():
     result = dedup(TEXTS, scheme=LEAKY)
     others = [f"n{n} " * 40 for n in range(len(TEXTS))]
     with pytest.raises(
-        DataError, match=r"the run had other texts: '.*' and its representative had a resemblance of"
+        DataError, match=r"the run had other texts or other options: '.*' and its representative had a resemblance of"
     ) as a:
         audit(result, others)
-    assert "but have 0.0000 here; use the same documents, in the same order, with the same text field" in str(a.value)
+    assert "but have 0.0000 here; use the same documents, in the same order, and all options" in str(a.value)
     with pytest.raises(DataError, match="the run had other texts"):
         audit(result, TEXTS[1:] + TEXTS[:1])
     dropped = int(np.flatnonzero(~result.mask)[0])
     changed = [*TEXTS[:dropped], f"{TEXTS[dropped]} more", *TEXTS[dropped + 1 :]]
-    with pytest.raises(DataError, match=f"other texts: '{dropped}' and"):
+    with pytest.raises(DataError, match=f"other texts or other options: '{dropped}' and"):
         audit(result, changed)
 
 
@@ -338,7 +338,7 @@ def test_drops_for_equal_texts_are_compared_again(scheme):
     assert audit(result, scheme=scheme).recall.value == 1
     for position in (1, 2, 4):
         other = [*texts[:position], "another text is here.", *texts[position + 1 :]]
-        with pytest.raises(DataError, match=f"other texts: '{position}' and .* of 1.0000, but have 0.0000 here"):
+        with pytest.raises(DataError, match=f"or other options: '{position}' and .* of 1.0000, but have 0.0000 here"):
             audit(result, other, scheme=scheme)
 
 
@@ -351,13 +351,13 @@ def test_drops_by_signatures_are_compared_again(scheme, verify):
     others = [" ".join(f"n{n}x{word}" for word in range(40)) for n in range(len(TEXTS))]
     has_estimates = result.decisions["resemblance"].null_count < len(TEXTS)
     if verify == "none" or has_estimates:
-        with pytest.raises(DataError, match="the run had other texts: '"):
+        with pytest.raises(DataError, match="the run had other texts or other options: '"):
             audit(result, others, scheme=scheme, sample=len(TEXTS))
     rule, said = ("shared key", "shared a key, but share none here")
     if verify == "estimate":
         rule, said = "estimate", "had (signatures that match, but have others|a resemblance of .*, but have .*) here"
     for one in np.flatnonzero(np.array(result.decisions["rule"].to_pylist()) == rule)[-1:].tolist():
-        with pytest.raises(DataError, match=f"the run had other texts: '{one}' and its representative {said}"):
+        with pytest.raises(DataError, match=f"or other options: '{one}' and its representative {said}"):
             audit(result, [*TEXTS[:one], others[one], *TEXTS[one + 1 :]], scheme=scheme, sample=len(TEXTS))
 
 
@@ -369,7 +369,7 @@ def test_equal_pages_of_several_sites_are_those_of_the_run():
     result = dedup(table, threshold=0.6)
     assert result.representatives.tolist() == [-1, 0, 0]
     assert audit(result).sample == 3
-    with pytest.raises(DataError, match="the run had other texts: '1' and its representative had a resemblance of"):
+    with pytest.raises(DataError, match="or other options: '1' and its representative had a resemblance"):
         audit(result, table.set_column(0, "text", [[near, near.replace("w1 ", "y "), " ".join(words)]]))
 
 

@@ -161,8 +161,7 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
         decisions = _report(name, files, ids, shards) if done is None else done.result.decisions
         if recorded is not None:
             _require_read_alike(name, recorded["reading"], shards)
-        pieces, certain = partial(_texts, shards.every_piece), of is None or recorded is not None
-        yield Audited(decisions, pieces, ids, order, chosen, name, recorded=certain), faults
+        yield Audited(decisions, partial(_texts, shards.every_piece), ids, order, chosen, name), faults
 
 
 def records_scheme(of: AnyPath) -> bool:

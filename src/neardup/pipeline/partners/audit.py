@@ -54,8 +54,7 @@ class Audited:
     measure of their texts reached the threshold, and *measured* are these measures in the report. *by_estimate* are the
     documents that were dropped by their signatures; *estimated*: whether there are any; *estimates* are those in the
     report, and *keyed* the documents dropped for a shared key alone. *known*: which documents were dropped for earlier
-    documents; no figure counts these, because their representatives are not among the documents. *recorded*: whether
-    the scheme is known to be that of the run.
+    documents; no figure counts these, because their representatives are not among the documents.
     """
 
     def __init__(  # noqa: PLR0913, PLR0917 - a run is made of these
@@ -66,8 +65,6 @@ class Audited:
         order: Positions,
         scheme: Scheme,
         name: str = "the run",
-        *,
-        recorded: bool = True,
     ) -> None:
         """Read the *decisions* (see ``Result``) on documents in this *order* of ranks.
 
@@ -87,7 +84,6 @@ class Audited:
         self.estimated = bool(self.by_estimate.any())
         self.estimates: Values = np.where(self.by_estimate, _column(decisions, "resemblance"), np.nan)
         self.keyed = _in(rules, "shared key")
-        self.recorded = recorded
         self.known: Flags = (self.representatives < 0) & rules.is_valid().to_numpy(False)
         for first in np.flatnonzero(self.measured < scheme.threshold - _AGREES)[:1].tolist():
             raise self.below(first, float(self.measured[first]), scheme.threshold)
@@ -479,10 +475,10 @@ class _Sample:
         if signatures is not None:
             self._compare(positions, run.estimates[positions], scheme.estimate_pairs(signatures, left, right))
             matches = scheme.match_pairs(signatures, left, right)
-            for one in positions[run.by_estimate[positions] & ~matches & run.recorded][:1].tolist():
+            for one in positions[run.by_estimate[positions] & ~matches][:1].tolist():
                 raise self._other_texts(one, "had signatures that match", "have others")
             shared = share_a_key(scheme, signatures, left, right)
-            for one in positions[run.keyed[positions] & ~shared & run.recorded][:1].tolist():
+            for one in positions[run.keyed[positions] & ~shared][:1].tolist():
                 raise self._other_texts(one, "shared a key", "share none")
         least = thresholds_of(scheme, sites).of(left, right, sets.smaller(left, right))
         for one in np.flatnonzero(run.verified[positions] & (values < least - _AGREES))[:1].tolist():
@@ -490,23 +486,15 @@ class _Sample:
 
     def _compare(self, positions: Positions, stated: Values, found: Values) -> None:
         """Raise an error for the first document whose measure differs from the one that the run has *stated*."""
-        run = self._run
         for one in np.flatnonzero(np.abs(stated - found) > _AGREES)[:1].tolist():
-            position, recorded, value = int(positions[one]), float(stated[one]), float(found[one])
-            if run.recorded or not value:
-                raise self._other_texts(position, f"had a {self._measure} of {recorded:.4f}", f"have {value:.4f}")
-            rule = (
-                f"is not that of the run, or was used otherwise: the run measured {recorded:.4f} for"
-                f" {run.ids[position].as_py()!r}, and this audit {value:.4f}; use the unchanged inputs, the parameters"
-                " of the run, its list of common shingles, and its options for reading (fields, web pages)"
-            )
-            raise ParameterError("scheme", self._scheme.name, rule)
+            before = f"had a {self._measure} of {float(stated[one]):.4f}"
+            raise self._other_texts(int(positions[one]), before, f"have {float(found[one]):.4f}")
 
     def _other_texts(self, position: int, before: str, now: str) -> DataError:
         """Return the error for a document if its text, or its representative's, differs from the run's."""
         pair = f"{self._run.ids[position].as_py()!r} and its representative {before}, but {now} here"
-        way_out = "use the same documents, in the same order, with the same text field"
-        return DataError(self._run.name, f"the run had other texts: {pair}; {way_out}")
+        way_out = "use the same documents, in the same order, and all options of the run for its scheme and for reading"
+        return DataError(self._run.name, f"the run had other texts or other options: {pair}; {way_out}")
 
     def _ranked(self) -> Iterator[Ranked]:
         """Yield all documents of the run, as the reasons need them."""
