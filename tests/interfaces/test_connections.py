@@ -119,7 +119,7 @@ def test_patience_ends(scripted, pauses):
         ((200, b'{"a":' + b"[" * 5000, {}), StorageRefused, "does not answer as a service of neardup"),
         ((422, b'{"detail":"\xff"}', {}), StorageRefused, "answers with status 422"),
         ((422, b'{"a":' + b"[" * 5000, {}), StorageRefused, "answers with status 422"),
-        ((422, {"type": "/docs#query-time", "detail": "x"}, {}), QueryTimeout, "stopped after 2.0 seconds"),
+        ((422, {"type": "/docs#query-time", "detail": "x"}, {}), QueryTimeout, "stopped after 2 seconds"),
         ((422, {"type": "/docs#invalid", "detail": "url 0: is empty"}, {}), DataError, "the service: url 0: is empty"),
         ((500, {"type": "/docs#broken", "detail": "error 7 of the log"}, {}), StorageRefused, "error 7 of the log"),
     ],

@@ -73,7 +73,7 @@ class WorkFolder:
     """The files of a run, for all processes that share its tasks.
 
     All are in a subfolder named by the run's token, so that nothing that processes of an earlier run still write can
-    be mistaken for this one's. Terms and records have a digest; what was changed since it was written does not count.
+    be mistaken for this one's. Terms and records have a digest; a file that was changed later does not count.
     """
 
     def __init__(self, folder: Path, header: Header) -> None:

@@ -129,7 +129,7 @@ def test_a_work_folder_has_recorded_the_options(neardup, pages, tmp_path):
     assert neardup("audit", pages, "--of", "work", *options).out == expected
     assert neardup("audit", pages, "--of", "work", "--recall", "0.5", *options).out == expected
     assert "leave them out: they are recorded" in neardup("audit", pages, "--of", "work", "--recall", "0.7", code=2).err
-    shown = neardup("dedup", pages, "--out", "kept.jsonl", "--work", "work", "--shingle", "2", code=2).err
+    shown = neardup("dedup", pages, "--out", "kept.jsonl", "--work", "work", "--shingle", "2", *wanted, code=2).err
     assert "--shingle was 3 and is 2; the same command with --restart begins again" in shown
     neardup("dedup", pages, "--out", "kept.jsonl", "--work", "work", *wanted)
     assert not (tmp_path / "work").exists()

@@ -102,6 +102,7 @@ def test_order_and_other_hosts_do_not_matter(monkeypatch, tmp_path):
 def test_pages_of_many_hosts_are_not_all_read_together(together, monkeypatch):
     monkeypatch.setattr(module, "_ROUND", 30)
     monkeypatch.setattr(module, "_TOGETHER", together)
+    monkeypatch.setattr(module, "BATCH", together)
     read, sizes = module._Gathered._of_round, []
 
     def watched(self, done, rounds):

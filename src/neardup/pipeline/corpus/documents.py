@@ -137,9 +137,9 @@ class Documents:
             before = ends[begin - 1] if begin else 0
             end = max(begin + 1, int(np.searchsorted(ends, before + _COPIED, side="right")))
             block = pairs[begin:end]
-            sides = (chunk_batch(gathered(self.texts, side[block])) for side in (left, right))
+            texts, others = (chunk_batch(gathered(self.texts, side[block])) for side in (left, right))
             rows = np.arange(len(block))
-            same[block] = _equal_texts(*sides, rows, rows, engine)
+            same[block] = _equal_texts(texts, others, rows, rows, engine)
             begin = end
         return same
 

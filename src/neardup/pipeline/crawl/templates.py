@@ -422,7 +422,8 @@ class _Gathered(AbstractContextManager["_Gathered"]):
             if size >= BATCH:
                 yield _table(rows)
                 rows, size = [], 0
-        yield _table(rows)
+        if rows:
+            yield _table(rows)
 
     def _pages_of(self, one: _Round) -> Iterator[OrderedPage]:
         for own, (begin, end) in one.read.items():
