@@ -19,7 +19,6 @@ from neardup.schemes.terms import common_of, written
 from neardup.sources.collection import Collection
 from neardup.sources.formats import STDIN, display, is_url
 
-_KEPT: Final = -1  # instead of the representative of a dropped document
 _NEXT: Final = "continue it with the same command, then audit its report"
 
 
