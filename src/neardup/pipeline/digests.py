@@ -4,17 +4,14 @@ Runs, states and indexes have the same ones, because an index that is filled fro
 (uint64[2]) prevents different texts or features with equal digests.
 """
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from neardup.index.disk.buffers import checksums, taken
 from neardup.kernels.checksum import add_field, digest_words
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Features, TextBatch, Words
-from neardup.model.recipe import Hashing
 from neardup.text.shingling import Shingling
 
 
@@ -54,18 +51,6 @@ def equals(texts: TextBatch, features: Features, salt: Words, second: Shingling 
     without = np.flatnonzero(lacks)
     if len(without):
         digests[without] = contents(taken(texts, without), salt)
-    return digests
-
-
-def equal_fields(scheme: Any, fields: pa.Table, salt: Words) -> Words:
-    """Return the digests of 128 bits that documents share whose *fields*, as a scheme signs them, are equal.
-
-    Digests are zero for documents without a signature, which equal none: uint64[n, 2].
-    """
-    digests = np.zeros((len(fields), 2), np.uint64)
-    for column, key in enumerate((salt, exchanged(salt))):
-        signed = replace(scheme, seed=Hashing().seed, key=key.tobytes()).sign(fields)  # it has a seed or a key
-        digests[signed.present, column] = signed.rows[signed.present, 0]
     return digests
 
 

@@ -77,13 +77,8 @@ class LeaderComparison:
 
     @property
     def unverified(self) -> GivenMatches:
-        """The matcher that verifies no texts: every candidate, or those whose signatures match.
-
-        None match if fields are verified: equal ones were grouped before.
-        """
+        """The matcher of a policy that verifies no texts: every candidate, or those whose signatures match."""
         scheme, signatures = self._scheme, self._signatures
-        if self._policy.verify == "exact":
-            return GivenMatches(lambda left, _: np.zeros(len(left), np.bool_))
         if self._policy.verify == "none":
             return GivenMatches(lambda left, _: np.ones(len(left), np.bool_), compares=False)
         closeness = partial(scheme.estimate_pairs, signatures) if self._policy.representative == "closest" else None

@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from neardup.decisions.drops import UNKNOWN, Matcher
+from neardup.decisions.drops import UNKNOWN, GivenMatches, Matcher
 from neardup.decisions.evidence import FeatureSets, Shared, count_shared
 from neardup.decisions.exact import (
     Leaders,
     leaders_by_content,
+    leaders_by_digest,
     leaders_by_features,
     leaders_by_key,
     spread,
@@ -34,7 +35,7 @@ from neardup.pipeline.corpus.comparison import Decided, LeaderComparison, exact_
 from neardup.pipeline.corpus.documents import Documents, needs_text
 from neardup.pipeline.corpus.memory import warn_if_short
 from neardup.pipeline.corpus.result import Result, Summary, decisions_table
-from neardup.pipeline.digests import equal_fields, equals
+from neardup.pipeline.digests import equals
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
@@ -198,7 +199,7 @@ class _Run:
         addresses = address_ranks(self._policy, self._documents.addresses, values)
         order = ranking(self._policy, shingled.lengths, values, addresses)
         corpus = Corpus(shingled.features, self._fields, self._documents.texts)
-        leaders = Leaders.by_rank(self._equals(shingled, order), order)
+        leaders = Leaders.by_rank(self._equals(shingled, corpus, order), order)
         sites = self._documents.sites if self._fields is None else NO_SITES
         separate(shingled.features, sites, leaders.positions)
         sites = sites[leaders.positions] if len(sites) else sites
@@ -251,7 +252,7 @@ class _Run:
         blank(batch.data, batch.offsets, flags)
         return features, sums, np.diff(batch.offsets), flags
 
-    def _equals(self, shingled: _Shingled, order: Positions) -> Positions:
+    def _equals(self, shingled: _Shingled, corpus: Corpus, order: Positions) -> Positions:
         """Return each document's best-ranked equal, by rank.
 
         Documents are equal if they have the same features, of both kinds if the scheme has a second shingling, or,
@@ -259,19 +260,24 @@ class _Run:
         are; a document without a signature is alone.
         """
         scheme = self._scheme
-        if self._fields is None and scheme.second_shingling is None:
+        leaders: Positions = np.arange(len(order))
+        if self._fields is None and scheme.second_shingling is not None:
+            sums = shingled.sums[order]
+            leaders = leaders_by_key(sums, np.flatnonzero(sums.any(axis=1)))
+        elif self._fields is None:
             leaders = leaders_by_features(shingled.features, shingled.sums, order, self._engine)
             featureless = np.diff(shingled.features.offsets)[order] == 0
             ranks = np.flatnonzero(featureless & ~shingled.blank[order])
             leaders_by_content(self._documents.raw_texts(order[ranks]), ranks.tolist(), leaders)
-            return leaders
-        if self._fields is None:
-            sums = shingled.sums[order]
         elif self._policy.verify == "exact":
-            sums = equal_fields(scheme, self._fields, self._salt)[order]
-        else:
-            return np.arange(len(order))
-        return leaders_by_key(sums, np.flatnonzero(sums.any(axis=1)))
+            signatures = scheme.sign_at(corpus, order)
+            ranks = np.flatnonzero(signatures.present)
+
+            def equal(left: Positions, right: Positions) -> Flags:
+                return np.asarray(scheme.same_content(corpus.fields, order[left], order[right]))
+
+            leaders_by_digest(scheme.keys(signatures)[ranks, 0], ranks, equal, leaders)
+        return leaders
 
     def _sign(self, corpus: Corpus, positions: Positions) -> Signatures:
         """Sign the documents at these positions, part by part; fields are signed all at once.
@@ -306,8 +312,11 @@ class _Run:
 
     def _matcher(self, comparison: LeaderComparison, sets: FeatureSets, thresholds: Thresholds) -> Matcher:
         scheme = self._scheme
-        if self._policy.verify != "exact" or scheme.columns:
+        if self._policy.verify != "exact":
             return comparison.unverified
+        if scheme.columns:
+            fields, at = self._fields, sets.positions
+            return GivenMatches(lambda left, right: scheme.same_content(fields, at[left], at[right]))
         return exact_matcher(scheme, self._policy, sets, thresholds, self._engine)
 
     def _dropped(  # noqa: PLR0913, PLR0917 - the documents, and what was decided on their leaders

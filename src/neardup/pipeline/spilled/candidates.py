@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from neardup.decisions.drops import GivenMatches
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import Column, Proposals, column_of
 from neardup.kernels import sets as kernels
@@ -194,7 +195,12 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
     gather_signatures(job, signed)
     comparison = comparison_of(job, engine)
     keys = None if job.scheme.position_independent else StoredKeys(job)
-    decided = comparison.decide(comparison.unverified, progress, keys, job.earlier.representatives)
+    matcher = (
+        comparison.unverified
+        if job.policy.verify != "exact"
+        else GivenMatches(lambda left, _: np.zeros(len(left), np.bool_))  # equal fields were grouped before
+    )
+    decided = comparison.decide(matcher, progress, keys, job.earlier.representatives)
     files = job.save(MATCHED, decided.matched)
     blocks = 0
     if job.policy.verify == "exact":

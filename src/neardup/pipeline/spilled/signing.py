@@ -3,6 +3,7 @@
 import time
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 from itertools import accumulate, pairwise
 from typing import Any, Final, cast
 
@@ -14,10 +15,11 @@ import pyarrow as pa
 from neardup.index.disk.buffers import checksums
 from neardup.kernels.segments import blank
 from neardup.model.arrays import Corpus, Positions, Signatures, Words
+from neardup.model.recipe import Hashing
 from neardup.pipeline.corpus.address_ranks import WRITTEN, written_fields
 from neardup.pipeline.corpus.documents import placed
 from neardup.pipeline.corpus.result import with_places
-from neardup.pipeline.digests import equal_fields, equals, exchanged
+from neardup.pipeline.digests import equals, exchanged
 from neardup.pipeline.spilled.earlier_documents import SITE, TEXT_HIGH, WHOLE, rows_of, stored_rows
 from neardup.pipeline.spilled.job import ID, IDS, REVISITS, SIGNED, Job, of_shard
 from neardup.schemes.checksum import BODY
@@ -282,8 +284,10 @@ def _signed(
             parts.append(_signatures(job, corpus, np.arange(len(batch)), wholes))
     if fields is not None:
         parts = [scheme.sign(fields)]
-        if job.policy.verify == "exact":  # otherwise no documents are equal
-            equal = equal_fields(scheme, fields, job.salt)
+        exact = job.policy.verify == "exact"  # otherwise no documents are equal
+        for column, key in enumerate((job.salt, exchanged(job.salt)) if exact else ()):
+            keyed = replace(cast("Any", scheme), seed=Hashing().seed, key=key.tobytes())  # it has a seed or a key
+            equal[parts[0].present, column] = keyed.sign(fields).rows[parts[0].present, 0]
     rows = np.concatenate([part.rows for part in parts]) if parts else job.no_rows()
     columns = {
         "equal": equal[:, 0],
