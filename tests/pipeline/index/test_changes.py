@@ -6,7 +6,7 @@ import pytest
 
 from neardup import Index
 from neardup.errors import ParameterError, StorageRefused
-from neardup.index.disk import removals
+from neardup.index.disk import latest_changes
 from neardup.pipeline.index.changes import export
 
 STORM = "the storm broke over the harbour at dawn and tore nine roofs from houses by the sea"
@@ -85,7 +85,7 @@ def test_only_what_has_changed_is_returned(tmp_path):
 
 
 def test_removals_that_are_forgotten_are_not_passed_over(tmp_path, monkeypatch):
-    monkeypatch.setattr(removals, "MOST", 3)
+    monkeypatch.setattr(latest_changes, "MOST", 3)
     with Index.create(tmp_path / "seen") as index:
         index.admit(
             [f"d{number}" for number in range(6)], [f"text {number} of its own {number * 7}" for number in range(6)]
