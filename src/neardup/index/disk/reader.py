@@ -479,13 +479,9 @@ class Reader:
 
 def each(places: Places, of: Callable[[Places], Iterable[Any]]) -> list[Any]:
     """Return what a function returns for the documents at some places, one by one; ``None`` for -1."""
-    return scattered(places, of(places[places >= 0]))
-
-
-def scattered(places: Places, values: Iterable[Any]) -> list[Any]:
-    """Return one of the *values* for each place that is not -1, in order, and ``None`` for the others."""
     found: list[Any] = [None] * len(places)
-    for row, value in zip(np.flatnonzero(places >= 0).tolist(), values, strict=True):
+    there = np.flatnonzero(places >= 0)
+    for row, value in zip(there.tolist(), of(places[there]), strict=True):
         found[row] = value
     return found
 
