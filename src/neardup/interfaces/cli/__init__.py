@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from neardup import __version__
-from neardup.interfaces.cli.advice import advice, advice_on_memory, advice_on_warning
+from neardup.interfaces.cli.advice import advice, advice_on_memory
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
 from neardup.interfaces.cli.scheme_options import SCHEME, add_scheme_options, settings_of
 from neardup.interfaces.cli.terminal import STDOUT, complain
@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(), signals_as_they_came(), redirect_stdout(sys.stdout):  # verbs may redirect it
             warnings.filterwarnings("always", category=RuntimeWarning, module=r"neardup\.")
-            warnings.showwarning = lambda message, *_, **__: complain(advice_on_warning(message, parsed))
+            warnings.showwarning = lambda message, *_, **__: complain(str(message))
             code = _run(parsed)
         if sys.stdout is not None:
             sys.stdout.flush()

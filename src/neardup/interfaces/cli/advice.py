@@ -25,7 +25,6 @@ from neardup.model.errors import (
     StorageDamaged,
     is_full,
 )
-from neardup.model.memory import MemoryShort
 
 if TYPE_CHECKING:
     from neardup.sources.record_faults import QuotedLines, Rejected
@@ -233,13 +232,6 @@ def advice_on_memory(arguments: argparse.Namespace) -> str:
         "a run in pieces needs --memory, about 300 MB, 80 bytes for each document, and more for a document larger than"
         " --memory: use a smaller --memory, or a machine with more memory"
     )
-
-
-def advice_on_warning(warning: Warning | str, arguments: argparse.Namespace) -> str:
-    """Return a warning with what to do next."""
-    if isinstance(warning, MemoryShort):
-        return f"{warning.what}; {advice_on_memory(arguments)}"
-    return str(warning)
 
 
 def advice_on_quotes(found: "QuotedLines | int") -> str:

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from neardup.engines.resources import available_memory
 from neardup.model.arrays import Corpus
-from neardup.model.memory import MemoryShort
 from neardup.schemes.scheme import Scheme
 from neardup.text.columns import batches
 
@@ -41,12 +40,14 @@ def needed_memory(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True,
 
 
 def warn_if_short(scheme: Scheme, texts: pa.ChunkedArray, *, exact: bool = True) -> None:
-    """Warn (``MemoryShort``) if a run needs more memory than is available to this process."""
+    """Warn if a run needs more memory than is available to this process."""
     if len(texts) * EACH <= _LARGE and 2 * _FEATURE * texts.nbytes <= _LARGE:
         return  # it is not worth an estimate
     needed, there = needed_memory(scheme, texts, exact=exact), available_memory()
     if there is not None and needed > there:
-        warnings.warn(MemoryShort(needed, there), stacklevel=1)
+        rule = f"in addition to the documents, but only {there / 1e9:,.1f} GB are available"
+        ways = "to use less, run in pieces, pass fewer documents at a time, or choose a scheme with smaller signatures"
+        warnings.warn(f"about {needed / 1e9:,.1f} GB of memory will be needed {rule}; {ways}", RuntimeWarning, 1)
 
 
 def _of_signature(scheme: Scheme, corpus: Corpus, *, exact: bool) -> int:
