@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from neardup.interfaces.cli import main
-from neardup.interfaces.cli.advice import advice, advice_on_memory, advice_on_quotes, advice_on_rejected
+from neardup.interfaces.cli.advice import advice, advice_on_quotes, advice_on_rejected
 from neardup.model.changes import Change
 from neardup.model.errors import (
     DataError,
@@ -143,14 +143,6 @@ def test_verbs_that_read_no_files_do_not_name_their_options():
     error = DataError("a.gz", "expands to more than 8 GiB", "too large")
     assert "--max-bytes" in advice(error, DEDUP)
     assert "--max-bytes" not in advice(error, Namespace(verb="compare"))
-
-
-@pytest.mark.parametrize(
-    "given", [{}, {"restart": False}, {"work": "w"}, {"memory": 5}, {"restart": True}, {"against": "x"}]
-)
-def test_runs_in_pieces_are_not_advised_to_be_such(given):
-    advised = advice_on_memory(Namespace(verb="dedup", **given))
-    assert advised.startswith("a run in pieces" if any(given.values()) else "to run in pieces")
 
 
 def test_the_list_of_a_share():

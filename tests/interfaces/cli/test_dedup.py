@@ -779,8 +779,8 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
 @pytest.mark.parametrize(
     ("place", "options", "advised"),
     [
-        ("neardup.sources.jsonl.JsonLines.__init__", "", "to run in pieces, which needs less memory, add --memory"),
-        ("neardup.pipeline.spilled.signing._of_piece", "--work w", "a run in pieces needs --memory, about 300 MB"),
+        ("neardup.sources.jsonl.JsonLines.__init__", "", "dedup needs less memory in pieces: add --memory SIZE"),
+        ("neardup.pipeline.spilled.signing._of_piece", "--work w", "dedup needs less memory in pieces"),
     ],
 )
 def test_an_input_for_which_there_is_not_enough_memory_is_named(run, monkeypatch, place, options, advised):
@@ -856,7 +856,7 @@ def test_too_little_memory_for_a_run_names_the_run_in_pieces(run, monkeypatch, s
     monkeypatch.setattr(memory, "_LARGE", 0)
     monkeypatch.setattr(memory, "available_memory", lambda: 1 << 20)
     shown = run(source, "--dry-run").err
-    assert "but only 0.0 GB are available; to run in pieces, which needs less memory, add --memory SIZE" in shown
+    assert "but only 0.0 GB are available; to use less, run in pieces" in shown
 
 
 def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypatch, source):
@@ -865,7 +865,7 @@ def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypat
 
     monkeypatch.setattr("neardup.pipeline.files.dedup.decided_documents", exceed)
     shown = run(source, "--dry-run", code=1).err
-    assert shown.endswith("not enough memory; to run in pieces, which needs less memory, add --memory SIZE\n")
+    assert "not enough memory; dedup needs less memory in pieces: add --memory SIZE, or use a smaller one" in shown
 
 
 # Usage

@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from neardup import __version__
-from neardup.interfaces.cli.advice import advice, advice_on_memory
+from neardup.interfaces.cli.advice import MORE_MEMORY, advice
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
 from neardup.interfaces.cli.scheme_options import SCHEME, add_scheme_options, settings_of
 from neardup.interfaces.cli.terminal import STDOUT, complain
@@ -82,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(_INTERRUPTED)
         return SIGNALLED + signal.SIGINT
     except MemoryError:
-        complain(f"not enough memory; {advice_on_memory(parsed)}")
+        complain(f"not enough memory; {MORE_MEMORY}")
         return 1
     except Exception as error:
         failure = _failure(error)

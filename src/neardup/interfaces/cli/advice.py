@@ -45,6 +45,7 @@ _ENCODINGS: Final = {  # by the code of an error or a rejected record
     name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
     for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
 }
+MORE_MEMORY: Final = "dedup needs less memory in pieces: add --memory SIZE, or use a smaller one; or split the input"
 _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it is, or the invalid value
     **_ENCODINGS,
     "mixed folder": "name the tables, such as {0}/*.parquet, or choose the texts with --glob '*.txt'",
@@ -57,6 +58,7 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "archive stream": "name the file as an input: archives are read from files",
     "too large": "that is the most that is read here",
     "changed": "run again when nothing writes to it",
+    "memory": MORE_MEMORY,
     "earlier input": "restore it, with its modification time, or remove what its run added: neardup state forget DIR"
     " --before TIME",
     "json array": "expand it if it is compressed, and convert it: jq -c '.[]' {0} > lines.jsonl",
@@ -196,8 +198,6 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
     if code == StorageDamaged.code and _is_of_index(where, given):
         check = f"neardup check {folder}, which reports whether neardup rescue {folder} TO can save the rest"
         return f"restore the index from a copy; or run {check}"
-    if code == "memory":
-        return advice_on_memory(arguments)
     if code not in _NEXT and isinstance(error.__cause__, OSError) and is_full(error.__cause__):
         code = FULL
     if code in {NO_FILE, NOT_A_FILE, OTHER_FILE, "ending"}:
@@ -220,18 +220,6 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
         effect = "" if given.get("dry_run") else "nothing was written"
         return "; ".join(filter(None, (effect, following, _OF_RECORDS.get(error.first))))
     return following
-
-
-def advice_on_memory(arguments: argparse.Namespace) -> str:
-    """Return what to do if there is not enough memory."""
-    if arguments.verb != "dedup":
-        return "split the input, or use a machine with more memory"
-    if not runs_in_pieces(arguments):
-        return "to run in pieces, which needs less memory, add --memory SIZE"
-    return (
-        "a run in pieces needs --memory, about 300 MB, 80 bytes for each document, and more for a document larger than"
-        " --memory: use a smaller --memory, or a machine with more memory"
-    )
 
 
 def advice_on_quotes(found: "QuotedLines | int") -> str:
