@@ -119,7 +119,7 @@ def test_a_preset_replaces_the_settings_that_it_sets(neardup, files):
         (
             "layout]\nrecall=0.9",
             "--measure containment",
-            "recall 0.9 in neardup.toml cannot be used with --measure containment, which chooses the scheme frac",
+            "recall 0.9 in neardup.toml cannot be used with --measure containment, only with minhash",
         ),
         (
             "recipe]\nscheme='sentences'\n[policy]\nrelative_to='smaller'",

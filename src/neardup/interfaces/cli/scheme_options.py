@@ -130,12 +130,9 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
     scheme = scheme_name(given)
     for name, owners in _owners().items():
         if name in given and scheme not in owners:
-            able = any_of(list(owners))
-            rule = f"cannot be used with {option_of('scheme', scheme, arguments)}, only with {able}"
-            if "measure" in given and "scheme" not in given:
-                other = option_of("measure", given["measure"], arguments)
-                rule = f"cannot be used with {other}, which chooses the scheme {scheme}; it belongs to {able}"
-            raise ParameterError(name, given[name], rule)
+            chosen = "scheme" if "scheme" in given or "measure" not in given else "measure"
+            other = option_of(chosen, given.get(chosen, scheme), arguments)
+            raise ParameterError(name, given[name], f"cannot be used with {other}, only with {any_of(list(owners))}")
     return _with_list(scheme_from(given), arguments)
 
 
