@@ -77,7 +77,7 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         (DataError("b.csv", "its header differs", "other columns"), "name a .jsonl file, or a folder, which receives"),
         (ParameterError("output", "kept", "must end in .csv", "output ending"), "the name of a folder of outputs has"),
         (OutputRefused("kept", "it is a folder", "folder"), "it is a folder; name a file in it"),
-        (DataError("data", "holds", "mixed folder"), "name the tables, such as data/*.parquet, or choose the texts"),
+        (DataError("data", "holds", "mixed folder"), "name the tables by a pattern, or choose the texts"),
         (
             ParameterError("templates", 1, "has another view", "other view"),
             "use the --text-view of these templates",

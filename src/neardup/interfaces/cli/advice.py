@@ -48,7 +48,7 @@ _ENCODINGS: Final = {  # by the code of an error or a rejected record
 MORE_MEMORY: Final = "dedup needs less memory in pieces: add --memory SIZE, or use a smaller one; or split the input"
 _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it is, or the invalid value
     **_ENCODINGS,
-    "mixed folder": "name the tables, such as {0}/*.parquet, or choose the texts with --glob '*.txt'",
+    "mixed folder": "name the tables by a pattern, or choose the texts with --glob '*.txt'",
     "json as table": "rename it with the ending .jsonl",
     "ending": "rename it with the ending of its format",
     "not compressed": "rename it without this ending, or compress it",
