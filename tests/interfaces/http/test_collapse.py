@@ -182,6 +182,18 @@ def test_a_scheme_that_signs_fields_takes_the_text_of_a_hit_as_the_body(serve, t
     assert "Hit 0 has a field 'body', a name that is reserved for the text of the hit; rename the field." in told.text
 
 
+def test_fields_that_a_scheme_signs_may_be_flags_and_numbers(serve, titled):
+    ask = serve(titled)
+    titles = [True, True, 7, 7.0, "7", False, None, None]
+    hits = [{"id": f"h{rank}", "fields": {"title": title, "body": "text"}} for rank, title in enumerate(titles)]
+    answer = ask.post("/v1/collapse", {"hits": hits}).json()
+    hidden = [hit["id"] for one in answer["results"] for hit in one["hidden"]]
+    assert (hidden, answer["unsigned"]) == (["h1", "h3", "h4"], 2)
+    by_title = [{"rule": "same", "field": "title"}]
+    refused = ask.post("/v1/collapse", {"hits": hits, "by": by_title})
+    assert (refused.status_code, "strings or integers, not bool" in refused.json()["detail"]) == (422, True)
+
+
 def test_whole_floats_are_integers_as_in_the_library(serve):
     ask = serve()
     by = [{"rule": "same", "field": "num"}]

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+from neardup.interfaces.http.documents import Value
 from neardup.interfaces.http.problems import INVALID, Refusal
 from neardup.interfaces.http.requests import GroupId, Id, Input, Number, Threshold, batch, signatures_of
 from neardup.interfaces.http.service import Service
@@ -56,7 +57,7 @@ class RankedHit(Input):
     id: Id
     text: str | None = None
     signature: str | None = None
-    fields: dict[str, str | int | float | None] = msgspec.field(default_factory=dict)
+    fields: dict[str, Value] = msgspec.field(default_factory=dict)
 
 
 class CollapseBody(Input):
