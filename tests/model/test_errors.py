@@ -73,7 +73,7 @@ def test_every_error_has_a_public_name():
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in {NeardupError, RunChanged}])
 def test_every_error_survives_pickling(kind):
     signature = inspect.signature(kind).parameters
-    parts = [3 if one.annotation == "int" or one.annotation is int else name for name, one in signature.items()]
+    parts = [3 if one.annotation in {int, float, "int", "float"} else name for name, one in signature.items()]
     error = kind(*parts)
     again = pickle.loads(pickle.dumps(error))  # noqa: S301 - what was pickled a moment ago
     assert type(again) is kind
