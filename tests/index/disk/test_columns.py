@@ -15,7 +15,7 @@ def test_strings_are_the_same_again(strings):
     assert decoded(encoded(strings)) == strings
 
 
-@pytest.mark.parametrize("strange", [None, True, 3, 1.5, ["a"], {"a": 1}])
+@pytest.mark.parametrize("strange", [None, True, 3, 1.5, b"ab", ["a"], {"a": 1}])
 def test_values_that_are_not_strings_are_refused(strange):
     for given_ in ([strange], ["a", strange, "b"]):
         with pytest.raises(TypeError):

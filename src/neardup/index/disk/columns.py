@@ -8,7 +8,6 @@ from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from neardup.index.disk.arrays import MOST, Array, expect
 from neardup.index.disk.buffers import GrowingStrings
@@ -177,14 +176,11 @@ def decoded(strings: TextBatch) -> list[str]:
 def encoded(strings: list[str]) -> TextBatch:
     """Return strings as a column has them; lone surrogates become bytes that are in no other string.
 
-    Bytes count as strings in UTF-8. Raises ``TypeError`` for other values.
+    Raises ``TypeError`` for values that are not strings.
     """
-    try:
-        column = pa.array(strings, pa.large_string())
-    except UnicodeEncodeError:
+    joined = "".join(strings)
+    if not joined.isascii():
         return TextBatch.of([string.encode(errors="surrogatepass") for string in strings])
-    if column.null_count:
-        raise TypeError("not all of these are strings")
-    _, bounds, data = column.buffers()
-    offsets = np.frombuffer(bounds, np.int64, len(strings) + 1)
-    return TextBatch(np.frombuffer(data or bytes(1), np.uint8), offsets.copy())
+    offsets = np.zeros(len(strings) + 1, np.int64)
+    np.cumsum(np.fromiter(map(len, strings), np.int64, len(strings)), out=offsets[1:])
+    return TextBatch(np.frombuffer(joined.encode() or bytes(1), np.uint8), offsets)
