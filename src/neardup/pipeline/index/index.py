@@ -119,8 +119,7 @@ class Index(AbstractContextManager["Index"]):
         require_flag("texts", texts)
         if not texts:
             require_texts(chosen)
-        if disk is None:
-            disk = MemoryDisk() if path is None else Disk()
+        disk = disk or (MemoryDisk() if path is None else Disk())
         folder = FOLDER if path is None else local_folder("path", path)
         if path is not None:
             require_outside(folder)
