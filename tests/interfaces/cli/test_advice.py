@@ -74,6 +74,10 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
             RunChanged("work", [Change("setting", "max_bytes", 5, 6), Change("added", "b.jsonl")]),
             "--max-bytes was 5 and is 6; b.jsonl was added; the same command with --restart begins again",
         ),
+        (
+            RunChanged("work", [Change("time", "a b.jsonl", 1_700_000_001_000_000_007, 5)]),
+            "if its content is the same, restore its time: touch -d @1700000001.000000007 'a b.jsonl'",
+        ),
         (DataError("b.csv", "its header differs", "other columns"), "name a .jsonl file, or a folder, which receives"),
         (ParameterError("output", "kept", "must end in .csv", "output ending"), "the name of a folder of outputs has"),
         (OutputRefused("kept", "it is a folder", "folder"), "it is a folder; name a file in it"),

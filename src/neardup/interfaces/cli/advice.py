@@ -22,6 +22,7 @@ from neardup.model.errors import (
     OutputsOverlap,
     ParameterConflict,
     ParameterError,
+    RunChanged,
     StorageDamaged,
     is_full,
 )
@@ -189,6 +190,10 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
     folder = shlex.quote(str(given.get("index", given.get("to", "DIR"))))
     if isinstance(error, FieldMissing):
         return _about_field(error, given)
+    if isinstance(error, RunChanged) and (touched := [change for change in error.changes if change.kind == "time"]):
+        seconds, nanoseconds = divmod(touched[0].before, 10**9)
+        restored = f"touch -d @{seconds}.{nanoseconds:09} {shlex.quote(touched[0].name)}"
+        return f"{_NEXT[code]}; if its content is the same, restore its time: {restored}"
     if isinstance(error, ExtraMissing) and error.library == "resiliparse":
         return "or use --text-view visible, which needs no library"
     if isinstance(error, ParameterConflict) and error.name == "measure":
