@@ -401,7 +401,7 @@ def test_interrupted_while_code_is_made_from_a_string_it_has_its_exit_code(tmp_p
     done = subprocess.run(program, cwd=tmp_path, check=False, capture_output=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (
         130,
-        b"neardup: interrupted; no unfinished output is left, and what was finished or acknowledged is kept\n",
+        b"neardup: interrupted; no unfinished output is left; finished outputs and acknowledged changes are kept\n",
     )
 
 

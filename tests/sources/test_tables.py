@@ -55,7 +55,7 @@ def test_the_types_of_decoded_records_hold_all_values():
 )
 def test_values_without_a_common_type_are_refused(values, misfit):
     first = next(row for row, value in enumerate(values) if row == len(values) - 1 or value == "a")
-    rule = f"its 'f', {misfit}, does not fit into one column with the values before it: it has values of another type"
+    rule = f"its 'f', {misfit}, and the values before it cannot be one column: their types differ"
     with pytest.raises(DataError, match=re.escape(f"x:{first}: {rule}")):
         table_of("x:{}".format, [{"f": value} for value in values])
 

@@ -124,7 +124,10 @@ Matcher = GivenMatches | ExactResemblance  # verifies the candidates of one bloc
 
 
 def _match_closest(asking: Any, candidates: Any, closeness: Any, matched: Positions) -> Any:
-    """Let each asking document of matching pairs match its closest candidate, of equal ones the best; return them."""
+    """Let each asking document of matching pairs match its closest candidate; return the documents.
+
+    Of equally close candidates, the best-ranked one is the match.
+    """
     order = np.lexsort((candidates, -closeness, asking))
     firsts = order[np.diff(asking[order], prepend=-1) > 0]
     matched[asking[firsts]] = candidates[firsts]

@@ -121,7 +121,7 @@ def decoded(content: bytes) -> Any:
     """Return the values that ``encoded`` encoded; ``ValueError`` if their digest is another one."""
     values = content[_PREFIX:-1]
     if _with_digest(values) != content:
-        raise ValueError("it was changed since it was written")
+        raise ValueError("its digest is that of other content")
     return json.loads(values)
 
 

@@ -215,7 +215,7 @@ def _invalid(path: str, data: bytes, reason: str) -> InputRefused:
     if place is None:
         return InputRefused(path, f"is not valid TOML: {reason}")
     line = data.decode("utf-8-sig").split("\n")[int(place[1]) - 1].strip()
-    hint = "; a string needs quotation marks, and a number a decimal point" if "=" in line else ""
+    hint = "; a string needs quotation marks, and a fraction a decimal point" if "=" in line else ""
     if reason.startswith(_TWICE):
         hint = "; this name or table is already set above: remove one of the two"
     fault = _PARTS.sub(lambda parts: parts[1].replace("', '", "."), reason[: place.start()])

@@ -37,7 +37,7 @@ class RecordedScheme(NamedTuple):
             raise StorageRefused(where, "was created without a secret key, and cannot be used with one", "no key")
 
     def changes(self, now: "RecordedScheme") -> list[Change]:
-        """Return the parameters that differ; without any, that the key, or else the recipe does."""
+        """Return the parameters that differ; if there are none, the key or the recipe."""
         found = [*differing(self.settings, now.settings)]
         if not found and self.key != now.key:
             found = [Change.of_key(self.key, now.key)]

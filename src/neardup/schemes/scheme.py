@@ -223,10 +223,9 @@ class Scheme:
         object.__setattr__(self, "threshold", require_share("threshold", self.threshold))
         if self.short is None and self.short_threshold is None:
             return
-        rule = "is missing: short_threshold requires it"
-        require(self.short is not None, "short", None, rule)
-        rule = "is missing: short requires it"
-        require(self.short_threshold is not None, "short_threshold", None, rule)
+        both = "is missing: short and short_threshold are used together"
+        require(self.short is not None, "short", None, both)
+        require(self.short_threshold is not None, "short_threshold", None, both)
         object.__setattr__(self, "short", require_whole("short", self.short, 1, MOST_SHORT))
         least = require_share("short_threshold", self.short_threshold)
         rule = f"must be at least the threshold, {self.threshold:g}: short documents can only need more"

@@ -64,8 +64,8 @@ def table_of(place: Callable[[int], str], records: Sequence[dict[str, Any]]) -> 
         except (OverflowError, pa.ArrowException):
             row = bisect_left(range(len(values)), True, key=lambda last: not _fits(values[: last + 1]))
             shown = json.dumps(values[row], ensure_ascii=False)[:_SHOWN]
-            rule = f"its {name!r}, {shown}, does not fit into one column with the values before it"
-            rule = f"{rule}: it has values of another type, or numbers that are too large or not exact; {ONLY_LINES}"
+            rule = f"its {name!r}, {shown}, and the values before it cannot be one column"
+            rule = f"{rule}: their types differ, or a number would be rounded; {ONLY_LINES}"
             raise DataError(place(row), rule, "unrepresentable") from None
     table = pa.table(columns, names)
     if _fields_of(table.schema) > MOST_FIELDS:

@@ -55,7 +55,7 @@ _DAMAGED: Final = "its {} is damaged"
 _NO_MEMBER: Final = "no {} begins here"
 _NO_END: Final = "it does not end before the next record begins"
 _NO_BEGINNING: Final = "these bytes are not the beginning of a record"
-_REST: Final = "; the rest of the data that is compressed with it is not read"
+_REST: Final = "; later records that are compressed with it are not read"
 UNENDED: Final = "the file ends without the line ends after its last record; the record was read"
 
 
@@ -201,7 +201,8 @@ def _placed(source: str, whole: bytes, at: int, end: int, packing: Packing) -> I
     found = _in_order(source, HeldBytes(whole, iter(())), len(whole))
     for one, following in pairwise(chain(found, [None])):
         if isinstance(one, Gap) and one.damage:  # it is the last one
-            reason = f"its {packing.name} ends before its Content-Length" if one.reason == CUT else one.reason
+            cut = f"a record is longer than its {packing.name}; if bgzip or pzstd wrote this file, decompress it first"
+            reason = cut if one.reason == CUT else one.reason
             yield Gap(at, end, f"{reason}{_REST if count else ''}")
         elif one is not None and not (isinstance(following, Gap) and following.reason == _NO_BEGINNING):
             alone = not count and following is None

@@ -77,7 +77,7 @@ def table_or_column(
     if len({*table.names}) < len(table.names):
         for name in names:
             if list(table.names).count(name) > 1:
-                raise DataError(f"column {name!r}", "occurs more than once")
+                raise DataError(f"column {name!r}", "occurs more than once; rename all but one")
     found = table.read(names)
     for place, column in enumerate(found.columns):
         if (plain := without_views(column)) is not column:
@@ -164,7 +164,7 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
         try:
             found = source[marked]
         except pa.ArrowNotImplementedError as error:
-            rule = f"cannot be selected by pandas, which has no way for a type of Arrow ({error}); pass a pyarrow table"
+            rule = f"have a type of Arrow that pandas cannot select ({error}); pass a pyarrow table"
             raise DataError("rows", rule) from error
     elif isinstance(source, np.ndarray):
         found = source[marked]

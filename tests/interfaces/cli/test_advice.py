@@ -76,7 +76,7 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         ),
         (
             RunChanged("work", [Change("time", "a b.jsonl", 1_700_000_001_000_000_007, 5)]),
-            "if its content is the same, restore its time: touch -d @1700000001.000000007 'a b.jsonl'",
+            "if its content is the same, restore its time: touch -d @1700000001.000000007 'a b.jsonl'; otherwise",
         ),
         (DataError("b.csv", "its header differs", "other columns"), "name a .jsonl file, or a folder, which receives"),
         (ParameterError("output", "kept", "must end in .csv", "output ending"), "the name of a folder of outputs has"),
@@ -84,7 +84,7 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         (DataError("data", "holds", "mixed folder"), "name the tables by a pattern, or choose the texts"),
         (
             ParameterError("templates", 1, "has another view", "other view"),
-            "use the --text-view of these templates",
+            "leave out --text-view, or use the view of the templates",
         ),
         (DataError("a.csv", "begins with {", "json as table"), "to read it as JSON lines, use --format jsonl"),
         (StorageRefused("seen", "was created with a key", "key needed"), "name the file of its key with --key-file"),
@@ -171,7 +171,7 @@ def test_rejected_records_are_explained_once_for_each_code():
     assert "iconv -f WINDOWS-1252 -t UTF-8" in hint
     assert "such as PDF, extract the text first" in hint
     [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "its 'messages' must be a string, not a list", "type")])
-    assert "join the items of a list" in hint
+    assert "an id as a string or a number" in hint
     [hint] = advice_on_rejected([Rejected("a.txt", 1, "it is UTF-16 text", "utf-16")])
     assert "iconv -f UTF-16 -t UTF-8" in hint
 

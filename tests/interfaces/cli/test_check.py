@@ -137,7 +137,7 @@ def test_a_signal_that_the_work_takes_for_a_failure(neardup, monkeypatch, number
     monkeypatch.setattr(check, "run", run)
     told = neardup("check", "seen", code=code).err
     assert told == (
-        "neardup: interrupted; no unfinished output is left, and what was finished or acknowledged is kept\n"
+        "neardup: interrupted; no unfinished output is left; finished outputs and acknowledged changes are kept\n"
         if code == 130
         else ""
     )

@@ -52,8 +52,8 @@ def test_short_documents_need_more(neardup, files):
     shown = neardup(*given, "--config", "neardup.toml", code=2).err
     assert "short_threshold in [policy] must be at least the threshold, 0.6" in shown
     for options, rule in (
-        (["--short", "9"], "--short-threshold is missing: short requires it"),
-        (["--short-threshold", "0.9"], "--short is missing: short_threshold requires it"),
+        (["--short", "9"], "--short-threshold is missing: short and short_threshold are used together"),
+        (["--short-threshold", "0.9"], "--short is missing: short and short_threshold are used together"),
         (
             ["--short", "9", "--short-threshold", "1", "--verify", "none"],
             "--short 9 cannot be used with --verify none: the length",

@@ -779,8 +779,8 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
 @pytest.mark.parametrize(
     ("place", "options", "advised"),
     [
-        ("neardup.sources.jsonl.JsonLines.__init__", "", "dedup needs less memory in pieces: add --memory SIZE"),
-        ("neardup.pipeline.spilled.signing._of_piece", "--work w", "dedup needs less memory in pieces"),
+        ("neardup.sources.jsonl.JsonLines.__init__", "", "split the input; or use dedup in pieces: add --memory SIZE"),
+        ("neardup.pipeline.spilled.signing._of_piece", "--work w", "split the input; or use dedup in pieces"),
     ],
 )
 def test_an_input_for_which_there_is_not_enough_memory_is_named(run, monkeypatch, place, options, advised):
@@ -865,7 +865,7 @@ def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypat
 
     monkeypatch.setattr("neardup.pipeline.files.dedup.decided_documents", exceed)
     shown = run(source, "--dry-run", code=1).err
-    assert "not enough memory; dedup needs less memory in pieces: add --memory SIZE, or use a smaller one" in shown
+    assert "not enough memory; split the input; or use dedup in pieces: add --memory SIZE, or make it smaller" in shown
 
 
 # Usage
@@ -887,7 +887,7 @@ def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypat
         (["--fields", "a"], "--fields a cannot be used with --scheme minhash, only with checksum"),
         (
             ["--measure", "cosine", "--scheme", "minhash"],
-            "it has only resemblance; without --scheme, it chooses the scheme",
+            "it has only resemblance; leave out --scheme: --measure chooses it",
         ),
         (["--scheme", "checksum", "--fields", "a,a"], "--fields a,a: the value must name each field once"),
         (
@@ -1116,7 +1116,10 @@ def test_wrong_arguments_are_named(tmp_path, name):
         (["--memory", "256"], "--memory 256: the value must be an integer of at least 64,000,000 (bytes)"),
         (["--for-index"], "--for-index can only be used with a state"),
         (["--revisits"], "--revisits requires a web archive as output"),
-        (["--ignore-common", "0.1", "--short", "3"], "--short-threshold is missing: short requires it"),
+        (
+            ["--ignore-common", "0.1", "--short", "3"],
+            "--short-threshold is missing: short and short_threshold are used together",
+        ),
         (["--common", "absent.npz"], "`neardup dedup --ignore-common S --common FILE` writes such a file"),
     ],
 )

@@ -68,7 +68,7 @@ def test_the_last_message_of_a_verb(neardup, monkeypatch, command):
         raise Interrupted(130)
 
     monkeypatch.setattr(import_module(f"neardup.interfaces.cli.{command.split()[0]}"), "run", run)
-    words = "neardup: interrupted; no unfinished output is left, and what was finished or acknowledged is kept\n"
+    words = "neardup: interrupted; no unfinished output is left; finished outputs and acknowledged changes are kept\n"
     assert neardup(*command.split(), code=130).err == words
 
 

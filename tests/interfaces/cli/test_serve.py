@@ -55,7 +55,7 @@ def test_pages_that_were_read_in_another_view(neardup, seen):
         require_extraction(index, Extraction(view="visible"))
     shown = neardup("serve", seen, "--port", "0", "--text-view", "main", code=2).err
     assert "its pages were read in the text view visible, and the new ones in the text view main" in shown
-    assert "use the --text-view of" in shown
+    assert "leave out --text-view, or use the view of" in shown
 
 
 def test_a_host_that_is_unknown(neardup, seen):

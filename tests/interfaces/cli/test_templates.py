@@ -562,7 +562,7 @@ def test_an_extraction_can_be_stored(folder):
                 "templates.arrow",
             ],
             2,
-            "use the --text-view of these templates",
+            "leave out --text-view, or use the view of the templates",
         ),
     ],
 )
@@ -1082,7 +1082,7 @@ def test_templates_of_another_view_are_refused_with_a_way_out(crawl, tmp_path, n
     ):
         shown = " ".join(neardup(*way, "--templates", templates, code=2).err.split())
         assert rule in shown
-        assert "use the --text-view of these templates, or of the state or index" in shown
+        assert "leave out --text-view, or use the view of the templates, the state or the index" in shown
     neardup("dedup", archive, "--dry-run", "--templates", templates, "--text-view", "visible")
 
 
@@ -1099,7 +1099,7 @@ def test_a_service_without_the_templates_of_its_index_is_refused(crawl, tmp_path
     ("options", "way_out"),
     [
         (("--against", "seen"), "and a state or index that was begun with templates"),
-        (("--html", "html", "table"), "templates need the URLs of pages (--html with --url)"),
+        (("--html", "html", "table"), "--url names the field of the URLs, which templates need"),
     ],
 )
 def test_pages_read_without_templates_are_reported_with_a_way_out(tmp_path, neardup, monkeypatch, options, way_out):

@@ -77,10 +77,10 @@ def test_a_scheme_with_other_parameters_than_those_of_the_run_is_refused():
     result, keyed = (dedup(texts, scheme=one, ignore_common=0.9) for one in (run, replace(run, key=bytes(range(16)))))
     assert audit(result, scheme=run) == audit(result)
     for other in [Trials(), *(replace(run, **change) for change in others)]:
-        with pytest.raises(ParameterError, match="is not that of the run; pass that scheme, or none"):
+        with pytest.raises(ParameterError, match="is not the scheme of the run; leave it out"):
             audit(result, scheme=other)
     for key, threshold in [(bytes(16), 0.5), (bytes(range(16)), 0.6)]:
-        with pytest.raises(ParameterError, match="is not that of the run; pass that scheme, with its secret key"):
+        with pytest.raises(ParameterError, match="is not the scheme of the run; pass that, with its secret key"):
             audit(keyed, scheme=replace(run, key=key, threshold=threshold))
 
 
@@ -221,7 +221,7 @@ def test_other_ranks_other_schemes_and_giant_clusters():
 
 def test_what_is_not_that_of_the_run_is_refused():
     result = dedup(TEXTS)
-    with pytest.raises(ParameterError, match="is not that of the run"):
+    with pytest.raises(ParameterError, match="is not the scheme of the run"):
         audit(result, scheme=MinHash(shingle=4))
     with pytest.raises(DataError, match="documents were passed, but the run had"):
         audit(result, TEXTS[1:])

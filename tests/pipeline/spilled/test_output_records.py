@@ -137,7 +137,7 @@ def test_what_the_format_of_an_output_cannot_represent_is_refused(tmp_path, work
     options = {"work": tmp_path / "w"} if work else {}
     for out, reason in (
         ("o.csv", "its 'm' has objects or lists"),
-        ("o.parquet", "a.jsonl:2: its 'k', \"x\", does not fit into one column with the values before it"),
+        ("o.parquet", "a.jsonl:2: its 'k', \"x\", and the values before it cannot be one column"),
     ):
         (tmp_path / "a.jsonl").write_text(
             '{"text": "one", "m": [1]}\n'
@@ -194,7 +194,9 @@ def test_fields_are_those_of_the_inputs_that_are_converted(tmp_path, small_parts
     assert (tmp_path / "out/mixed.jsonl").read_text() == mixed.read_text()
     assert len((tmp_path / "out/plain.jsonl").read_text().splitlines()) == 2
     rule = "only JSON lines can represent this; write JSON lines, to a folder if the inputs have several formats"
-    with pytest.raises(DataError, match=rf'mixed\.jsonl:2: its \'n\', "x", does not fit into one column .*; {rule}'):
+    with pytest.raises(
+        DataError, match=rf'mixed\.jsonl:2: its \'n\', "x", and the values before it cannot be one column.*; {rule}'
+    ):
         dedup_files([mixed, plain], tmp_path / "all.jsonl", work=tmp_path / "w")
 
 

@@ -56,7 +56,7 @@ _VERBS = tuple(chain.from_iterable(_GROUPS.values()))
 _COLUMN = 17  # where the purposes of verbs begin
 _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _REQUIRED = "the following arguments are required: "
-_INTERRUPTED = "interrupted; no unfinished output is left, and what was finished or acknowledged is kept"
+_INTERRUPTED = "interrupted; no unfinished output is left; finished outputs and acknowledged changes are kept"
 _KERNELS = "neardup.kernels.machine_code"  # slow to load, and not the reason of an error before it is
 
 

@@ -46,7 +46,8 @@ _ENCODINGS: Final = {  # by the code of an error or a rejected record
     name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
     for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
 }
-MORE_MEMORY: Final = "dedup needs less memory in pieces: add --memory SIZE, or use a smaller one; or split the input"
+_BEGINS_AGAIN: Final = "the same command with --restart begins again"
+MORE_MEMORY: Final = "split the input; or use dedup in pieces: add --memory SIZE, or make it smaller"
 _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it is, or the invalid value
     **_ENCODINGS,
     "mixed folder": "name the tables by a pattern, or choose the texts with --glob '*.txt'",
@@ -71,7 +72,6 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "pages": "deduplicate them first (`neardup dedup` with --report why.parquet), then name why.parquet",
     "no URLs": "name the column of the URLs with --url, or repeat dedup with --id, which names their field",
     "exists": "--force replaces it",
-    "other terms": "the same command with --restart begins again",
     "timeout": "--seconds sets the time",
     "no id": "--id or --url names a field",
     **dict.fromkeys(("folder", FOLDER_FOR_FILE), "name a file in it"),
@@ -84,7 +84,7 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "parts of texts": "--out-format names it, such as --out-format jsonl",
     "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
     "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR --ignore-common {0} --common common.npz"
-    ", and the same options for the scheme; then use --common common.npz instead of --ignore-common",
+    ", with the options of the scheme; then add --common common.npz, and leave out --ignore-common",
     "no url": "name it with --url FIELD",
     "terms not recorded": "--key-file names the key, and --common the list; if the list was not saved, repeat the run"
     " with --ignore-common S --common FILE, which writes it",
@@ -107,8 +107,7 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "not a state": "to create a state: neardup dedup INPUT --out KEPT --state DIR",
     "not a work folder": "name a new folder for --work, and the same one for neardup work",
     "not an index": "to create an index: neardup index INPUT --to DIR",
-    "other view": "use the --text-view of these templates, or of the state or index, whose own templates are used"
-    " without --templates",
+    "other view": "leave out --text-view, or use the view of the templates, the state or the index",
     "other version": "begin a new state or index, or use the versions of neardup and resiliparse that made it",
     "no templates": "leave out the options of templates, or begin a new state or index without --no-templates",
     "templates needed": "leave out --no-templates, or begin a new state or index",
@@ -155,7 +154,7 @@ _OF_RECORDS: Final[Mapping[str, str]] = {  # by the code of a rejected record
     "encoding": "convert files that are not UTF-8, such as with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW; from"
     " documents, such as PDF, extract the text first",
     "too large": "--max-bytes raises the cap",
-    "type": 'write such a value as one string, such as {"text": "..."}; join the items of a list first',
+    "type": 'write a text as one string, such as {"text": "..."}, and an id as a string or a number',
     "torn quotes": "if quotation marks are plain text there, use --quoting none",
     "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
 }
@@ -193,11 +192,13 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
     if isinstance(error, RunChanged) and (touched := [change for change in error.changes if change.kind == "time"]):
         seconds, nanoseconds = divmod(touched[0].before, 10**9)
         restored = f"touch -d @{seconds}.{nanoseconds:09} {shlex.quote(touched[0].name)}"
-        return f"{_NEXT[code]}; if its content is the same, restore its time: {restored}"
+        return f"if its content is the same, restore its time: {restored}; otherwise {_BEGINS_AGAIN}"
+    if isinstance(error, RunChanged):
+        return _BEGINS_AGAIN
     if isinstance(error, ExtraMissing) and error.library == "resiliparse":
         return "or use --text-view visible, which needs no library"
     if isinstance(error, ParameterConflict) and error.name == "measure":
-        return "without --scheme, it chooses the scheme"
+        return "leave out --scheme: --measure chooses it"
     if code == "search table":  # these rules end with "build it" or "rebuild it"
         return f": neardup reindex {folder}"
     if code == StorageDamaged.code and _is_of_index(where, given):

@@ -65,8 +65,8 @@ PLAIN: Final = """
 """
 NO_TEMPLATES: Final = (
     "the pages were read without templates, so the menus and notices that pages of a host share are compared, too;"
-    " templates need the URLs of pages (--html with --url), and a state or index that was begun with templates;"
-    " --no-templates hides this note"
+    " --url names the field of the URLs, which templates need; a state or index that was begun without templates never"
+    " has any; --no-templates hides this note"
 )
 _READING: Final = f"""
 [reading]

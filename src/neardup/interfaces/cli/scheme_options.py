@@ -159,7 +159,7 @@ def apply_preset(arguments: argparse.Namespace) -> None:
     complain(f"preset {name}: {listed or 'nothing is left to set'}")
     if share is not None and arguments.verb != "dedup" and "common" not in given:
         listed = f"`neardup dedup INPUT --dry-run --preset {name} --common FILE.npz` makes the list"
-        complain(f"preset {name}: --ignore-common {share} is not used; {listed}, then add --common FILE.npz")
+        complain(f"preset {name}: --ignore-common {share} is not used; {listed}; then add --common FILE.npz")
 
 
 def _of_scheme(arguments: argparse.Namespace) -> dict[str, Any]:

@@ -119,7 +119,7 @@ class Index(AbstractContextManager["Index"]):
         require_flag("texts", texts)
         if not texts:
             require_texts(chosen)
-        disk = disk or (MemoryDisk() if path is None else Disk())
+        disk = disk if disk is not None else MemoryDisk() if path is None else Disk()
         folder = FOLDER if path is None else local_folder("path", path)
         if path is not None:
             require_outside(folder)

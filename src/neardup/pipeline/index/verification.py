@@ -91,7 +91,7 @@ def sign_and_digest(scheme: Scheme, documents: Any, fields: pa.Table, salt: Word
         return Asked(signatures, contents(texts, salt), own, texts, sites)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
     for name in {*scheme.required_columns} - {BODY, "text", *listed}:
-        rule = f"lack {name!r}, which the scheme signs; add it, and None (null in JSON) where it is unknown"
+        rule = f"lack {name!r}, which the scheme signs; add it, with None (null in JSON) for unknown values"
         raise DataError("fields", rule)
     signatures = scheme.sign(pa.table({BODY: column, "text": column, **listed}))  # as a run names the texts
     own = contents(texts, salt, signatures.rows)

@@ -73,9 +73,9 @@ class MatchRule:
 
 
 class Stricter(NamedTuple):
-    """A way in which pairs need more whose smaller document has fewer than *short* features.
+    """A higher threshold for pairs whose smaller document has fewer than *short* features.
 
-    Their threshold is *raised* by this share of what is left up to 1.
+    It is *raised* by this share of what is left up to 1.
     """
 
     short: int
@@ -123,7 +123,7 @@ def match_rules() -> tuple[MatchRule, ...]:
 
 
 def _more_permutations(threshold: float) -> dict[str, int]:
-    """Return the setting of permutations if the usual ones cannot reach the usual recall at a low threshold."""
+    """Return the setting of permutations if the default cannot reach the default recall at a low threshold."""
     usual = MinHash()
     number = usual.permutations
     while bands_law(threshold, number, number) < usual.recall:

@@ -191,8 +191,8 @@ def _as_in(result: RunResult, given: Any) -> Any:
     about = given.recipe, given.threshold, given.short, given.short_threshold, exact_measure(given.rule)
     known = summary.recipe, summary.threshold, summary.short, summary.short_threshold, summary.measure
     if about != known or (own is not None and own != given):
-        way_out = "with its secret key" if own is None else "or none, as the result has recorded it"
-        raise ParameterError("scheme", given.name, f"is not that of the run; pass that scheme, {way_out}")
+        way_out = "pass that, with its secret key" if own is None else "leave it out: the result has recorded it"
+        raise ParameterError("scheme", given.name, f"is not the scheme of the run; {way_out}")
     return given
 
 

@@ -500,7 +500,7 @@ def _read(folder: Path) -> StateHeader | None:
             rule = f"neardup {content['version']} wrote it in another format; make a new state with this version"
             raise StorageRefused(str(folder), rule)
         header = msgspec.convert(content, StateHeader)
-        expect(_is_usable(header), "it names paths as segments, or lacks a part")
+        expect(_is_usable(header), "its header has an invalid name of a segment, or lacks a part")
     return header
 
 
@@ -526,7 +526,7 @@ def _limit(before: datetime | str) -> datetime:
     """Return a time in the past, with its zone; it is UTC if it has none."""
     if isinstance(before, str):
         return moment_in(before)
-    require(isinstance(before, datetime), "before", before, "must be a datetime, or a time or an age as text")
+    require(isinstance(before, datetime), "before", before, "must be a datetime, or a string with a time or an age")
     limit = before if before.tzinfo else before.replace(tzinfo=UTC)
     require_past(limit)
     return limit
