@@ -9,6 +9,7 @@ import pytest
 from programs import by_then, get
 
 from neardup.interfaces.http.listening import listen
+from neardup.model.errors import ParameterError
 
 
 def test_a_socket_that_workers_share_never_blocks():
@@ -32,3 +33,9 @@ def test_connections_beyond_the_limit_of_open_files_wait_and_are_reported_once(r
     by_then(lambda: get(f"{process.url}/readyz").status_code == 200)
     code, _, complaints = process.end()
     assert (code, len(complaints.splitlines())) == (0, 1), complaints[:1000]
+
+
+@pytest.mark.parametrize("port", [-1, 65_536])
+def test_a_port_that_does_not_exist_is_refused(port):
+    with pytest.raises(ParameterError, match="must be from 0 to 65535"):
+        listen("127.0.0.1", port)

@@ -11,9 +11,10 @@ from collections.abc import Callable
 from multiprocessing.reduction import DupFd
 from typing import Any, Final
 
-from neardup.model.errors import ParameterError, reason
+from neardup.model.errors import ParameterError, reason, require
 
 BACKLOG: Final = 1024
+_LAST_PORT: Final = 65_535
 _NO_FILES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 _PAUSE: Final = 1.0  # seconds after which asyncio tries again to accept connections
 _REPORTING_SECONDS: Final = 60
@@ -58,6 +59,7 @@ def _listening_again(duplicate: Any) -> Listening:
 
 def listen(host: str, port: int) -> Listening:
     """Return a socket that listens at an address; port 0 takes a free port."""
+    require(0 <= port <= _LAST_PORT, "port", port, f"must be from 0 to {_LAST_PORT}")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listening = Listening(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
@@ -65,10 +67,10 @@ def listen(host: str, port: int) -> Listening:
         listening.bind((host, port))
         listening.listen(BACKLOG)
         listening.setblocking(False)  # workers share it, and none may wait in it
-    except (OSError, OverflowError) as error:
+    except OSError as error:
         listening.close()
-        reason = getattr(error, "strerror", None) or str(error)
-        if getattr(error, "errno", None) == errno.EADDRINUSE:
+        reason = error.strerror or str(error)
+        if error.errno == errno.EADDRINUSE:
             reason = "another program uses it; choose another port, or 0 for a free one"
         if isinstance(error, socket.gaierror):
             raise ParameterError("host", host, f"is not an address of this machine: {reason}") from error
