@@ -120,7 +120,8 @@ class RecordedVisits:
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in _NOT_OURS:
-                rule = f"is damaged ({error}); remove it: it has only the last requests of crawlers, and those repeated then count as new"
+                way_out = "remove it: it has only the last requests of crawlers, and those repeated then count as new"
+                rule = f"is damaged ({error}); {way_out}"
                 raise StorageDamaged(str(self._path), rule) from error
             full = FULL if code == sqlite3.SQLITE_FULL else ""
             raise StorageFailed(str(self._path), f"cannot be written: {error}", full) from error
