@@ -116,7 +116,7 @@ def is_minus(before, beyond, behind, after):
             return not is_digit(beyond)
         return before in WHITE or before in "=([{:,;!?" or is_operator(before) or is_quotation(before)
     if is_word(behind):
-        return before in "=([{,;" or is_operator(before) or (before in WHITE and beyond == "=")
+        return before in "=([{," or is_operator(before) or (before in WHITE and beyond == "=")
     return before in WHITE and behind in WHITE and is_digit(beyond) and is_digit(after)
 
 
@@ -156,13 +156,13 @@ def symbol_counts(visible, place):  # noqa: C901, PLR0911, PLR0912 - one rule ea
             closes = closes or (behind == "." and not is_digit(after))
             return is_quotation(before) == (closes and bool(ends_word or is_quotation(before)))
         case "|":
-            return length > 1 or (edges == 0 and not (before in "-:" and behind in "-:"))
+            return length > 1 or (edges == 0 and not (before in "-:;" and behind in "-:;"))
         case "/":
             return edges == 2 or (edges == 0 and (is_digit(before) or is_digit(behind)))
         case "~":
             return not (is_digit(before) or abroad[0] or counted)
         case "!":
-            negates = (is_word(behind) and not is_digit(behind)) or behind in "([{"
+            negates = (is_word(behind) and not is_digit(behind)) or behind == "("
             return length == 1 and negates and not (is_word(before) or counted or before in "!?")
         case "-":
             return length == 1 and is_minus(before, beyond, behind, after)

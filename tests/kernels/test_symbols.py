@@ -48,6 +48,8 @@ BEHIND_A_BLOCK = " " + "x" * 63  # the kernel looks at whole blocks, so text mus
         ("!ready", "! ready"),
         ("ready!", "ready"),
         ("a != b", "a ! = b"),
+        ("![a view](b.png), [![c](d)](e), wow ![", "a view b png c d e wow"),
+        (";-D a;-b (-b) [-b]", "d a b - b - b"),
         ("see https://a.example/b?c=1.", "see https://a.example/b?c=1"),
         ("good \U0001f44d", "good \U0001f44d \U0001f44d"),
         ("good \u2b50 or \u23f3", "good \u2b50 \u2b50 or \u23f3 \u23f3"),

@@ -47,16 +47,16 @@ _UNLESS_FIRST = 3  # a token, unless it begins a line
 # Classes of characters; those of other scripts are letters (foreign, or without spaces), units or operators (symbols),
 # closing brackets, and quotation marks (other separators).
 _ENCODED, _BLANK, _LETTER, _FOREIGN, _UNSPACED, _DIGIT, _EQUALS, _OPERATOR, _DASH, _OPENING, _CLOSING = range(11)
-_COLON, _COMMA, _POINT, _QUESTION, _QUOTE, _QUOTATION, _UNIT, _OTHER = range(11, 19)
+_BRACKET, _COLON, _COMMA, _POINT, _QUESTION, _QUOTE, _QUOTATION, _UNIT, _OTHER = range(11, 20)
 # With the character beyond: blanks behind a digit or "=", or before a digit; units behind a digit; symbols before one.
-_DIGIT_BLANK, _EQUALS_BLANK, _BLANK_DIGIT, _COUNTED, _NUMBER = range(19, 24)
-_CLASSES = 24
+_DIGIT_BLANK, _EQUALS_BLANK, _BLANK_DIGIT, _COUNTED, _NUMBER = range(20, 25)
+_CLASSES = 25
 _OPEN = {_BLANK, _DIGIT_BLANK, _EQUALS_BLANK, _BLANK_DIGIT}
 _LETTERS = {_LETTER, _FOREIGN, _UNSPACED}
 _NOT_ASCII = {_FOREIGN, _UNSPACED}
 _ENDS_CLAUSE = {_CLOSING, _COLON, _COMMA, _POINT, _QUESTION, _QUOTE, _QUOTATION}
 _ENDS_WORD = {*_ENDS_CLAUSE, *_LETTERS, _DIGIT, _COUNTED}
-_BEFORE_NAME = {_EQUALS, _OPERATOR, _OPENING, _COMMA, _EQUALS_BLANK}
+_BEFORE_NAME = {_EQUALS, _OPERATOR, _OPENING, _BRACKET, _COMMA, _EQUALS_BLANK}
 _BEFORE_SIGN = {*_BEFORE_NAME, *_OPEN, _COLON, _QUESTION, _QUOTE, _QUOTATION, _UNIT, _UNSPACED}
 _OF_TABLE = {_DASH, _COLON}
 _BEFORE_RANGE = {*_NOT_ASCII, _DIGIT, _COUNTED}
@@ -87,7 +87,7 @@ def _counts(symbol: str, left: int, right: int, *, in_row: bool) -> bool:  # noq
             return open_left == open_right and (open_left or _DIGIT in (left, right))
         case "~":  # ~x, but not 10~12
             return left not in _BEFORE_RANGE
-        case "!":  # !ready and !(a or b), but not Wow!
+        case "!":  # !ready and !(a or b), but neither Wow! nor ![an image]
             return not in_row and right in _NEGATED and left not in _BEFORE_EXCLAMATION
         case "-":
             return not in_row and _is_minus(left, right)
@@ -107,8 +107,8 @@ def _class_of_byte(byte: int) -> int:
     character = chr(byte)
     if byte >= 0x80:
         return _ENCODED
-    named = {" \t\n\v\f\r": _BLANK, "=": _EQUALS, "&*+/<>^|~": _OPERATOR, "-": _DASH, "([{": _OPENING, ")]}": _CLOSING}
-    named |= {":": _COLON, ",;": _COMMA, ".": _POINT, "!?": _QUESTION, "\"'": _QUOTE, "$%": _UNIT}
+    named = {" \t\n\v\f\r": _BLANK, "=": _EQUALS, "&*+/<>^|~": _OPERATOR, "-": _DASH, "(": _OPENING, ")]}": _CLOSING}
+    named |= {"[{": _BRACKET, ":;": _COLON, ",": _COMMA, ".": _POINT, "!?": _QUESTION, "\"'": _QUOTE, "$%": _UNIT}
     found = next((found for characters, found in named.items() if character in characters), _OTHER)
     return _LETTER if character.isalpha() else _DIGIT if character.isdigit() else found
 
