@@ -133,7 +133,7 @@ def test_reading_resumes_at_the_member_after_a_bad_record(tmp_path, compression)
         own, gaps = split(found(tmp_path, pack(PAGES[0]) + pack(begin + bad) + pack(PAGES[2]), compression))
         assert blocks(own) == [EXPECTED[0], *([EXPECTED[1]] if begin else []), EXPECTED[2]]
         assert [(one.offset, one.end) for one in gaps] == [(own[0].length, own[-1].offset)]
-        assert ("is not read" in gaps[0].reason) == bool(begin)
+        assert ("are not read" in gaps[0].reason) == bool(begin)
 
 
 @pytest.mark.parametrize("compression", ["gzip", "zstd", "lz4"])

@@ -348,7 +348,7 @@ def test_rows_of_another_number_are_refused():
 def test_rows_that_pandas_cannot_select_are_refused():
     pandas = pytest.importorskip("pandas")
     views = pandas.Series(pandas.arrays.ArrowExtensionArray(pa.array(["one", "two"], pa.string_view())))
-    with pytest.raises(DataError, match=r"rows cannot be selected by pandas.*; pass a pyarrow table"):
+    with pytest.raises(DataError, match=r"rows have a type of Arrow that pandas cannot select.*; pass a pyarrow table"):
         rows_where(views, MARKED)
 
 

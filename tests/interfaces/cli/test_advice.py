@@ -151,9 +151,7 @@ def test_verbs_that_read_no_files_do_not_name_their_options():
 
 def test_the_list_of_a_share():
     share = ParameterError("ignore_common", 0.01, "cannot be used", "share with state")
-    words = (
-        "--dry-run --work DIR --ignore-common 0.01 --common common.npz, and the same options for the scheme; then use"
-    )
+    words = "--dry-run --work DIR --ignore-common 0.01 --common common.npz, with the options of the scheme; then add"
     assert words in advice(share, Namespace(verb="dedup", work="w"))
 
 

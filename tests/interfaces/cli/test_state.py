@@ -32,6 +32,17 @@ def test_new_documents_are_compared_with_earlier_ones(neardup, crawls):
     assert (told["known"], told["kept"]) == (1, 0)
 
 
+def test_a_run_that_added_its_inputs_before_is_reported(neardup, crawls):
+    run = ("dedup", "one.jsonl", "--out", "kept1.jsonl", "--state", "crawls", "--force")
+    note = "no document with a text was kept: an earlier run with the state crawls has read the same paths"
+    assert note in neardup(*run).err
+    (crawls / "again.jsonl").write_text(json.dumps({"text": TEXTS["a"]}))
+    assert neardup("dedup", "again.jsonl", "--out", "kept2.jsonl", "--state", "crawls").err == ""
+    with (crawls / "one.jsonl").open("a") as file:
+        file.write("\n" + json.dumps({"id": "new", "text": "Words that no earlier document has, of bread and rivers"}))
+    assert note not in neardup(*run).err
+
+
 def test_a_state_is_shown(neardup, crawls):
     shown = neardup("state", "info", "crawls").out
     assert "2  stored; the others are equal to one of these, or have nothing to compare" in shown

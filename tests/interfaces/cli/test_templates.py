@@ -1098,7 +1098,7 @@ def test_a_service_without_the_templates_of_its_index_is_refused(crawl, tmp_path
 @pytest.mark.parametrize(
     ("options", "way_out"),
     [
-        (("--against", "seen"), "and a state or index that was begun with templates"),
+        (("--against", "seen"), "a state or index that was begun without templates never has any"),
         (("--html", "html", "table"), "--url names the field of the URLs, which templates need"),
     ],
 )

@@ -182,7 +182,7 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     return f"{worded}{following}" if following[:1] in {"", ":", ";"} else f"{worded}; {following}"
 
 
-def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # noqa: C901, PLR0911 - kinds of errors
+def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # noqa: C901, PLR0911, PLR0912 - kinds of errors
     """Return what to do next about an error, or an empty string."""
     given, code, where = vars(arguments), error.code, str(getattr(error, "where", ""))
     verb = given.get("verb", "")
@@ -197,10 +197,13 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
         return _BEGINS_AGAIN
     if isinstance(error, ExtraMissing) and error.library == "resiliparse":
         return "or use --text-view visible, which needs no library"
+    if isinstance(error, ParameterError) and error.name == "memory":
+        return "such as 64M or 2GiB"
     if isinstance(error, ParameterConflict) and error.name == "measure":
         return "leave out --scheme: --measure chooses it"
     if code == "search table":  # these rules end with "build it" or "rebuild it"
-        return f": neardup reindex {folder}"
+        key = f" --key-file {shlex.quote(given['key_file'])}" if given.get("key_file") else ""
+        return f": neardup reindex {folder}{key}"
     if code == StorageDamaged.code and _is_of_index(where, given):
         check = f"neardup check {folder}, which reports whether neardup rescue {folder} TO can save the rest"
         return f"restore the index from a copy; or run {check}"
@@ -315,6 +318,10 @@ def _about_field(error: FieldMissing, given: Mapping[str, Any]) -> str:
             alike = [other for other in error.existing if f".{other.strip().lower()}".endswith(f".{wanted}")]
             example = f", such as --{name} {shlex.quote(alike[0])}" if alike else ""
             ways.append(f"--{name} names the field of the {words}{example}")
+    if any(key.endswith(f":{error.field}") for key in str(given.get("keep", "")).split(",")):
+        ways.append("--keep names the field that ranks")
+    if error.field in str(given.get("fields", "")).split(","):
+        ways.append("--fields names the fields to compare")
     if "scheme" in given and "fields" not in given and given["verb"] in _READING:
         from neardup.schemes.registry import named
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 from neardup.engines.executors import Executors
 from neardup.engines.local import LocalEngine, thread_count
@@ -307,7 +307,20 @@ def _in_pieces(
         own = templates_of(settings.learn_templates, found, settings.request, stored)
         settings = replace(_reading(settings, own.extraction), templates=own if own.learns else None)
         done = _stored(dedup_in_pieces(found, compared, settings, state, engine, progress))
+        if state is not None and settings.earlier.adds:
+            _warn_if_added_before(done, state)
     return replace(done, hosts_learned=own.learned(done.templates))
+
+
+def _warn_if_added_before(done: FilesResult, state: "State") -> None:
+    """Warn if a run has kept nothing, and an earlier run with its state has read the same paths."""
+    segments, result = state.segments, cast("StoredResult", done.result)
+    own = [part.name for part in segments].index(result.segment)  # later runs may have added theirs, too
+    summary, before = result.summary, {path for part in segments[:own] for path in part.inputs}
+    if summary.known and summary.kept <= summary.empty and before.issuperset(segments[own].inputs):
+        why = f"an earlier run with the state {state.folder} has read the same paths"
+        where = "if it has added the same documents, its outputs have those that were kept"
+        warnings.warn(f"no document with a text was kept: {why}; {where}", RuntimeWarning, stacklevel=3)
 
 
 def _stored_pages(earlier: EarlierDocuments, state: "State | None") -> list[Extraction] | None:
