@@ -288,7 +288,7 @@ def kinds(made, tmp_path):
     [
         (
             "stats crawls",
-            "crawls is not an index: it has no manifest; to create an index: neardup index INPUT --to DIR",
+            "crawls is not an index: it has no manifest; to describe a state: neardup state info crawls; to make",
         ),
         (
             "rescue empty new",
@@ -297,8 +297,11 @@ def kinds(made, tmp_path):
         ("rescue pages.jsonl new", "is a file, not the folder of an index; to create an index: neardup index"),
         ("rescue none new", "there is nothing at this path; to create an index: neardup index"),
         ("index pages.jsonl --to crawls", "is a state; name another folder for an index, and fill it from the state"),
-        ("state info seen", "seen: it is an index, not a state of neardup; to create a state: neardup dedup"),
-        ("state info run", "run: it is not a state of neardup; to create a state: neardup dedup"),
+        (
+            "state info seen",
+            "seen: it is an index, not a state of neardup; to describe an index: neardup stats seen; dedup",
+        ),
+        ("state info run", "run: it is not a state of neardup; to audit the run of a work folder: neardup audit"),
         (
             "state info empty",
             "it is not a state of neardup; to create a state: neardup dedup INPUT --out KEPT --state DIR",

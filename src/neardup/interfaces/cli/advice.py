@@ -26,6 +26,7 @@ from neardup.model.errors import (
     StorageDamaged,
     is_full,
 )
+from neardup.model.folders import INDEX, RUN, STATE
 
 if TYPE_CHECKING:
     from neardup.sources.record_faults import QuotedLines, Rejected
@@ -149,6 +150,12 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
         "ending": "compare takes files of text or HTML; a compressed one needs the ending of its format",
     },
 }
+_OTHER_FOLDERS: Final = {"folder of other files", "not a state", "not an index"}
+_OF_OWN_FOLDERS: Final[Mapping[str, str]] = {  # by a file in them
+    INDEX[0]: "to describe an index: neardup stats {0}; dedup compares with it: --against {0}",
+    STATE[0]: "to describe a state: neardup state info {0}; to make an index of it: neardup index --from {0} --to DIR",
+    RUN[0]: "to audit the run of a work folder: neardup audit INPUT --of {0}",
+}
 _OF_RECORDS: Final[Mapping[str, str]] = {  # by the code of a rejected record
     **_ENCODINGS,
     "encoding": "convert files that are not UTF-8, such as with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW; from"
@@ -189,6 +196,9 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
     folder = shlex.quote(str(given.get("index", given.get("to", "DIR"))))
     if isinstance(error, FieldMissing):
         return _about_field(error, given)
+    for name, commands in _OF_OWN_FOLDERS.items():
+        if code in _OTHER_FOLDERS and Path(where, name).is_file():
+            return commands.format(shlex.quote(where))
     if isinstance(error, RunChanged) and (touched := [change for change in error.changes if change.kind == "time"]):
         seconds, nanoseconds = divmod(touched[0].before, 10**9)
         restored = f"touch -d @{seconds}.{nanoseconds:09} {shlex.quote(touched[0].name)}"
