@@ -229,6 +229,20 @@ def test_records_that_accompany_pages_are_not_all_held_together(tmp_path, monkey
     assert sum(map(len, pieces)) == 1
 
 
+@pytest.mark.parametrize("kind", ["metadata", "response", "revisit"])
+@pytest.mark.parametrize("limits", [{"_MANY": 4, "_MOST": 1 << 26}, {"_MANY": 1 << 16, "_MOST": 1 << 12}])
+def test_the_records_of_one_capture_are_not_all_held_together(tmp_path, monkeypatch, kind, limits):
+    for name, limit in ({"BATCH": 1 << 10} | limits).items():
+        monkeypatch.setattr(archives, name, limit)
+    own = ["Content-Type: application/http", "WARC-Concurrent-To: <urn:uuid:00000001>"]
+    made = [record(kind, number=number, headers=own, block=http(b"<p>text")) for number in range(2, 42)]
+    path = tmp_path / "x.warc.gz"
+    path.write_bytes(packed([page(1), *made]))
+    pieces = [piece._pages for piece in Archives.pieces(str(path), Request(), whole_of(path), 1 << 10, Needs())]
+    held = [len(piece.accessories) + len(piece.captures) + len(piece.revisits) for piece in pieces]
+    assert (sum(held), max(held) <= 8) == (41, True)
+
+
 @pytest.mark.parametrize("uri", ["http://a.example/", None])
 def test_captures_of_one_address_are_not_all_held_together(tmp_path, monkeypatch, uri):
     monkeypatch.setattr(archives, "BATCH", 1)

@@ -70,6 +70,8 @@ _TEMPLATED: Final = frozenset({"response", "resource", "conversion"})
 _DECIDING: Final = ("warc-type", "warc-target-uri", "content-type", "warc-identified-payload-type")
 _RECORDS: Final = pa.schema({"block": pa.large_binary()} | dict.fromkeys(_DECIDING, pa.large_string()))
 _TYPES: Final = frozenset({"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"})
+_MANY: Final = 1 << 16  # ids of a capture, which ends there
+_MOST: Final = 1 << 26  # bytes of documents and accessories that are held together, even of one capture
 _SUCCESS: Final = range(200, 300)
 _SNIFFED: Final = 512
 _NO_RECORDS: Final = (  # an archive of no pages; its id and date do not change, so that equal runs write equal bytes
@@ -138,9 +140,10 @@ class _Pages:
 
     @property
     def size(self) -> int:
-        """About the bytes of the documents and accessories, which have a row each."""
+        """About the bytes of the documents, accessories and revisits, which have a row each."""
         texts: int = sum(table["texts"].nbytes for table in self.found)
-        return _ROW * (len(self.captures) + len(self.accessories)) + self.contents.size + texts
+        rows = len(self.captures) + len(self.accessories) + len(self.revisits)
+        return _ROW * rows + self.contents.size + texts
 
 
 def _id_field(request: Request) -> str:
@@ -244,7 +247,7 @@ class Archives(InputPiece):
     def pieces(cls, path: str, request: Request, extent: Extent, size: int, needs: Needs) -> Iterator["Archives"]:
         """Yield the pages of the records that begin in an extent, about *size* bytes of documents at a time.
 
-        A capture is not divided, so that its records stay together.
+        A capture is not divided, so that its records stay together, unless it has very many.
         """
         pages = _Pages(path)
         for more, found in _read(path, request, extent.begin, extent.end, markup=needs.markup):
@@ -330,13 +333,14 @@ def _continues(capture: set[str], one: Record | Gap) -> bool:
     """Return whether a record belongs to a *capture*: the ids of its records, and of those that they name.
 
     Its ids are added; if it has none of these, they are those of another capture from then on. The address does not
-    decide, because a page may be captured many times in a row. A gap belongs to the capture before it.
+    decide, because a page may be captured many times in a row. A gap belongs to the capture before it. A capture with
+    ``_MANY`` ids ends, so that the memory has a limit.
     """
     if isinstance(one, Gap):
         return True
     about = one.headers.get("warc-refers-to", "") if _type(one.headers) in _ACCESSORIES else ""  # not of a revisit
     ids = {_bare(name) for name in (one.headers.get("warc-record-id", ""), about, *one.concurrent) if name}
-    other = capture.isdisjoint(ids)
+    other = capture.isdisjoint(ids) or len(capture) >= _MANY
     if other:
         capture.clear()
     capture |= ids
@@ -360,7 +364,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
         pages, capture = _Pages(path), set[str]()
         for one in records(path, begin, end):
             continues = _continues(capture, one)
-            if pages.size >= BATCH and not continues:
+            if pages.size >= (_MOST if continues else BATCH):
                 yield pages, pages.contents.pages(), (one.offset - begin) / max(1, last - begin)
                 pages = _Pages(path)
             _add(pages, one, request, markup=markup)
