@@ -1,8 +1,8 @@
 """An HTTP response in a record: its status, headers and body, decoded under caps.
 
 A body is decoded alone: a coding that yields nothing leaves the bytes as they are, and one that breaks in the middle
-leaves what came before, but for at most a few kilobytes. Both are faults, of a few kinds that can be
-counted. If bytes that could not be decoded are not text, the body is empty.
+leaves what came before, but for what at most some dozens of compressed bytes hold, or one block of zstd. Both are
+faults, of a few kinds that can be counted. If bytes that could not be decoded are not text, the body is empty.
 """
 
 import re
@@ -31,8 +31,9 @@ _RELATION: Final = re.compile(r';\s*rel\s*=\s*(?:"([^"]*)"|([^\s;,"]+))', re.IGN
 _ANCHOR: Final = re.compile(r";\s*anchor\s*=", re.IGNORECASE)  # the link is that of another page
 _CHARSET: Final = re.compile(r"""(?:^|;)\s*charset\s*=\s*("[^"]*"|[^\s;"]+)""", re.IGNORECASE)
 _GZIP: Final = re.compile(rb"\x1f\x8b")
-_STEP: Final = 1 << 12  # bytes that are expanded at a time: what damage may cost
+_STEP: Final = 1 << 12  # bytes that are expanded at a time
 _ZSTD_STEP: Final = 1 << 10  # each byte may expand to 32 KiB
+_CAREFUL: Final = 1 << 5  # bytes that are expanded at a time where damage was found: what it may cost
 _CHECKSUM: Final = 8  # bytes at the end that may be one: they are read alone, so that a wrong one costs nothing
 _AGENT: Final = re.compile(r"\s*(?!unavailable_after|max-)[\w*-]+\s*:")  # the crawler that the rest is for
 _CODINGS: Final = 5  # more are an attack
@@ -181,14 +182,29 @@ def _pieces(body: bytes, coding: str) -> Iterator[bytes]:
 class _InSteps(BytesIO):
     """Bytes that are read a few at a time: Arrow drops what it has expanded together with damaged ones."""
 
+    def __init__(self, body: bytes, step: int) -> None:
+        super().__init__(body)
+        self._step = step
+
     def read(self, size: int | None = -1, /) -> bytes:
-        return super().read(min(_STEP, size or 0))
+        return super().read(min(self._step, size or 0))
 
 
 def _brotli(body: bytes) -> Iterator[bytes]:
-    """Yield what brotli data hold."""
-    reader = pa.CompressedInputStream(pa.PythonFile(_InSteps(body), "r"), "brotli")
-    yield from iter(lambda: reader.read(_STEP), b"")
+    """Yield what brotli data hold; from the step before damage in smaller ones."""
+    at, failure = 0, OSError()
+    for step, expanded in (_STEP, _STEP), (_CAREFUL, _STEP), (_CAREFUL, 1):
+        reader = pa.CompressedInputStream(pa.PythonFile(_InSteps(body, step), "r"), "brotli")
+        try:
+            reader.read(at)
+            while piece := reader.read(expanded):
+                at += len(piece)
+                yield piece
+        except OSError as error:
+            failure = error
+        else:
+            return
+    raise failure
 
 
 def _chunks(body: bytes) -> Iterator[bytes]:
@@ -204,14 +220,25 @@ def _chunks(body: bytes) -> Iterator[bytes]:
 
 
 def _expanded(body: bytes, new: Callable[[], Expander], step: int, follows: re.Pattern[bytes]) -> Iterator[bytes]:
-    """Yield what zlib data, gzip members or zstd frames hold, one after the other; anything after them is ignored."""
+    """Yield what zlib data, gzip members or zstd frames hold, one after the other; anything after them is ignored.
+
+    The step before damage is expanded again in smaller ones.
+    """
     at, checksum = 0, len(body) - _CHECKSUM
     while at == 0 or follows.match(body, at):
-        expander = new()
+        begin, expander = at, new()
         while not expander.eof:
             if at >= len(body):
                 raise EOFError("it is cut off")
             end = checksum if at < checksum < at + step else at + step
-            yield expander.decompress(body[at:end])
+            try:
+                piece = expander.decompress(body[at:end])
+            except _DAMAGED:
+                if step == _CAREFUL:
+                    raise
+                step, expander = _CAREFUL, new()
+                expander.decompress(body[begin:at])
+                continue
+            yield piece
             at = end
         at = min(at, len(body)) - len(expander.unused_data)
