@@ -192,6 +192,29 @@ def test_a_damaged_file_is_refused(index):
     assert len(index) == 0
 
 
+def edited(index, column, value):
+    with closing(sqlite3.connect(index.store.folder / FILE)) as file, file:
+        file.execute(f"UPDATE visits SET {column} = ?", (value,))  # noqa: S608 - names of columns
+    return KeyedVisits(index)
+
+
+@pytest.mark.parametrize(
+    "verdicts",
+    ['[{"x":1}]', '[{"verdict":"known"}]', '[{"verdict":[]}]', "[1]", "{", "[]", '[{"verdict":"new"}]', b'["\xff"]', 5],
+)
+def test_recorded_verdicts_of_another_form_are_computed_again(index, verdicts):
+    first = sent(KeyedVisits(index), PAGES, "one")
+    for _ in range(2):
+        assert sent(edited(index, "verdicts", verdicts), PAGES, "one") == first
+
+
+@pytest.mark.parametrize(("column", "value"), [("content", b"x"), ("first", "x"), ("known", "x"), ("reported", 1)])
+def test_a_recorded_batch_of_another_form_is_damage(index, column, value):
+    sent(KeyedVisits(index), PAGES, "one")
+    with pytest.raises(StorageDamaged, match=r"visits\.sqlite is damaged .*; remove it"):
+        sent(edited(index, column, value), PAGES, "one")
+
+
 def test_only_the_last_keys_are_remembered(index, monkeypatch):
     monkeypatch.setattr(recorded_visits, "MOST_VISITS", 5)
     pages = KeyedVisits(index)

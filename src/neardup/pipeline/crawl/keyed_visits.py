@@ -79,7 +79,7 @@ class KeyedVisits:
                     raise
             elif visit.content != digest:
                 raise DataError("Idempotency-Key", "was used for another request; each request needs its own key")
-            elif (known := self._visits.verdicts(name)) is not None:
+            elif (known := self._visits.verdicts(name)) is not None and len(known) == len(ids):
                 return known
             else:
                 verdicts = self._repeated(pages, visit, urls, ids, texts, fields, changed_at_least)

@@ -26,7 +26,8 @@ _RECORDED: Final = "INSERT OR REPLACE INTO visits (key, content, first, known, r
 _OLDEST: Final = "DELETE FROM visits WHERE number <= (SELECT max(number) FROM visits) - ?"
 _FOUND: Final = "SELECT key, content, first, known, reported FROM visits WHERE key = ?"
 _NEXT: Final = (
-    "SELECT first FROM visits WHERE number > (SELECT number FROM visits WHERE key = ?) ORDER BY number LIMIT 1"
+    "SELECT key, content, first, known, reported FROM visits"
+    " WHERE number > (SELECT number FROM visits WHERE key = ?) ORDER BY number LIMIT 1"
 )
 _NOT_OURS: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
@@ -57,20 +58,22 @@ class RecordedVisits:
 
     def get(self, key: str) -> Visit | None:
         """Return the batch with a key, if it is remembered."""
-        row = self._row(_FOUND, key)
-        return None if row is None else Visit(*row)
+        return self._visit(_FOUND, key)
 
     def verdicts(self, key: str) -> list[Verdict] | None:
-        """Return the verdicts of a batch; ``None`` if it has none yet, as it was interrupted."""
+        """Return the verdicts of a batch; ``None`` if it was interrupted before them, or they have another form."""
         row = self._row("SELECT verdicts FROM visits WHERE key = ?", key)
         if row is None or row[0] is None:
             return None
-        return [*map(from_record, msgspec.json.decode(row[0], type=list[dict[str, Any]]))]
+        try:
+            return [*map(from_record, msgspec.json.decode(row[0], type=list[dict[str, Any]]))]
+        except (msgspec.MsgspecError, UnicodeDecodeError, KeyError, TypeError):
+            return None
 
     def first_after(self, visit: Visit) -> int | None:
         """Return the *first* admission of the batch that was recorded next."""
-        row = self._row(_NEXT, visit.key)
-        return None if row is None else int(row[0])
+        later = self._visit(_NEXT, visit.key)
+        return None if later is None else later.first
 
     def record(self, visit: Visit) -> None:
         """Write a visit to the disk before its pages are admitted; the oldest ones are forgotten."""
@@ -89,6 +92,13 @@ class RecordedVisits:
         records = [{part: one for part, one in as_record(verdict).items() if one is not None} for verdict in verdicts]
         with suppress(StorageError), self._writing("NORMAL") as file:
             file.execute("UPDATE visits SET verdicts = ? WHERE key = ?", (msgspec.json.encode(records), key))
+
+    def _visit(self, query: str, key: str) -> Visit | None:
+        row = self._row(query, key)
+        try:
+            return None if row is None else msgspec.convert(row, Visit, builtin_types=(bytes,))
+        except msgspec.ValidationError as error:
+            raise self._damaged(error) from error
 
     def _row(self, query: str, key: str) -> tuple[Any, ...] | None:
         with self._opened() as file:
@@ -120,8 +130,10 @@ class RecordedVisits:
         except sqlite3.Error as error:
             code = getattr(error, "sqlite_errorcode", 0) & 0xFF
             if code in _NOT_OURS:
-                way_out = "remove it: it has only the last requests of crawlers, and those repeated then count as new"
-                rule = f"is damaged ({error}); {way_out}"
-                raise StorageDamaged(str(self._path), rule) from error
+                raise self._damaged(error) from error
             full = FULL if code == sqlite3.SQLITE_FULL else ""
             raise StorageFailed(str(self._path), f"cannot be written: {error}", full) from error
+
+    def _damaged(self, error: Exception) -> StorageDamaged:
+        way_out = "remove it: it has only the last requests of crawlers, and those repeated then count as new"
+        return StorageDamaged(str(self._path), f"is damaged ({error}); {way_out}")
