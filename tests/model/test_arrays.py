@@ -85,6 +85,7 @@ def test_a_table_that_is_not_of_signatures_is_refused():
     inside = pa.array([[None] * 128, [1] * 128], table["signature"].type)
     narrow = pa.array([[1], [2]], pa.list_(pa.uint32(), 1))
     small = pa.array([[1] * 128, [2] * 128], pa.list_(pa.uint8(), 128))
+    ragged = table.set_column(0, "signature", pa.array([[1], [2, 3]], pa.list_(pa.uint32())))
     for wrong in (
         None,
         [1],
@@ -92,7 +93,11 @@ def test_a_table_that_is_not_of_signatures_is_refused():
         table.append_column("present", table["present"]),
         table.replace_schema_metadata(None),
         table.replace_schema_metadata({**table.schema.metadata, b"neardup.recipe": b""}),
-        table.replace_schema_metadata({**table.schema.metadata, b"neardup.row": b"128 text"}),
+        *(
+            each.replace_schema_metadata({**table.schema.metadata, b"neardup.row": row})
+            for row in (b"128 text", b"128 object", b"99999999999999 uint32", b"-1 uint32")
+            for each in (table, ragged)
+        ),
         table.drop_columns(["present"]),
         table.set_column(0, "signature", pa.array([[1], [2]])),
         table.set_column(0, "signature", narrow),

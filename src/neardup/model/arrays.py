@@ -138,8 +138,9 @@ class Signatures:
             kinds = [pa.list_(pa.from_numpy_dtype(kind), int(width)), pa.bool_()]
             rows, present = (whole[name].combine_chunks() for name in ("signature", "present"))
             words = rows.flatten()
-            holds = [rows.type, present.type] == kinds and not any(one.null_count for one in (rows, words, present))
-        except (KeyError, TypeError, ValueError):
+            nulls = sum(one.null_count for one in (rows, words, present))
+            holds = [rows.type, present.type] == kinds and int(width) >= 0 and not nulls  # of -1, they are ragged
+        except (KeyError, TypeError, ValueError, OverflowError, pa.ArrowException):
             holds = False
         if not (holds and recipe):
             raise DataError("signatures", "must be an Arrow table that Signatures.to_arrow made, with its metadata")
