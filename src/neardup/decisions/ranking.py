@@ -1,9 +1,10 @@
 """The ranking of documents by the keep policy."""
 
+import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Final
 
@@ -22,8 +23,11 @@ _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
 _QUANTITY: Final = r"^.{0,5}\p{Nd}"  # as "$10", "v1.10" and "Fri, 31 May 2024" begin
 _SHOWN: Final = 40  # characters of a value in a message
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_STEP: Final = timedelta(microseconds=1)
+_DATE: Final = re.compile(  # what all versions of Python read, with any number of digits after the seconds
+    r"(?P<time>[0-9]{4}-?(?:[0-9]{2}-?[0-9]{2}|W[0-9]{2}(?:-?[0-9])?)"
+    r"(?P<clock>[Tt ](?!24)[0-9]{2}(?::?[0-9]{2}(?P<seconds>:?[0-9]{2})?)?)?)"
+    r"(?(seconds)(?:[.,](?P<digits>[0-9]+))?)(?P<zone>(?(clock)(?:Z|[+-][0-9:]{2,8})?))"
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,7 +192,8 @@ def date_ranks(written: pa.Array) -> pa.Array:
     """Return integers in the order of the moments that strings mean; null for strings that are not dates.
 
     A date is a day or a time of day by ISO 8601, such as ``2026-01-31`` and ``2026-01-31T12:00:00.5+01:00``, also with
-    a blank for the ``T``. A time without a zone is UTC. Equal moments have equal ranks in any spelling.
+    a blank for the ``T``, and with any digits of a fraction. A time without a zone is UTC. Equal moments have equal
+    ranks in any spelling. Hours end at 23, minutes and seconds at 59.
 
     >>> early, same, late, none = date_ranks(
     ...     pa.array(["2026-01-31T00:30+01:00", "2026-01-30T23:30:00Z", "2026-01-31", "2026-02-30"])
@@ -196,13 +201,19 @@ def date_ranks(written: pa.Array) -> pa.Array:
     >>> early == same < late, none
     (True, None)
     """
-    return pa.array(map(_moment, written.to_pylist()), pa.int64())
+    moments = [_moment(each or "") for each in written.to_pylist()]
+    places = {moment: place for place, moment in enumerate(sorted(each for each in {*moments} if each))}
+    return pa.array([places[each] if each else None for each in moments], pa.int64())
 
 
-def _moment(written: str | None) -> int | None:
-    """Return the microseconds from 1970 to a date, to which they are exact; ``None`` for other strings."""
+def _moment(written: str) -> tuple[float, str] | None:
+    """Return the seconds from 1970 to a date, and the digits of their fraction; ``None`` for other strings."""
+    parts = _DATE.fullmatch(written)
+    if not parts:
+        return None
     try:
-        found = datetime.fromisoformat(written or "")
+        found = datetime.fromisoformat(parts["time"] + parts["zone"])
     except ValueError:
         return None
-    return ((found if found.tzinfo else found.replace(tzinfo=UTC)) - _EPOCH) // _STEP
+    moment = found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment.timestamp(), (parts["digits"] or "").rstrip("0")
