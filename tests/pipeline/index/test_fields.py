@@ -1,3 +1,4 @@
+import sys
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -74,6 +75,32 @@ def test_columns_of_each_kind():
     assert decoded(taken_rows(columns, slice(0, 1))["field.host"]) == ["a"]
 
 
+@pytest.mark.parametrize(
+    ("kind", "type_"),
+    [
+        ("integer", pa.int32()),
+        ("number", pa.float32()),
+        ("number", pa.int64()),
+        ("time", pa.timestamp("us", "Asia/Tokyo")),
+        ("time", pa.timestamp("ns")),
+        ("flag", pa.bool_()),
+    ],
+)
+def test_columns_of_typed_values_are_cast_as_a_whole(kind, type_):
+    steps = 1000 if type_ == pa.timestamp("ns") else 1
+    array = pa.array([*range(0, 1000 * steps, steps), None], pa.int64()).cast(type_)
+    table = pa.table({"x": array})
+    calls = []
+    sys.setprofile(lambda frame, event, _: calls.append(frame.f_code) if event == "call" else None)
+    try:
+        columns = field_columns({"x": kind}, table, 1001)
+    finally:
+        sys.setprofile(None)
+    assert len(calls) < 1000
+    assert columns["known.x"].tolist() == [True] * 1000 + [False]
+    assert columns["field.x"].tolist() == [*(map(bool, range(1000)) if kind == "flag" else range(1000)), 0]
+
+
 def test_what_a_table_lacks_is_null():
     columns = field_columns(KINDS, field_table(None, 3), 3)
     assert not any(columns[f"known.{name}"].any() for name in KINDS)
@@ -126,6 +153,16 @@ def test_the_document_whose_field_does_not_fit_is_named(fields, reason):
             index.judge(["one two three", "four five six"], fields)
         assert str(refused.value).startswith(reason)
         assert len(index) == 0
+
+
+@pytest.mark.parametrize("written", ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59.999999Z"])
+@pytest.mark.parametrize("zone", ["Asia/Tokyo", "America/Lima"])
+def test_the_first_and_the_last_time_are_taken_in_all_zones(written, zone):
+    times = pa.array([datetime.fromisoformat(written)]).cast(pa.timestamp("us", zone))
+    assert field_columns({"x": "time"}, pa.table({"x": times}), 1)["field.x"].tolist() == [times[0].value]
+    beyond = pa.array([times[0].value + (1 if written > "1" else -1)]).cast(times.type)
+    with pytest.raises(DataError, match="document 0: field 'x' must be a time such as"):
+        field_columns({"x": "time"}, pa.table({"x": beyond}), 1)
 
 
 def test_the_first_value_that_does_not_fit_is_found_among_many():

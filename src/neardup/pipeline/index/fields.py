@@ -6,6 +6,7 @@ and NaN, with which pandas writes missing values, except in a field of numbers.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from functools import lru_cache
@@ -14,6 +15,7 @@ from typing import Any, Final, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from neardup.index.disk.buffers import differing, some, taken
 from neardup.index.disk.columns import FIELD_KINDS, STRING, TIMES, Batch
@@ -93,6 +95,13 @@ _PYTHON: Final[dict[Any, str]] = {str: STRING, int: "integer", float: "number", 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 ARROW: Final = {STRING: pa.large_string(), **{kind: reading.type for kind, reading in READ.items()}}
+_OWN: Final[dict[str, tuple[Any, ...]]] = {  # the types whose values Arrow casts exactly, or refuses
+    STRING: STRINGS,
+    "integer": (pa.types.is_integer,),
+    "number": (pa.types.is_floating, pa.types.is_integer),
+    "time": (pa.types.is_timestamp,),
+    "flag": (pa.types.is_boolean,),
+}
 SITE: Final = "neardup_site"  # the field of an index with the sites of pages, which users do not see
 _SHOWN: Final = 60  # characters of a value in a message
 FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, the range of Python's datetime
@@ -320,8 +329,11 @@ def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
     whole = column.combine_chunks()
     whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
     wanted = ARROW[kind]
-    if (whole.type == wanted and kind != "time") or (kind == STRING and is_one_of(whole.type, STRINGS)):
-        return whole.cast(wanted)
+    if is_one_of(whole.type, _OWN[kind]):
+        with suppress(pa.ArrowInvalid):
+            found = whole.cast(wanted)
+            if kind != "time" or _in_years(found):
+                return found
     values: list[Any] = []
     for place, scalar in enumerate(whole):
         value: Any = None
@@ -333,6 +345,12 @@ def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
             rule = f"field {name!r} must be {expected}, but is {described(scalar.value if value is None else value)}"
             raise DataError(f"document {place}", rule) from error
     return pa.array(values, wanted)
+
+
+def _in_years(times: pa.Array) -> bool:
+    """Return whether times are in the range of Python's ``datetime``."""
+    ends = pc.min_max(times.cast(pa.int64())).as_py().values()
+    return all(end is None or FIRST_MOMENT <= end <= LAST_MOMENT for end in ends)
 
 
 def _value(kind: str, value: Any) -> Any:
