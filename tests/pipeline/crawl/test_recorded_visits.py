@@ -44,6 +44,22 @@ def test_only_the_last_batches_are_remembered_with_their_verdicts(index, monkeyp
         assert visits.first_after(visit(36)) == 37
 
 
+def test_the_file_has_a_limit(index, monkeypatch):
+    monkeypatch.setattr(recorded_visits, "MOST_BYTES", 1 << 17)
+    written = RecordedVisits(index.store)
+    for number in range(40):
+        written.record(visit(number))
+        written.keep(f"key {number}", [Known("x" * 1000)] * 20)
+    remembered = [number for number in range(40) if written.verdicts(f"key {number}")]
+    assert remembered == [*range(remembered[0], 40)]
+    assert 4 <= len(remembered) <= 8
+    assert (index.store.folder / FILE).stat().st_size < 2 << 17
+    written.keep("key 39", [Known("x" * 1000)] * 200)
+    assert len(written.verdicts("key 39")) == 200
+    written.record(visit(40))
+    assert [number for number in range(41) if written.get(f"key {number}")] == [40]
+
+
 def test_a_batch_that_is_recorded_again_is_the_last_one_and_has_no_verdicts(index):
     visits = RecordedVisits(index.store)
     for number in (0, 1):

@@ -27,11 +27,12 @@ Contents = Sequence[str] | Signatures  # the texts of pages, or their signatures
 class KeyedVisits:
     """Records batches of pages, as ``CrawlFilter.judge_and_admit`` does, and recognises batches by their keys.
 
-    The last ``MOST_VISITS`` batches are remembered, on the disk. A repeated batch changes nothing and gets the same
-    verdicts. Those of a batch that a kill interrupted are computed again for the pages that the first batch admitted,
-    against what was admitted before them. So a page whose representative was ``None`` gets that again, unless the index
-    has been changed otherwise in between; the values of a comparison with an earlier version are not repeated. Then a
-    batch in which an address has several contents is admitted again, and may get other verdicts.
+    The last batches are remembered, on the disk: at most ``MOST_VISITS``, and about ``MOST_BYTES``. A repeated batch
+    changes nothing and gets the same verdicts. Those of a batch that a kill interrupted are computed again for the
+    pages that the first batch admitted, against what was admitted before them. So a page whose representative was
+    ``None`` gets that again, unless the index has been changed otherwise in between; the values of a comparison with an
+    earlier version are not repeated. Then a batch in which an address has several contents is admitted again, and may
+    get other verdicts.
 
     Only the process that writes the index may use it.
     """

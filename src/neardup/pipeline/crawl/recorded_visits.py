@@ -17,6 +17,7 @@ from neardup.model.verdicts import Verdict, as_record, from_record
 
 FILE: Final = "visits.sqlite"  # in the folder of the index
 MOST_VISITS: Final = 1 << 14  # batches that are remembered
+MOST_BYTES: Final = 1 << 26  # of the file, before another batch
 
 _MADE: Final = (
     "CREATE TABLE IF NOT EXISTS visits (number INTEGER PRIMARY KEY, key TEXT UNIQUE NOT NULL, content TEXT NOT NULL,"
@@ -24,6 +25,10 @@ _MADE: Final = (
 )
 _RECORDED: Final = "INSERT OR REPLACE INTO visits (key, content, first, known, reported) VALUES (?, ?, ?, ?, ?)"
 _OLDEST: Final = "DELETE FROM visits WHERE number <= (SELECT max(number) FROM visits) - ?"
+_OLDEST_ONE: Final = "DELETE FROM visits WHERE number = (SELECT min(number) FROM visits)"
+_USED: Final = (  # bytes of the file: a count that SQLite has
+    "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
+)
 _FOUND: Final = "SELECT key, content, first, known, reported FROM visits WHERE key = ?"
 _NEXT: Final = (
     "SELECT key, content, first, known, reported FROM visits"
@@ -49,7 +54,8 @@ class Visit(NamedTuple):
 class RecordedVisits:
     """The last ``MOST_VISITS`` batches, in the order in which they were recorded, with their verdicts.
 
-    They are in a file in the folder of an index, which is opened when it is needed. Callers must hold a lock.
+    They are in a file in the folder of an index, which is opened when it is needed; they are fewer if it would have
+    more than about ``MOST_BYTES``. Callers must hold a lock.
     """
 
     def __init__(self, store: Store) -> None:
@@ -79,6 +85,8 @@ class RecordedVisits:
         """Write a visit to the disk before its pages are admitted; the oldest ones are forgotten."""
         self._store.require_writer()  # or the file could be that of another folder at this path
         with self._writing("FULL") as file:
+            while file.execute(_USED).fetchone()[0] > MOST_BYTES and file.execute(_OLDEST_ONE).rowcount:
+                pass
             file.execute(_RECORDED, visit)
             file.execute(_OLDEST, (MOST_VISITS,))
 
