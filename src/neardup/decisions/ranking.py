@@ -21,7 +21,19 @@ _BLANKS: Final = " \t\r\n"
 _NUMBER: Final = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]{1,6})?$"
 _INFINITE: Final = r"(?i)^[+-]?inf(inity)?$"
 _NOT_A_NUMBER: Final = r"(?i)^[+-]?nan$"
-_QUANTITY: Final = r"^.{0,5}\p{Nd}"  # as "$10", "v1.10" and "Fri, 31 May 2024" begin
+# What text looks like a quantity, a date or a version, with the decimal digits of all scripts:
+_QUANTITY: Final = r"^\P{Nd}{0,5}(?P<digits>\p{Nd}+(?:[^\p{Nd}\p{L}]\p{Nd}+)*)"  # as "$10" and "v1.10" begin
+_MONTH: Final = (
+    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
+    "|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
+)
+_WEEKDAY: Final = "(?:sun|mon|tue|wed|thu|fri|sat|(?:sun|mon|tues|wednes|thurs|fri|satur)day)"
+_DISORDERED: Final = (  # by text order, also if the numbers are equally long
+    rf"(?i)^(?:(?:(?:{_MONTH}|{_WEEKDAY})[., -]+){{1,2}}\p{{Nd}}"  # "May 31, 2024", "Fri, 31 May 2024"
+    rf"|\p{{Nd}}{{1,2}}[./ -](?:\p{{Nd}}{{1,2}}|{_MONTH})[,./ -]+\p{{Nd}}{{2}}"  # "31.05.2024", "31 May 2024"
+    r"|\p{Nd}{1,2}[./ -]\p{Nd}{4}$"  # "05/2024"
+    r"|\P{Nd}{0,5}\p{Nd}[\p{Nd}., ]*[kmgtb](?:i?b|n)?$)"  # "5k" and "1.2 MB"
+)
 _SHOWN: Final = 40  # characters of a value in a message
 _DATE: Final = re.compile(  # what all versions of Python read, with any number of digits after the seconds
     r"(?P<time>[0-9]{4}-?(?:[0-9]{2}-?[0-9]{2}|W[0-9]{2}(?:-?[0-9])?)"
@@ -60,8 +72,9 @@ def ranking(
     Ordered categories rank by their order. If any string is a number, strings rank as numbers, exactly, with any number
     of digits; then all must be numbers, and ``ValueRefused`` has the row of the first that is not. If any is a date,
     such as ``2026-01-31``, all must be dates, and rank by the moments that they mean. Other strings rank as text, with
-    a ``RuntimeWarning`` if they look like quantities, dates or versions. White space around a string does not count.
-    Bytes are strings, which must be UTF-8, as in files. Raises ``DataError`` for a column without an order.
+    a ``RuntimeWarning`` if they look like quantities, dates or versions that this may disorder. White space around a
+    string does not count. Bytes are strings, which must be UTF-8, as in files. Raises ``DataError`` for a column
+    without an order.
     """
     plain: dict[str, Callable[[], Positions]] = {  # integers by position: the smallest ranks best
         "first": lambda: np.arange(len(lengths)),
@@ -154,8 +167,11 @@ def _of_strings(values: pa.ChunkedArray, field: str) -> pa.ChunkedArray:
 
 
 def _warn_of_text(written: pa.Array, field: str) -> None:
-    """Warn if half of the distinct strings or more begin like quantities, dates or versions."""
-    looks = pc.match_substring_regex(written, _QUANTITY)
+    """Warn if half of the distinct strings or more begin like quantities, dates or versions that may be disordered."""
+    looks = pc.match_substring_regex(written, _DISORDERED)
+    digits = pc.struct_field(pc.extract_regex(written, _QUANTITY), "digits")
+    if pc.count_distinct(pc.replace_substring_regex(digits, r"\p{Nd}", "0")).as_py() > 1:
+        looks = pc.or_(looks, digits.is_valid())
     if len(written) and 2 * (pc.sum(looks).as_py() or 0) >= len(written):
         rows = [row for kind in (True, False) if (row := pc.index(looks, value=kind).as_py()) >= 0]
         values = " and ".join(repr(written[row].as_py()[:_SHOWN]) for row in rows)
