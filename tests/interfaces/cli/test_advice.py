@@ -359,3 +359,12 @@ def test_a_name_that_no_file_can_have_is_wrong_usage(neardup, tmp_path, command)
     assert "xxx" in refused
     assert refused.endswith(": its name is too long for the file system; choose a shorter one\n")
     assert {*tmp_path.rglob("*")} == before
+
+
+def test_a_folder_that_the_user_may_not_look_into_needs_no_commands(monkeypatch):
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("pathlib.Path.is_file", refuse)
+    error = DataError("folder", "contains no texts", "folder of other files")
+    assert advice(error, DEDUP) == "folder: contains no texts; --glob reads others as text, such as --glob '*.py'"

@@ -3,6 +3,7 @@
 import argparse
 import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,6 +25,7 @@ from neardup.model.errors import (
     ParameterError,
     RunChanged,
     StorageDamaged,
+    StorageFailed,
     is_full,
 )
 from neardup.model.folders import INDEX, RUN, STATE
@@ -151,10 +153,10 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
     },
 }
 _OTHER_FOLDERS: Final = {"folder of other files", "not a state", "not an index"}
-_OF_OWN_FOLDERS: Final[Mapping[str, str]] = {  # by a file in them
-    INDEX[0]: "to describe an index: neardup stats {0}; dedup compares with it: --against {0}",
-    STATE[0]: "to describe a state: neardup state info {0}; to make an index of it: neardup index --from {0} --to DIR",
-    RUN[0]: "to audit the run of a work folder: neardup audit INPUT --of {0}",
+_OF_OWN_FOLDERS: Final[Mapping[tuple[str, ...], str]] = {  # by files in them
+    INDEX: "to describe an index: neardup stats {0}; dedup compares with it: --against {0}",
+    STATE: "to describe a state: neardup state info {0}; to make an index of it: neardup index --from {0} --to DIR",
+    RUN: "to audit the run of a work folder: neardup audit INPUT --of {0}",
 }
 _OF_RECORDS: Final[Mapping[str, str]] = {  # by the code of a rejected record
     **_ENCODINGS,
@@ -196,9 +198,8 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
     folder = shlex.quote(str(given.get("index", given.get("to", "DIR"))))
     if isinstance(error, FieldMissing):
         return _about_field(error, given)
-    for name, commands in _OF_OWN_FOLDERS.items():
-        if code in _OTHER_FOLDERS and Path(where, name).is_file():
-            return commands.format(shlex.quote(where))
+    if code in _OTHER_FOLDERS and (commands := _about_own_folder(where)):
+        return commands
     if isinstance(error, RunChanged) and (touched := [change for change in error.changes if change.kind == "time"]):
         seconds, nanoseconds = divmod(touched[0].before, 10**9)
         restored = f"touch -d @{seconds}.{nanoseconds:09} {shlex.quote(touched[0].name)}"
@@ -313,6 +314,17 @@ def _is_of_index(where: str, given: Mapping[str, Any]) -> bool:
     """Return whether a damaged file is one of an index, and not of the state that ``index`` reads."""
     named = given["verb"] == "index" or ("index" in given and given["verb"] not in {"check", "rescue"})
     return named and not ("from" in given and Path(where).is_relative_to(given["from"]))
+
+
+def _about_own_folder(where: str) -> str:
+    """Return the commands for an index, a state or a work folder; an empty string for other folders."""
+    from neardup.engines.files import has_file
+
+    with suppress(StorageFailed):  # the user may not look into it
+        for names, commands in _OF_OWN_FOLDERS.items():
+            if has_file(Path(where), *names):
+                return commands.format(shlex.quote(where))
+    return ""
 
 
 def _about_field(error: FieldMissing, given: Mapping[str, Any]) -> str:
