@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from neardup.engines import journal as module
-from neardup.engines.files import encoded
+from neardup.engines.files import sealed
 from neardup.engines.journal import Journal, OtherTerms, check_own, read_header
 from neardup.model.errors import DataError, RunComplete, StorageBusy, StorageDamaged, StorageFailed, StorageRefused
 
@@ -417,7 +417,7 @@ def test_the_token_of_a_run_is_not_a_path(folder):
     path = folder / "terms.json"
     terms = json.loads(path.read_bytes())["values"]
     for token in ("x/../..", "x/../../outside", "..", "", "0123456789ABCDEF", f"{terms['token']}\n"):
-        path.write_bytes(encoded(terms | {"token": token}))
+        path.write_bytes(sealed(terms | {"token": token}))
         with pytest.raises(StorageDamaged, match=r"terms\.json: it is damaged"):
             read_header(folder)
 

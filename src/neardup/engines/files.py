@@ -108,17 +108,17 @@ def naming(path: Path, folder: Path | None = None, *, doing: str = "written") ->
         raise
 
 
-def encoded(values: Any) -> bytes:
+def sealed(values: Any) -> bytes:
     """Return plain values as JSON with a digest; unlike that of ``msgspec``, it can have paths that are not UTF-8.
 
-    >>> decoded(encoded({"a": [1, None]}))
+    >>> unsealed(sealed({"a": [1, None]}))
     {'a': [1, None]}
     """
     return _with_digest(json.dumps(values).encode())
 
 
-def decoded(content: bytes) -> Any:
-    """Return the values that ``encoded`` encoded; ``ValueError`` if their digest is another one."""
+def unsealed(content: bytes) -> Any:
+    """Return the values that ``sealed`` made; ``ValueError`` if their digest is another one."""
     values = content[_PREFIX:-1]
     if _with_digest(values) != content:
         raise ValueError("its digest is that of other content")

@@ -15,7 +15,7 @@ import msgspec
 
 from neardup import __version__
 from neardup.engines.claims import DIGITS, FOLDERS, Claims
-from neardup.engines.files import decoded, encoded, has_file, locked, naming, replacing, sync_folder
+from neardup.engines.files import has_file, locked, naming, replacing, sealed, sync_folder, unsealed
 from neardup.model.errors import RunComplete, StorageDamaged, StorageRefused
 from neardup.model.folders import RUN
 
@@ -143,7 +143,7 @@ class WorkFolder:
         try:
             if path.exists():
                 return False
-            record = encoded(function(task))
+            record = sealed(function(task))
             with naming(path, self._home), replacing(path, self.claims.partial()) as file:
                 file.write(record)
         except Exception:
@@ -161,7 +161,7 @@ class WorkFolder:
         """Return the record of a task; ``StorageDamaged`` if it was changed."""
         path = self._record(stage, task)
         try:
-            record: dict[str, Any] = decoded(path.read_bytes())
+            record: dict[str, Any] = unsealed(path.read_bytes())
         except ValueError as error:
             raise StorageDamaged(str(path), _NO_RECORD) from error
         return record
@@ -399,7 +399,7 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
     """
     with naming(folder, doing="read"):
         try:
-            return msgspec.convert(decoded((folder / name).read_bytes()), Header)
+            return msgspec.convert(unsealed((folder / name).read_bytes()), Header)
         except (FileNotFoundError, NotADirectoryError):
             return None
         except (ValueError, msgspec.ValidationError):
@@ -412,7 +412,7 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
 
 def _write(folder: Path, header: Header) -> None:
     with replacing(folder / _TERMS, folder / f"{_TERMS}.partial") as file:
-        file.write(encoded(msgspec.to_builtins(header)))
+        file.write(sealed(msgspec.to_builtins(header)))
     sync_folder(folder)
 
 

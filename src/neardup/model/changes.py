@@ -13,7 +13,7 @@ class Change(NamedTuple):
 
     - ``setting``: a parameter, *name*, with both values;
     - ``changed``, ``added``, ``left out``: an input, or the secret key;
-    - ``time``: only the time of change of an input differs;
+    - ``time``: only the time of change of an input differs, with both, in nanoseconds;
     - ``order``: the inputs are in another order;
     - ``version``: of neardup;
     - ``templates``: of hosts, with their identities, or how they are found.

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from neardup import Index, MinHash, dedup_files
-from neardup.engines.files import decoded, encoded
+from neardup.engines.files import sealed, unsealed
 from neardup.interfaces.pages.report import report_page
 from neardup.model.errors import DataError, OutputError, StorageDamaged, StorageFailed
 from neardup.pipeline.crawl.templates import rule_of
@@ -178,7 +178,7 @@ def forged(tmp_path):
     def change(name, made):
         path = next(place.glob(f"segment-*/{name}"))
         if name == "texts.json":
-            path.write_bytes(encoded(json.loads(made(json.dumps(decoded(path.read_bytes()))))))
+            path.write_bytes(sealed(json.loads(made(json.dumps(unsealed(path.read_bytes()))))))
         else:
             table = mapped_table(path)
             content = pa.BufferOutputStream()

@@ -25,7 +25,7 @@ from neardup import (
     dedup_files,
 )
 from neardup.engines import files
-from neardup.engines.files import decoded, encoded
+from neardup.engines.files import sealed, unsealed
 from neardup.engines.journal import Journal
 from neardup.interfaces.pages.report import report_page
 from neardup.model import moments
@@ -458,8 +458,8 @@ def test_a_state_of_another_format_is_refused(tmp_path):
     (tmp_path / "one.jsonl").write_text('{"text": "a b c d"}\n')
     dedup_files([tmp_path / "one.jsonl"], state=tmp_path / "state")
     path = tmp_path / "state" / "state.json"
-    older = {name: value for name, value in decoded(path.read_bytes()).items() if name != "for_index"}
-    path.write_bytes(encoded(older | {"format": 1, "version": "0.1"}))
+    older = {name: value for name, value in unsealed(path.read_bytes()).items() if name != "for_index"}
+    path.write_bytes(sealed(older | {"format": 1, "version": "0.1"}))
     with pytest.raises(StorageRefused, match=r"neardup 0\.1 wrote it in another format; make a new state"):
         State.open(tmp_path / "state")
 

@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import __version__
-from neardup.engines.files import decoded, encoded, has_file, locked, naming, replacing
+from neardup.engines.files import has_file, locked, naming, replacing, sealed, unsealed
 from neardup.engines.journal import is_work
 from neardup.index.disk.arrays import checksum, expect, understood
 from neardup.model.arrays import Flags
@@ -378,14 +378,14 @@ class State(AbstractContextManager["State"]):
                     for writer, one in zip(writers, found, strict=True):
                         writer.write_table(one)
             with replacing(folder / _TEXTS, folder / f"{_TEXTS}.partial") as file:
-                file.write(encoded(msgspec.to_builtins([*recorded.recorded(texts)])))
+                file.write(sealed(msgspec.to_builtins([*recorded.recorded(texts)])))
             part = msgspec.structs.replace(part, digests=self._digests(part.name))
             undo.pop_all()
         return part
 
     def _replace(self, header: StateHeader) -> None:
         with naming(self.folder), replacing(self.folder / _HEADER, self.folder / f"{_HEADER}.partial") as file:
-            file.write(encoded(msgspec.to_builtins(header)))
+            file.write(sealed(msgspec.to_builtins(header)))
         self._header = header
         self._end_first()
 
@@ -446,7 +446,7 @@ def _segments(folder: Path, names: Iterable[str]) -> list[StoredSegment]:
         with _reading(own):
             content = (own / _TEXTS).read_bytes()
         with understood(own / _TEXTS, rule=_DAMAGED):
-            found.append(StoredSegment(own, [*recorded.read(decoded(content))]))
+            found.append(StoredSegment(own, [*recorded.read(unsealed(content))]))
     return found
 
 
@@ -483,7 +483,7 @@ def _chosen(segment: Iterable[Rows], shift: int, stays: Flags, numbers: Any, beg
 def _read(folder: Path) -> StateHeader | None:
     with naming(folder, doing="read"):
         try:
-            content = decoded((folder / _HEADER).read_bytes())
+            content = unsealed((folder / _HEADER).read_bytes())
         except FileNotFoundError:
             if _has_lost_header(folder):
                 raise StorageDamaged(str(folder / _HEADER), _MISSING) from None
