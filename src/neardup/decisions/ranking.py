@@ -4,7 +4,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from neardup.model.arrays import Flags, Positions, Words, not_utf8, positions_in
 from neardup.model.arrow_types import BYTES, STRINGS, is_one_of, unpacked
 from neardup.model.errors import DataError, ValueRefused
+from neardup.model.moments import with_zone
 from neardup.model.policy import CANONICAL, HTTPS, NOINDEX, SHORTEST_ID, Policy
 
 _BLANKS: Final = " \t\r\n"
@@ -228,8 +229,7 @@ def _moment(written: str) -> tuple[float, str] | None:
     if not parts:
         return None
     try:
-        found = datetime.fromisoformat(parts["time"] + parts["zone"])
+        moment = with_zone(datetime.fromisoformat(parts["time"] + parts["zone"]))
     except ValueError:
         return None
-    moment = found if found.tzinfo else found.replace(tzinfo=UTC)
     return moment.timestamp(), (parts["digits"] or "").rstrip("0")

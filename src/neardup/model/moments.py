@@ -15,6 +15,11 @@ _AGE: Final = re.compile(r"(\d+) ?([hdw])", re.ASCII)
 _AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 
 
+def with_zone(moment: datetime) -> datetime:
+    """Return a moment with its zone; one without a zone is in UTC."""
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
 def moment_in(before: str) -> datetime:
     """Parse a time in UTC, or an age before now; ``ParameterError`` for other texts.
 
@@ -32,8 +37,7 @@ def moment_in(before: str) -> datetime:
         if age:
             found = now - int(age[1]) * _AGES[age[2]]
         else:
-            found = datetime.fromisoformat(before.strip())
-            found = found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+            found = with_zone(datetime.fromisoformat(before.strip())).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ParameterError("before", before, _RULE) from None
     require_past(found, before)

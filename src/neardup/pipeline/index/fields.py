@@ -25,7 +25,7 @@ from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, Words
 from neardup.model.arrow_types import STRINGS, is_one_of
 from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require, require_choice
-from neardup.model.moments import require_past
+from neardup.model.moments import require_past, with_zone
 from neardup.model.seen import Document
 from neardup.model.written_values import EXACT, digits_of
 from neardup.text.columns import chunk_batch
@@ -81,7 +81,7 @@ def _moment(written: str) -> datetime:
 
 def in_utc(moment: datetime) -> datetime:
     """Return a moment in UTC; one without a zone is."""
-    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return with_zone(moment).astimezone(UTC)
 
 
 READ: Final = {

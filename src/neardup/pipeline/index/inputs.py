@@ -11,6 +11,7 @@ import pyarrow as pa
 from neardup.index.disk.columns import Batch, Columns
 from neardup.model.arrays import Positions, Signatures, Words, require_same_recipe
 from neardup.model.errors import DataError, counted, is_number, kind_of, require
+from neardup.model.moments import with_zone
 from neardup.pipeline.index.fields import (
     EPOCH,
     FIRST_MOMENT,
@@ -153,7 +154,7 @@ def microseconds(at: Any, name: str) -> int:
     """Return a time in microseconds since 1970. A ``datetime`` without a zone is in UTC."""
     moment, number = np.nan, at
     if isinstance(at, datetime):
-        moment = ((at if at.tzinfo else at.replace(tzinfo=UTC)) - EPOCH) // _MICROSECOND
+        moment = (with_zone(at) - EPOCH) // _MICROSECOND
     elif is_number(at):
         moment = number * 1e6 if abs(number) < LAST_MOMENT else np.nan  # some integers are too large for a float
     holds = FIRST_MOMENT <= moment <= LAST_MOMENT

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import asdict, fields
-from datetime import UTC, datetime
+from datetime import datetime
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Self
@@ -30,7 +30,7 @@ from neardup.index.disk.arrays import checksum, expect, understood
 from neardup.model.arrays import Flags
 from neardup.model.errors import StorageDamaged, StorageRefused, require
 from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
-from neardup.model.moments import moment_in, require_past
+from neardup.model.moments import moment_in, require_past, with_zone
 from neardup.model.policy import Policy
 from neardup.pipeline.spilled.earlier_documents import (
     DROPPED,
@@ -527,7 +527,7 @@ def _limit(before: datetime | str) -> datetime:
     if isinstance(before, str):
         return moment_in(before)
     require(isinstance(before, datetime), "before", before, "must be a datetime, or a string with a time or an age")
-    limit = before if before.tzinfo else before.replace(tzinfo=UTC)
+    limit = with_zone(before)
     require_past(limit)
     return limit
 
