@@ -21,8 +21,8 @@ from pieces import COPIES, watched
 
 METHOD = """
 The keys are those of the signatures of ten corpora: the benchmark corpus, and nine copies in which every key is
-changed in the same way. neardup reads them from a mapped file, as a run in pieces does, and arranges all buckets of
-several members; then it lists the candidates of every document.
+changed in the same way. neardup reads them from a mapped file, as a run in pieces does, and lists the members of all
+buckets of several documents; then it proposes the candidates of every document.
 
 DuckDB groups the same keys, which are in a table on disk, by column and key: it returns the smallest document and the
 size of groups of several members, and, for what neardup has, the list of their members. DuckDB's memory limit is the
@@ -81,13 +81,13 @@ class Keys:
 def measure(path: Path) -> None:
     mapped = np.load(path, mmap_mode="r")
     keys, present = Keys(mapped), np.ones(mapped.shape[1], bool)
-    Buckets(Keys(np.zeros((2, 2), np.uint64)), present[:2]).propose()  # loads the compiled kernels
+    next(Buckets(Keys(np.zeros((2, 2), np.uint64)), present[:2]).proposed())  # loads the compiled kernels
     begin = time.process_time()
     buckets = Buckets(keys, present)
-    arranged = time.process_time()
-    while buckets.propose() is not None:
+    found = time.process_time()
+    for _ in buckets.proposed():
         pass
-    print(json.dumps({"buckets": arranged - begin, "candidates": time.process_time() - arranged}))
+    print(json.dumps({"buckets": found - begin, "candidates": time.process_time() - found}))
 
 
 if __name__ == "__main__":

@@ -69,7 +69,10 @@ def arrays_of(made):
 
 
 def laid_out(parts, number, room, first=0):
-    """The arrays as ``Proposals`` lays them out; a part is a list of buckets, a bucket the list of its members."""
+    """The arrays as ``neardup.index.memory.buckets`` lays them out.
+
+    A part is a list of buckets, a bucket the list of its members.
+    """
     parts = [arrays_of(part) for part in parts]
     bounds = np.zeros(number - first + 1, np.int64)
     rooms = [np.empty(len(sizes), np.int32) for _, sizes in parts]

@@ -5,7 +5,7 @@ A rank is a document's place from best to worst, so in every bucket the better d
 
 import numpy as np
 
-from neardup.kernels.ascending import merge_runs
+from neardup.kernels.ascending import first_from, merge_runs
 from neardup.kernels.compile import fetch_ahead, kernel, returned
 from neardup.kernels.sets import empty_table, enter, place_in
 
@@ -142,11 +142,11 @@ def within(members, sizes, room, begin, end, chosen, chosen_sizes):
         if members[place] >= end or members[last - 1] < begin:
             continue
         first = count
-        for index in range(size):
-            member = members[place + index]
-            if member >= end:
-                break
-            if index < room or member >= begin:
+        further = min(place + room, last)
+        for part in (members[place:further], members[first_from(members, further, last, begin) : last]):
+            for member in part:
+                if member >= end:
+                    break
                 chosen[count] = member
                 count += 1
         if count - first > 1 and chosen[count - 1] >= begin:

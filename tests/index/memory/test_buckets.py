@@ -46,9 +46,13 @@ def made(rows, columns=None, *, shift=40, **options):
 
 
 def proposed(index):
+    return pairs_of(index.proposed())
+
+
+def pairs_of(blocks):
     """All pairs (better, worse), in the order of proposal."""
     found = []
-    for block in iter(index.propose, None):
+    for block in blocks:
         assert block.bounds[0] == 0
         assert block.bounds[-1] == len(block.candidates)
         found += zip(block.candidates.tolist(), block.pairs.tolist(), strict=True)
@@ -109,6 +113,7 @@ def test_keys_in_parts_give_the_same_proposals(rows, room, position_independent,
         patch.setattr(buckets, "ROOM", room)
         expected = proposed(of(keys, present, position_independent=position_independent))
         patch.setattr(buckets, "ROWS", together)
+        patch.setattr(buckets, "RANGE", together)
         assert proposed(of(keys, present, position_independent=position_independent)) == expected
 
 
@@ -166,7 +171,7 @@ def test_whatever_the_room_nothing_is_proposed_that_shares_no_key(rows, room, si
 
 def test_absent_documents_are_not_asked():
     index = made([(True, [1]), (False, [1]), (True, [1]), (True, [2])])
-    assert [block.asking.tolist() for block in iter(index.propose, None)] == [[2]]
+    assert [block.asking.tolist() for block in index.proposed()] == [[2]]
 
 
 def test_no_documents():
@@ -201,7 +206,7 @@ def test_parts_of_the_ranks_propose_together_what_all_propose(rows, position_ind
         ]
         found = []
         for begin, end in pairwise(edges):
-            found += proposed(buckets.Proposals([column.within(begin, end) for column in columns], begin, end))
+            found += pairs_of(buckets.proposed(columns, begin, end))
         assert found == proposed(whole)
         assert sum(column.not_compared for column in columns) == whole.not_compared
 
@@ -220,7 +225,7 @@ def test_keys_that_differ_in_low_bits_only_are_different():
 
 def test_a_proposal_keeps_what_holds():
     index = made([(True, [1, 1]), (True, [1, 2]), (True, [1, 1]), (True, [2, 2])])
-    (block,) = iter(index.propose, None)
+    (block,) = index.proposed()
     kept = block.where(np.array([True, False, True, False]))
     assert list(zip(kept.pairs.tolist(), kept.candidates.tolist(), strict=True)) == [(1, 0), (2, 1)]
     assert kept.asking.tolist() == block.asking.tolist() == [1, 2, 3]
@@ -235,7 +240,7 @@ def test_the_work_in_a_crowded_bucket_is_linear(columns, position_independent):
         keys = np.random.default_rng(1).integers(0, 2**64, (number, columns), np.uint64)
         keys[:, 0] = 7 << 40
         index = of(keys, np.ones(number, np.bool_), position_independent=position_independent)
-        pairs = sum(len(block.candidates) for block in iter(index.propose, None))
+        pairs = sum(len(block.candidates) for block in index.proposed())
         assert pairs <= number * ROOM * (DEPTH + 1)
         listed = ROOM * (ROOM - 1) // 2 + (number - ROOM) * ROOM
         assert index.not_compared == number * (number - 1) // 2 - listed

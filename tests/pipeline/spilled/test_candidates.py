@@ -33,7 +33,7 @@ def of(proposal):
 
 @pytest.mark.parametrize("size", [40, 1 << 16])
 def test_the_plausible_candidates_are_stored(job_of, sources, monkeypatch, size):
-    monkeypatch.setattr(stage, "_RANGE", size)
+    monkeypatch.setattr(stage, "RANGE", size)
     monkeypatch.setattr(stage, "_LEADERS", size)
     job = job_of(sources)
     signed, record = proposed(job)
@@ -47,11 +47,12 @@ def test_the_plausible_candidates_are_stored(job_of, sources, monkeypatch, size)
     ranking.gather_signatures(job, signed)
     scheme, known = MinHash(), ranking.signatures(job)
     buckets, wanted, candidates = Buckets(SignatureKeys(scheme, known), known.present), set(), 0
-    while (block := buckets.propose()) is not None:
+    for block in buckets.proposed():
         candidates += len(block.candidates)
+        plausible = block
         for test in plausible_tests(scheme, known):
-            block = block.where(test(block.pairs, block.candidates))
-        wanted |= set(zip(block.pairs.tolist(), block.candidates.tolist(), strict=True))
+            plausible = plausible.where(test(plausible.pairs, plausible.candidates))
+        wanted |= set(of(plausible))
     assert found == wanted
     assert record["candidates"] == candidates
     assert not any(path.name.startswith("bucket-") for path in job.path(ranking.ORDER).parent.iterdir())

@@ -1,6 +1,6 @@
 """Candidates that share a key of their signature, in memory."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -12,6 +12,7 @@ from neardup.model.candidates import DEPTH, ROOM, Candidates, Ranks, chained
 from neardup.model.engine import IN_TURN, Engine
 
 BLOCK = 4096  # documents whose candidates are proposed together
+RANGE = 1 << 16  # ranks whose buckets are arranged together: they fit in the processor's cache
 ROWS = 1 << 12  # documents whose keys in all columns are held together
 PAIRS = 1 << 20  # candidates proposed together at most
 _SPREAD = 32  # values of the filter for each key of an asking document
@@ -68,51 +69,39 @@ def column_of(
     return _with_finer(*_asked_for(keys.column(column, members), members, first), following, first)
 
 
-class Proposals:
-    """The candidates of the ranks from *begin* to *end* in the buckets of all *columns*; this empties the list."""
-
-    def __init__(self, columns: list[Column], begin: int, end: int) -> None:
-        self._first = begin
-        self._lists = self._arranged(columns, end - begin)
-        memberships = np.diff(self._lists[0])
-        self._asking: Ranks = (begin + np.flatnonzero(memberships)).astype(np.int32)
-        self._asked = 0
-        self._seen: Ranks = np.full(end, -1, np.int32)
-        most = ROOM * int(memberships.max(initial=0))  # one document's candidates always fit
-        self._candidates: Ranks = np.empty(max(PAIRS, most), np.int32)
-        self._bounds: Positions = np.empty(BLOCK + 1, np.int64)
-
-    def propose(self) -> Candidates | None:
-        """Return the candidates of the next documents that share a key with a better one; ``None`` at the end."""
-        asking = self._asking[self._asked : self._asked + BLOCK]
-        if not len(asking):
-            return None
-        done = kernels.propose(asking, self._first, self._lists, self._seen, self._bounds, self._candidates)
-        self._asked += done
-        bounds = self._bounds[: done + 1].copy()
-        return Candidates(asking[:done], bounds, self._candidates[: bounds[done]].copy())
-
-    def _arranged(self, columns: list[Column], number: int) -> tuple[Positions, Ranks, Positions, Ranks]:
-        """Return the buckets of each rank and the members that each bucket lists, each with their bounds."""
-        bounds = np.zeros(number + 1, np.int64)
-        rooms = [np.empty(len(column.sizes), np.int32) for column in columns]
-        for column, listed in zip(columns, rooms, strict=True):
-            kernels.count(column.members, column.sizes, ROOM, self._first, listed, bounds[:-1])
-        np.cumsum(bounds[:-1], out=bounds[:-1])
-        bounds[-1] = bounds[-2] if number else 0
-        entry_bounds: Positions = np.concatenate([[0], np.cumsum(np.concatenate([*rooms, bounds[:0]]), dtype=np.int64)])
-        memberships = np.empty(bounds[-1], np.int32)
-        entries = np.empty(entry_bounds[-1], np.int32)
-        first = len(entry_bounds) - 1
-        while columns:
-            column = columns.pop()
-            first -= len(column.sizes)
-            own = column.members, column.sizes, first, self._first
-            kernels.arrange(*own, bounds[:-1], memberships, entry_bounds, entries)
-        return bounds, memberships, entry_bounds, entries
+def proposed(columns: Iterable[Column], begin: int, end: int) -> Iterator[Candidates]:
+    """Yield the candidates of the ranks from *begin* to *end* in the buckets of all *columns*, block by block."""
+    lists = _arranged([column.within(begin, end) for column in columns], begin, end)
+    memberships = np.diff(lists[0])
+    asking: Ranks = (begin + np.flatnonzero(memberships)).astype(np.int32)
+    seen: Ranks = np.full(end, -1, np.int32)
+    most = ROOM * int(memberships.max(initial=0))  # one document's candidates always fit
+    candidates: Ranks = np.empty(max(PAIRS, most), np.int32)
+    bounds: Positions = np.empty(BLOCK + 1, np.int64)
+    while len(asking):
+        done = kernels.propose(asking[:BLOCK], begin, lists, seen, bounds, candidates)
+        yield Candidates(asking[:done], bounds[: done + 1].copy(), candidates[: bounds[done]].copy())
+        asking = asking[done:]
 
 
-class Buckets(Proposals):
+def _arranged(columns: list[Column], begin: int, end: int) -> tuple[Positions, Ranks, Positions, Ranks]:
+    """Return the buckets of each rank and the members that each bucket lists, each with their bounds."""
+    bounds = np.zeros(end - begin + 1, np.int64)
+    rooms = [np.empty(len(column.sizes), np.int32) for column in columns]
+    for column, listed in zip(columns, rooms, strict=True):
+        kernels.count(column.members, column.sizes, ROOM, begin, listed, bounds[:-1])
+    np.cumsum(bounds[:-1], out=bounds[:-1])
+    bounds[-1] = bounds[-2] if end > begin else 0
+    entry_bounds: Positions = np.concatenate([[0], np.cumsum(np.concatenate([*rooms, bounds[:0]]), dtype=np.int64)])
+    memberships, entries = np.empty(bounds[-1], np.int32), np.empty(entry_bounds[-1], np.int32)
+    first = len(entry_bounds) - 1
+    for column in reversed(columns):
+        first -= len(column.sizes)
+        kernels.arrange(column.members, column.sizes, first, begin, bounds[:-1], memberships, entry_bounds, entries)
+    return bounds, memberships, entry_bounds, entries
+
+
+class Buckets:
     """The candidates of every document by the canonical rule, in memory; see ``neardup.model.candidates``.
 
     Row *i* of the *keys* is the document of rank *i*. Only *present* documents are members. *position_independent* keys
@@ -132,9 +121,14 @@ class Buckets(Proposals):
         def find(column: int) -> Column:
             return column_of(keys, present, column=column, first=first, position_independent=position_independent)
 
-        columns = list(engine.map(find, range(1 if position_independent else keys.columns)))
-        self.not_compared = sum(column.not_compared for column in columns)
-        super().__init__(columns, first, len(present))
+        self._first, self._end = first, len(present)
+        self._columns = list(engine.map(find, range(1 if position_independent else keys.columns)))
+        self.not_compared = sum(column.not_compared for column in self._columns)
+
+    def proposed(self) -> Iterator[Candidates]:
+        """Yield the candidates of all documents that share a key with a better one, block by block."""
+        for begin in range(self._first, self._end, RANGE):
+            yield from proposed(self._columns, begin, min(begin + RANGE, self._end))
 
 
 def _asked_for(keys: Words, members: Ranks, first: int) -> tuple[Words, Ranks]:

@@ -106,9 +106,10 @@ class LeaderComparison:
         parents = np.arange(number)
         candidates, dropped = 0, int((matched >= 0).sum())
         progress("compare", first, number)
-        proposed = self._engine.begin(buckets.propose)
+        propose = partial(next, buckets.proposed(), None)
+        proposed = self._engine.begin(propose)
         while (block := proposed()) is not None:
-            proposed = self._engine.begin(buckets.propose)  # the next block, while this one is compared
+            proposed = self._engine.begin(propose)  # the next block, while this one is compared
             candidates += len(block.candidates)
             if self._policy.gather == "components":
                 matcher.connect(self.plausible(block), parents)

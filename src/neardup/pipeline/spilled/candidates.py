@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from neardup.decisions.drops import GivenMatches
 from neardup.engines.local import LocalEngine
-from neardup.index.memory.buckets import Column, Proposals, column_of
+from neardup.index.memory.buckets import RANGE, Column, column_of, proposed
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import Flags, Positions, ragged
 from neardup.model.candidates import Candidates, Ranks, joined
@@ -45,7 +45,6 @@ _BYTES: Final = 8  # of a feature
 _BUCKET: Final = "bucket-"
 _PAIR_KINDS: Final = (np.int32, np.int64, np.int32)  # of the files of pairs: see ``Candidates``
 _LEADERS: Final = 1 << 14  # for each task of finding buckets
-_RANGE: Final = 1 << 16  # ranks whose candidates are proposed by one task
 _MOST_RANGES: Final = 64  # each task reads the buckets of all ranks
 
 
@@ -70,7 +69,7 @@ def bucket(job: Job, task: int) -> dict[str, Any]:
 def ranges(job: Job) -> list[tuple[int, int]]:
     """Cut the ranks that ask for candidates into ranges, one for each task."""
     first, end = len(job.earlier), leader_count(job)
-    number = max(1, min(_MOST_RANGES, -(-(end - first) // _RANGE)))
+    number = max(1, min(_MOST_RANGES, -(-(end - first) // RANGE)))
     return [*pairwise(first + (end - first) * place // number for place in range(number + 1))]
 
 
@@ -78,7 +77,6 @@ def pair(job: Job, task: int) -> dict[str, Any]:
     """Propose candidates to a range of ranks, and store the plausible pairs; the buckets of all columns are stored."""
     begin, end = ranges(job)[task]
     stored = (_column(job, task) for task in range(len(groups(job))))
-    proposals = Proposals([part.within(begin, end) for part in stored], begin, end)
     comparison = comparison_of(job, LocalEngine(1))
     kept = np.ones(end, np.bool_)
     kept[: len(job.earlier)] = job.earlier.representatives < 0  # no document is dropped for a dropped document
@@ -87,7 +85,7 @@ def pair(job: Job, task: int) -> dict[str, Any]:
         files = [stack.enter_context(job.output(name)) for name in _pairs(task)]
         files[1].write(np.zeros(1, np.int64).tobytes())
         number = 0
-        for block in iter(proposals.propose, None):
+        for block in proposed(stored, begin, end):
             candidates += len(block.candidates)
             plausible = comparison.plausible(block.where(kept[block.candidates]) if len(job.earlier) else block)
             some = np.diff(plausible.bounds) > 0
