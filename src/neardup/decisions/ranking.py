@@ -1,10 +1,8 @@
 """The ranking of documents by the keep policy."""
 
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from decimal import Decimal
 from typing import Final
 
@@ -15,7 +13,7 @@ import pyarrow.compute as pc
 from neardup.model.arrays import Flags, Positions, Words, not_utf8, positions_in
 from neardup.model.arrow_types import BYTES, STRINGS, is_one_of, unpacked
 from neardup.model.errors import DataError, ValueRefused
-from neardup.model.moments import with_zone
+from neardup.model.moments import second_and_digits
 from neardup.model.policy import CANONICAL, HTTPS, NOINDEX, SHORTEST_ID, Policy
 
 _BLANKS: Final = " \t\r\n"
@@ -36,11 +34,6 @@ _DISORDERED: Final = (  # by text order, also if the numbers are equally long
     r"|\P{Nd}{0,5}\p{Nd}[\p{Nd}., ]*[kmgtb](?:i?b|n)?$)"  # "5k" and "1.2 MB"
 )
 _SHOWN: Final = 40  # characters of a value in a message
-_DATE: Final = re.compile(  # what all versions of Python read, with any number of digits after the seconds
-    r"(?P<time>[0-9]{4}-?(?:[0-9]{2}-?[0-9]{2}|W[0-9]{2}(?:-?[0-9])?)"
-    r"(?P<clock>[Tt ](?!24)[0-9]{2}(?::?[0-9]{2}(?P<seconds>:?[0-9]{2})?)?)?)"
-    r"(?(seconds)(?:[.,](?P<digits>[0-9]+))?)(?P<zone>(?(clock)(?:Z|[+-][0-9:]{2,8})?))"
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -208,9 +201,7 @@ def _ranks(written: pa.Array) -> pa.Array:
 def date_ranks(written: pa.Array) -> pa.Array:
     """Return integers in the order of the moments that strings mean; null for strings that are not dates.
 
-    A date is a day or a time of day by ISO 8601, such as ``2026-01-31`` and ``2026-01-31T12:00:00.5+01:00``, also with
-    a blank for the ``T``, and with any digits of a fraction. A time without a zone is UTC. Equal moments have equal
-    ranks in any spelling. Hours end at 23, minutes and seconds at 59.
+    See ``second_and_digits``. Equal moments have equal ranks in any spelling.
 
     >>> early, same, late, none = date_ranks(
     ...     pa.array(["2026-01-31T00:30+01:00", "2026-01-30T23:30:00Z", "2026-01-31", "2026-02-30"])
@@ -225,11 +216,8 @@ def date_ranks(written: pa.Array) -> pa.Array:
 
 def _moment(written: str) -> tuple[float, str] | None:
     """Return the seconds from 1970 to a date, and the digits of their fraction; ``None`` for other strings."""
-    parts = _DATE.fullmatch(written)
-    if not parts:
-        return None
     try:
-        moment = with_zone(datetime.fromisoformat(parts["time"] + parts["zone"]))
+        second, digits = second_and_digits(written)
     except ValueError:
         return None
-    return moment.timestamp(), (parts["digits"] or "").rstrip("0")
+    return second.timestamp(), digits

@@ -26,6 +26,7 @@ from neardup.model.errors import (
     require_name,
     require_share,
 )
+from neardup.model.moments import moment_of_text
 from neardup.model.query import readable
 from neardup.model.recipe import Hashing
 from neardup.model.seen import Admission, Document, Removal
@@ -318,7 +319,7 @@ class Client:
         if found is None:
             return None
         times = [field for field, kind in self.fields.items() if kind == "time" and found["fields"].get(field)]
-        values = {field: datetime.fromisoformat(found["fields"][field]) for field in times}
+        values = {field: moment_of_text(found["fields"][field]) for field in times}
         return msgspec.convert({**found, "fields": found["fields"] | values}, Document)
 
     def _index(self) -> dict[str, Any]:

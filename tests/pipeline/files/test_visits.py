@@ -291,8 +291,14 @@ def test_broken_lines_are_answered_too(index, broken, complaint):
             "its 'share' must be a number of 64 bits (integers are not rounded), not true or false",
         ),
         (b'{"id": "a", "text": "x", "rank": 1e999}', "its 'rank' must be an integer of 64 bits, not '1e999'"),
-        (line(id="a", text=STORM, when=[]), "its 'when' must be a time such as 2026-01-31T12:00:00Z, not a list"),
-        (line(id="a", text=STORM, when="today"), "its 'when' must be a time such as 2026-01-31T12:00:00Z, not 'today'"),
+        (
+            line(id="a", text=STORM, when=[]),
+            "its 'when' must be a time such as 2026-01-31T12:00:00Z (at most microseconds), not a list",
+        ),
+        (
+            line(id="a", text=STORM, when="today"),
+            "its 'when' must be a time such as 2026-01-31T12:00:00Z (at most microseconds), not 'today'",
+        ),
         (line(id="a", text=STORM, rank="x"), "its 'rank' must be an integer of 64 bits, not 'x'"),
         (line(id="a", text=STORM, flag="yes"), "its 'flag' must be true or false, not 'yes'"),
         (line(id="a", text=STORM, flag=1), "its 'flag' must be true or false, not 1"),

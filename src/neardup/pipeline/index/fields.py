@@ -25,7 +25,7 @@ from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, Words
 from neardup.model.arrow_types import STRINGS, is_one_of
 from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require, require_choice
-from neardup.model.moments import require_past, with_zone
+from neardup.model.moments import moment_of_text, require_past, with_zone
 from neardup.model.seen import Document
 from neardup.model.written_values import EXACT, digits_of
 from neardup.text.columns import chunk_batch
@@ -74,20 +74,12 @@ def _integer(written: str) -> int:
     return whole
 
 
-def _moment(written: str) -> datetime:
-    """Read a moment; one without a zone is in UTC."""
-    return in_utc(datetime.fromisoformat(written))
-
-
-def in_utc(moment: datetime) -> datetime:
-    """Return a moment in UTC; one without a zone is."""
-    return with_zone(moment).astimezone(UTC)
-
-
 READ: Final = {
     "integer": FieldReading(_integer, pa.int64(), "an integer of 64 bits"),
     "number": FieldReading(_number, pa.float64(), "a number of 64 bits (integers are not rounded)"),
-    "time": FieldReading(_moment, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z"),
+    "time": FieldReading(
+        moment_of_text, pa.timestamp("us", "UTC"), "a time such as 2026-01-31T12:00:00Z (at most microseconds)"
+    ),
     "flag": FieldReading({"true": True, "false": False}.__getitem__, pa.bool_(), "true or false"),
 }
 
@@ -365,7 +357,8 @@ def _value(kind: str, value: Any) -> Any:
     if kind in {"integer", "number"} and isinstance(value, int | float | Decimal) and not isinstance(value, bool):
         return READ[kind].read(repr(value) if isinstance(value, float) else digits_of(value))
     if kind == "time" and isinstance(value, date) and not getattr(value, "nanosecond", 0):
-        return in_utc(value if isinstance(value, datetime) else datetime.combine(value, time()))
+        moment = value if isinstance(value, datetime) else datetime.combine(value, time())
+        return with_zone(moment).astimezone(UTC)
     if kind == "flag" and isinstance(value, bool):
         return value
     raise ValueError(value)

@@ -6,7 +6,6 @@ If the state has their whole signatures, they are copied; otherwise, and for tex
 from collections.abc import Collection as Container
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, cast
 
 import numpy as np
@@ -17,6 +16,7 @@ from neardup.engines.local import LocalEngine
 from neardup.index.disk.columns import Batch, encoded
 from neardup.model.arrays import Positions, TextBatch, Words
 from neardup.model.errors import FieldMissing
+from neardup.model.moments import moment_of_text
 from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.digests import keyed
 from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
@@ -70,7 +70,7 @@ class Transfer:
         store, scheme = self._store, self._scheme
         wanted = [*scheme.columns, *self._kinds, *([url] if url else [])]
         self._earlier = state.earlier().with_fields([*dict.fromkeys(wanted)])
-        self._added = [microseconds(datetime.fromisoformat(part.added), "at") for part in state.segments]
+        self._added = [microseconds(moment_of_text(part.added), "at") for part in state.segments]
         self._ids = pa.chunked_array(self._earlier.ids(), pa.large_string())
         rows = self._earlier.whole_rows(store.columns.row_kind, store.columns.row_width)
         self.signed_before = None if scheme.columns or rows is None else _SignedBefore(self._earlier, rows)
