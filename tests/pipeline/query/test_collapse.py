@@ -350,8 +350,6 @@ def test_signatures_of_another_scheme_are_refused():
 @pytest.mark.parametrize(
     ("hits", "by"),
     [
-        (RECORDS, NearDuplicates(text="body")),
-        (RECORDS, SameValue("site")),
         ([{"id": 1, "text": 7}], None),
         ([{"id": 1, "text": ["a"]}], None),
         ([{"id": 1, "site": True}], SameValue("site")),
@@ -364,6 +362,14 @@ def test_signatures_of_another_scheme_are_refused():
 def test_what_is_no_value_is_refused(hits, by):
     with pytest.raises(DataError):
         collapse(hits, by)
+
+
+@pytest.mark.parametrize(
+    "by", [NearDuplicates(text="site"), NearDuplicates(scheme=Checksum(fields=[Field(name="site")])), SameValue("site")]
+)
+def test_a_field_that_no_hit_has_hides_none_and_is_warned_of(by):
+    with pytest.warns(RuntimeWarning, match="field 'site' is missing in all hits, so none is hidden by it"):
+        assert collapse(RECORDS, by).hidden == 0
 
 
 def test_ids_alone_do_not_say_their_text():

@@ -157,9 +157,9 @@ def test_nothing(hits):
     assert given.values("site", 0) == []
 
 
-def test_a_field_of_none_is_an_error():
-    with pytest.raises(DataError, match="'sight'"):
-        Hits(RECORDS, "id", None).values("sight", 3)
+def test_a_field_of_no_record_is_warned_of_and_is_an_error_for_ids():
+    with pytest.warns(RuntimeWarning, match="field 'sight' is missing in all hits, .*; their fields are id, site"):
+        assert Hits(RECORDS, "id", None).values("sight", 3) == [None] * 3
     with pytest.raises(ParameterError, match="index"):
         Hits(["a"], "id", None).values("site", 1)
 

@@ -204,10 +204,10 @@ def test_totals_of_old_versions_stay():
 
 
 @pytest.mark.parametrize("by", [None, SameValue("site"), [SameValue("site", of=host), NearDuplicates()]])
-def test_hits_without_sources_match_nothing_and_are_an_error_if_all_have_none(by):
+def test_hits_without_sources_match_nothing_and_are_warned_of_if_all_have_none(by):
     odd = response({"_id": "a"}, {"_id": "b", "_source": None, "fields": None, "inner_hits": None}, {"_id": "c"})
-    with pytest.raises(DataError, match="is missing in all hits; they have neither _source nor fields"):
-        collapse_response(odd, by)
+    with pytest.warns(RuntimeWarning, match="is missing in all hits, so none is hidden by it; they have no fields"):
+        assert ids(collapse_response(odd, by)) == ["a", "b", "c"]
     assert ids(collapse_response(odd, by, enabled=False)) == ["a", "b", "c"]
     assert collapse_response(response(), by)["hits"]["hits"] == []
     some = response({"_id": "a"}, {"_id": "b", "_source": {"text": FERRY, "site": "x"}}, {"_id": "c", "_source": {}})
@@ -227,11 +227,12 @@ def test_parts_of_hits_must_be_mappings(part, enabled):
             collapse_response(response(hit("a", 1, FERRY), {**hit("b", 1, FERRY), part: wrong}), enabled=enabled)
 
 
-def test_a_field_of_no_hit_is_a_mistake():
-    with pytest.raises(DataError, match="'sight'"):
+def test_a_field_of_no_hit_is_warned_of():
+    with pytest.warns(RuntimeWarning, match="'sight'"):
         collapse_response(NEWS, SameValue("sight"))
-    with pytest.raises(DataError, match=r"'body' is missing in all hits; their fields are .*text"):
-        collapse_response(NEWS, NearDuplicates(text="body"))
+    with pytest.warns(RuntimeWarning, match=r"'body' is missing in all hits, .*; their fields are .*text"):
+        found = collapse_response(NEWS, NearDuplicates(text="body"))
+    assert (found["neardup"]["hidden"], found["neardup"]["unsigned"]) == (0, found["neardup"]["hits"])
 
 
 @pytest.mark.parametrize("value", [["x", "y"], {"name": "x"}, 1.5, True])
@@ -272,9 +273,9 @@ def test_an_error_stays_one():
         {"hits": {"hits": {"a": 1}}},
         {"hits": {"hits": [None]}},
         {"hits": {"hits": ["a"]}},
-        {"hits": {"hits": [{}]}},
-        {"hits": {"hits": [{"_id": None}]}},
-        {"hits": {"hits": [{"_id": ["a"]}]}},
+        {"hits": {"hits": [{"_source": {"text": "a"}}]}},
+        {"hits": {"hits": [{"_id": None, "_source": {"text": "a"}}]}},
+        {"hits": {"hits": [{"_id": ["a"], "_source": {"text": "a"}}]}},
         {"responses": []},
     ],
 )

@@ -1,5 +1,6 @@
 """Ranked hits: ids, records or a table, with the values of their fields."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -92,8 +93,8 @@ class Hits:
     def values(self, field: str, number: int) -> list[Any]:
         """Return the values of a field for the first *number* hits, ``None`` for missing ones, also NaN.
 
-        A record without a value has that of the index, if there is one. Raises ``DataError`` if neither a record nor an
-        index has the field.
+        A record without a value has that of the index, if there is one. A field that neither a record nor the index has
+        is warned of.
         """
         if not self.given:
             return []
@@ -105,9 +106,8 @@ class Hits:
                     values = [None if is_missing(value) else value for value in values]  # as of pandas
                 return values if index is None else self._completed(index, field, values)
             if index is None:
-                names = sorted({str(name) for hit in self.given for name in hit})
-                shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
-                raise DataError(f"field {field!r}", f"is missing in all hits; their fields are {shown}")
+                warn_of_missing(field, sorted({str(name) for hit in self.given for name in hit}))
+                return [None] * number
         if self._index is None:
             lacking = "texts" if field == "text" else f"values of {field!r}"
             rule = f"must be an index: the hits are ids without {lacking}; or pass records with the field {field!r}"
@@ -134,6 +134,13 @@ class Hits:
             except KeyError:
                 pass
         return [record.get(field) for record in records]
+
+
+def warn_of_missing(field: str, known: Sequence[str]) -> None:
+    """Warn of a field that no hit has, which may be misspelt; *known* are fields of the hits."""
+    shown = f"their fields are {', '.join(known[:_SHOWN])}{', ...' if len(known) > _SHOWN else ''}"
+    rule = f"is missing in all hits, so none is hidden by it; {shown if known else 'they have no fields'}"
+    warnings.warn(f"field {field!r} {rule}", RuntimeWarning, stacklevel=2)
 
 
 class PlacedHits(Hits):
