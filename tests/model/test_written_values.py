@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import neardup
-from neardup.model.written_values import written_values
+from neardup.model.written_values import written_times, written_values
 
 LONG = 1234567890123456  # as the ids of posts are
 
@@ -21,6 +21,21 @@ def test_whole_numbers_have_no_exponent(kind):
     )
     found = written_values(pa.chunked_array([numbers.cast(kind)])).to_pylist()
     assert found == ["0", "0", "2", "-7", "0.5", None, None, "inf"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "expected"),
+    [
+        (pa.timestamp("ns", "+02:00"), 10, "1970-01-01 02:00:00.00000001+0200"),
+        (pa.timestamp("us"), 10_000_000, "1970-01-01 00:00:10"),
+        (pa.timestamp("us", "UTC"), 10_010_000, "1970-01-01 00:00:10.01Z"),
+        (pa.time64("us"), 100_100, "00:00:00.1001"),
+        (pa.date32(), 10, "1970-01-11"),
+        (pa.duration("s"), 100, "100"),
+    ],
+)
+def test_times_end_with_a_digit_that_counts(kind, value, expected):
+    assert written_times(pa.array([value, None], kind)).to_pylist() == [expected, None]
 
 
 def test_only_numbers_that_are_exact_are_written_in_full():

@@ -144,6 +144,27 @@ def test_fields_of_other_types_are_taken_as_they_print(values, printed):
     assert (found.rows == same.rows).all()
 
 
+@pytest.mark.parametrize("fraction", ["", ".5", ".001"])
+def test_times_are_the_same_fields_in_every_container(tmp_path, fraction):
+    written = f"2026-01-31 12:00:00{fraction}Z"
+    scheme = Checksum(fields=(Field(name="x"),))
+    expected = scheme.sign(pa.table({"x": [written]})).rows.tolist()
+    at = dt.datetime.fromisoformat(written)
+    found = []
+    for unit in ("s", "ms", "us", "ns")[fraction != "" :]:
+        table = pa.table({"id": ["a"], "text": [""], "x": pa.array([at], pa.timestamp(unit, "UTC"))})
+        pq.write_table(table, tmp_path / f"{unit}.parquet")
+        neardup.dedup_files([tmp_path / f"{unit}.parquet"], tmp_path / f"{unit}.jsonl", scheme=scheme)
+        found += [table, pq.read_table(tmp_path / f"{unit}.parquet"), table.to_pandas()]
+        found += [pa.Table.from_pylist([json.loads((tmp_path / f"{unit}.jsonl").read_text())])]
+    assert [scheme.sign(one).rows.tolist() for one in found] == [expected] * len(found)
+    with neardup.Index.create(scheme=scheme) as index:
+        index.admit(["a"], [""], {"x": [at]})
+        assert index.signatures(["a"]).rows.tolist() == expected
+    hits = [{"id": 1, "x": at}, {"id": 2, "x": written}]
+    assert neardup.collapse(hits, neardup.NearDuplicates(scheme=scheme)).kept == [1]
+
+
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
 def test_numbers_are_the_same_fields_in_files_and_tables(tmp_path, ending):
     numbers = [1e15, 1.0, None, math.nan, 2.5, math.nan]

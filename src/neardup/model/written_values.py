@@ -1,12 +1,14 @@
-"""Numbers and UUIDs as strings that people can read."""
+"""Numbers, times and UUIDs as strings that people can read."""
 
 from decimal import Decimal
-from typing import Final
+from typing import Any, Final
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 EXACT: Final = 1 << 53  # integers below it are exact in a float of 64 bits
+
+_FRACTION: Final = r"(?:(\.[0-9]*[1-9])|\.)0*([^0-9]|$)"  # and what follows it
 
 
 def written_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -35,6 +37,15 @@ def written_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
     whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), float(EXACT)))
     integers = pc.if_else(whole, numbers, None).cast(pa.int64())
     return pc.coalesce(integers.cast(pa.string()), known.cast(pa.string()))
+
+
+def written_times(times: Any) -> Any:
+    """Return an Arrow column of times as strings that do not depend on its unit: fractions do not end in a zero.
+
+    >>> written_times(pa.array([1_500], pa.timestamp("ms"))).to_pylist()
+    ['1970-01-01 00:00:01.5']
+    """
+    return pc.replace_substring_regex(times.cast(pa.large_string()), _FRACTION, r"\1\2")
 
 
 def digits_of(value: int | Decimal) -> str:

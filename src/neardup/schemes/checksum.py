@@ -27,7 +27,7 @@ from neardup.model.errors import ParameterError, require, require_flag, require_
 from neardup.model.options import Option
 from neardup.model.ranked_rule import RankedRule, whole_term
 from neardup.model.recipe import RecipeId, recipe_id
-from neardup.model.written_values import written_values
+from neardup.model.written_values import written_times, written_values
 from neardup.schemes.scheme import Reading, Scheme, Shares, ranked_kernel
 from neardup.text.columns import is_mixed, text_column, typed_parts, whole_batch
 from neardup.text.containers import table_or_column
@@ -260,14 +260,16 @@ def _fields(documents: Any, parts: Sequence[Field]) -> list[tuple[Field, pa.Chun
 
 
 def _as_text(column: Any) -> Any:
-    """Return a column as text: numbers and UUIDs as ``written_values``, times as Arrow formats them."""
+    """Return a column as text: numbers and UUIDs as ``written_values``, times as ``written_times``."""
     column = written_values(unpacked(column))
     kind = column.type
     if is_mixed(kind):
         parts = map(_as_text, typed_parts(column.combine_chunks()))
         texts = (text_column(part).combine_chunks().cast(pa.large_string()) for part in parts)
         return pc.coalesce(pa.nulls(len(column), pa.large_string()), *texts)
-    printed = pa.types.is_integer(kind) or pa.types.is_boolean(kind) or pa.types.is_temporal(kind)
+    if pa.types.is_temporal(kind):
+        return written_times(column)
+    printed = pa.types.is_integer(kind) or pa.types.is_boolean(kind)
     return column.cast(pa.large_string()) if printed else column
 
 

@@ -40,7 +40,7 @@ from neardup.sources.compression import changed, check_size, read_whole, sniff
 from neardup.sources.fields import are_true, with_one_order
 from neardup.sources.formats import STDIN, display
 from neardup.sources.output import atomic, is_special
-from neardup.sources.plain_columns import written_times
+from neardup.sources.plain_columns import times_as_ids
 from neardup.sources.record_faults import Rejected, missing_field
 from neardup.sources.request import DEFAULT_ID, Request
 from neardup.sources.standard_input import piped
@@ -106,7 +106,7 @@ class ParquetTable(InputPiece):
             column = _unpacked(self.source, column, self._request)
         column = written_values(column) if literal else column
         if literal and pa.types.is_temporal(column.type):
-            return written_times(column, self.source, f"its {name!r} ").combine_chunks()
+            return times_as_ids(column, self.source, f"its {name!r} ").combine_chunks()
         try:
             is_text = _is_text(column.type) or pa.types.is_fixed_size_binary(column.type)
             if is_text or (literal and _is_scalar(column.type)):
@@ -500,7 +500,7 @@ def _ids(path: str, table: pa.Table, request: Request, first: int, schema: pa.Sc
         return complete_ids(None, *places)
     column = written_values(_unpacked(path, _column(path, table, name, schema), request))
     if pa.types.is_temporal(column.type):
-        column = written_times(column, display(path), f"its {name!r} ")
+        column = times_as_ids(column, display(path), f"its {name!r} ")
     if not (_is_text(column.type) or _is_scalar(column.type)) or pa.types.is_boolean(column.type):
         rule = f"the id column {name!r} must hold strings, numbers, times or UUIDs, not {column.type}"
         raise DataError(display(path), rule)

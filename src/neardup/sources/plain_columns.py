@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from neardup.model.arrow_types import BYTES, STRINGS, is_one_of, unpacked
 from neardup.model.errors import DataError
+from neardup.model.written_values import written_times
 
 _ONLY_PARQUET: Final = "which only Parquet can represent; write Parquet"
 _LISTS: Final = (
@@ -76,7 +77,7 @@ def check_type(source: str, name: str, kind: pa.DataType) -> None:
         raise DataError(source, f"{rule}; write Parquet", "unrepresentable")
 
 
-def written_times(column: pa.ChunkedArray, where: str, subject: str = "") -> pa.ChunkedArray:
+def times_as_ids(column: pa.ChunkedArray, where: str, subject: str = "") -> pa.ChunkedArray:
     """Return times as strings; ``DataError`` for years that cannot be written, and for an unknown zone.
 
     Its rule begins with the *subject*.
@@ -175,7 +176,7 @@ def _times(array: pa.Array, name: str) -> pa.Array:
     if pa.types.is_timestamp(kind) and kind.tz is not None and not _is_in_years(array):
         raise _Misfit(name, _OTHER_YEARS)
     try:
-        written = array.cast(pa.large_string())
+        written = written_times(array)
     except pa.ArrowInvalid:
         raise _Misfit(name, f"has times in the unknown time zone {kind.tz!r}") from None
     if pc.any(pc.starts_with(written, _OUT_OF_RANGE)).as_py():

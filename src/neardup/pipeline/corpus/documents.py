@@ -18,7 +18,7 @@ from neardup.model.errors import DataError, kind_of, require_name
 from neardup.model.policy import Policy
 from neardup.model.written_values import written_values
 from neardup.schemes.checksum import BODY
-from neardup.sources.plain_columns import written_times
+from neardup.sources.plain_columns import times_as_ids
 from neardup.sources.request import DEFAULT_TEXT
 from neardup.text.columns import chunk_batch, gathered, text_column, text_lengths
 from neardup.text.containers import OF_FILES, column_missing, records_as_table, require_in_memory, table_or_column
@@ -219,7 +219,7 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     if pa.types.is_boolean(column.type) or isinstance(column.type, pa.BaseExtensionType):  # a period is not its number
         raise DataError(f"column {name!r}", rule)
     if pa.types.is_temporal(column.type) and not pa.types.is_interval(column.type):
-        column = written_times(column, f"column {name!r}").cast(pa.string())
+        column = times_as_ids(column, f"column {name!r}").cast(pa.string())
     try:
         named = column.cast(pa.string()) if not pa.types.is_large_string(column.type) else column
         named.validate(full=True)  # casts of strings are not checked

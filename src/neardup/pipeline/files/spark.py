@@ -41,7 +41,8 @@ _OWN: Final = ("report", "executors", "force")  # parameters of ``dedup_files`` 
 _WILDCARDS: Final = re.compile(r"([]*?{}[\\])")
 _SECOND: Final = "timestampadd(SECOND, unix_seconds({0}), TIMESTAMP_NTZ'1970-01-01 00:00:00')"  # in UTC
 _TIME: Final = (
-    f"concat({_SECOND}, '.', lpad(pmod(unix_micros({{0}}), 1000000), 6, '0'), 'Z')"  # as ids of tables have it
+    f"concat({_SECOND}, trim(TRAILING '.' FROM trim(TRAILING '0' FROM concat("  # as ids of tables have it
+    "'.', lpad(pmod(unix_micros({0}), 1000000), 6, '0')))), 'Z')"
 )
 
 
