@@ -95,6 +95,22 @@ def test_fields_of_another_kind_are_refused(serve, texts, fields):
     assert len(ask.service.index) == 3
 
 
+@pytest.mark.parametrize(("path", "name"), [("admit", "documents"), ("judge", "documents"), ("seen", "pages")])
+def test_each_document_needs_the_fields_that_are_signed_whatever_the_others_have(serve, titled, texts, path, name):
+    ask = serve(titled)
+    key = "id" if name == "documents" else "url"
+    sent = [{key: f"https://{own}.example/", "text": texts.heron, "fields": {"title": "Heron"}} for own in "cde"]
+    del sent[1]["fields"]
+    for documents, place in (sent, 1), (sent[1:2], 0):
+        refused = ask.post(f"/v1/{path}", {name: documents})
+        detail = f"the fields of document {place} must have 'title', which the scheme signs; add it"
+        assert (refused.status_code, refused.json()["detail"].partition(", with")[0]) == (422, detail)
+    sent[1]["fields"] = {"title": None}
+    for documents in (sent, sent[1:2]):
+        answer = verdicts(ask.post(f"/v1/{path}", {name: documents}))
+        assert answer[len(documents) // 2]["verdict"] in {"empty", "known"}
+
+
 @pytest.mark.parametrize("path", ["judge", "admit"])
 def test_very_many_unknown_fields_are_refused_before_they_are_columns(serve, path):
     """Each name would otherwise be a column with a value of each document."""

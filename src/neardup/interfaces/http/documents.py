@@ -18,6 +18,7 @@ from neardup.model.verdicts import Verdict, as_record
 from neardup.pipeline.crawl.filter import page_texts
 from neardup.pipeline.index.fields import unknown_field
 from neardup.pipeline.index.index import Index
+from neardup.pipeline.index.verification import require_signed_fields
 
 Value = str | int | float | bool | None
 Fields = dict[str, Value]
@@ -153,7 +154,7 @@ def judge(service: Service, given: JudgeBody) -> VerdictsAnswer:
         rule = "send an id with every document, or leave out all ids"
         raise Refusal(INVALID, f"Document {names.index(None)} has no id; {rule}.")
     own = contents_of(service, documents, given.recipe, "document")
-    verdicts = service.index.judge(own, columns_of(service, documents), ids=named or None)
+    verdicts = service.index.judge(own, columns_of(service, documents, given.recipe), ids=named or None)
     return verdicts_of(service, "judge", names, verdicts)
 
 
@@ -166,7 +167,7 @@ def admit(service: Service, given: AdmitBody) -> VerdictsAnswer:
     documents: Sequence[AdmittedDocument] = given.documents
     own, ids = contents_of(service, documents, given.recipe, "document"), [document.id for document in documents]
     with changing(service) as index:
-        verdicts = index.admit(ids, own, columns_of(service, documents))
+        verdicts = index.admit(ids, own, columns_of(service, documents, given.recipe))
     return verdicts_of(service, "admit", ids, verdicts)
 
 
@@ -224,16 +225,19 @@ def changing(service: Service) -> Iterator[Index]:
     service.catch_up()
 
 
-def columns_of(service: Service, documents: Sequence[Any]) -> dict[str, list[Value]] | None:
+def columns_of(service: Service, documents: Sequence[Any], recipe: str | None) -> dict[str, list[Value]] | None:
     """Return the fields of documents as columns; a missing field is null.
 
-    Raises ``DataError`` for an unknown field: a thousand documents with names of their own would be millions of values.
+    Raises ``DataError`` for an unknown field: a thousand documents with names of their own would be millions of values;
+    and, without the *recipe* of signatures, for a document without a field that the scheme requires.
     """
     fields = dict.fromkeys(field for document in documents for field in document.fields)
     known = {*dict(service.index.store.columns.fields), *service.index.scheme.columns}
     for name in fields:
         if name not in known:
             raise unknown_field(name, known)
+    for place, document in enumerate(documents if recipe is None else ()):
+        require_signed_fields(service.index.scheme, document.fields, f"the fields of document {place}")
     return {field: [document.fields.get(field) for document in documents] for field in fields} or None
 
 
@@ -316,7 +320,7 @@ def _contents(
 ) -> tuple[list[str], list[str] | Signatures, dict[str, list[Any]] | None]:
     """Return the URLs of pages, their texts or signatures, and their fields; HTML becomes text."""
     pages: list[FetchedPage] = given.pages
-    fields: dict[str, list[Any]] = {**(columns_of(service, pages) or {})}
+    fields: dict[str, list[Any]] = {**(columns_of(service, pages, given.recipe) or {})}
     rows = [row for row, page in enumerate(pages) if page.html is not None]
     if rows:
         for row in rows:

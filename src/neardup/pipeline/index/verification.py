@@ -90,12 +90,17 @@ def sign_and_digest(scheme: Scheme, documents: Any, fields: pa.Table, salt: Word
         signatures, own = _signed(scheme, column, sites, salt)
         return Asked(signatures, contents(texts, salt), own, texts, sites)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
-    for name in {*scheme.required_columns} - {BODY, "text", *listed}:
-        rule = f"lack {name!r}, which the scheme signs; add it, with None (null in JSON) for unknown values"
-        raise DataError("fields", rule)
+    require_signed_fields(scheme, listed, "fields")
     signatures = scheme.sign(pa.table({BODY: column, "text": column, **listed}))  # as a run names the texts
     own = contents(texts, salt, signatures.rows)
     return Asked(signatures, own, own * signatures.present[:, None], texts, NO_SITES)
+
+
+def require_signed_fields(scheme: Scheme, names: Iterable[str], where: str) -> None:
+    """Raise ``DataError`` unless there are all fields that the scheme requires, other than texts."""
+    for name in {*scheme.required_columns} - {BODY, "text", *names}:
+        rule = f"must have {name!r}, which the scheme signs; add it, with None (null in JSON) for unknown values"
+        raise DataError(where, rule)
 
 
 def _signed(scheme: Scheme, column: pa.ChunkedArray, sites: Words, salt: Words) -> tuple[Signatures, Words]:
