@@ -4,7 +4,7 @@ from typing import Any, Final
 
 from neardup.kernels.thresholds import Thresholds
 from neardup.model.arrays import Words
-from neardup.model.errors import ParameterConflict, require
+from neardup.model.errors import ParameterConflict, ParameterError
 from neardup.model.policy import Policy
 from neardup.text.sites import NO_SITES, STRICTER
 
@@ -34,4 +34,5 @@ def require_policy(scheme: Any, policy: Policy) -> None:
 
 def require_texts(scheme: Any, needed: str = "an index that stores texts") -> None:
     """Raise ``ParameterError`` if the lengths of documents count, where only signatures decide; *needed* is missing."""
-    require(scheme.short is None, "short", scheme.short, f"needs {needed}: {_UNKNOWN}")
+    if scheme.short is not None:
+        raise ParameterError("short", scheme.short, f"needs {needed}: {_UNKNOWN}", "lengths unknown")

@@ -61,7 +61,13 @@ def test_short_documents_need_more(neardup, files):
     ):
         assert rule in neardup(*given, *options, code=2).err
     shown = neardup("index", "titles.jsonl", "--to", "seen", "--short", "9", "--short-threshold", "0.9", code=2)
-    assert "--short 9 needs an index that stores texts" in shown.err
+    asked = (
+        "needs an index that stores texts: the length of a document is not in its signature; --texts keeps the texts"
+    )
+    assert f"--short 9 {asked} in a new index" in shown.err
+    (files / "neardup.toml").write_text(settings.format(0.7))
+    shown = neardup("index", "titles.jsonl", "--to", "seen", "--config", "neardup.toml", code=2).err
+    assert f"short 9 in neardup.toml {asked} in a new index" in " ".join(shown.split())
 
 
 def test_options_replace_settings(neardup, files):

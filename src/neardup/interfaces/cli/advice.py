@@ -85,7 +85,9 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "other columns": "as the output, name a .jsonl file, or a folder, which receives one file for each input",
     "output ending": "the name of a folder of outputs has no ending, or ends in a slash",
     "parts of texts": "--out-format names it, such as --out-format jsonl",
-    "index without texts": "make such an index with: neardup index INPUT --to DIR --texts",
+    **dict.fromkeys(
+        ("index without texts", "lengths unknown"), "make such an index with: neardup index INPUT --to DIR --texts"
+    ),
     "share with state": "such as with: neardup dedup INPUT --dry-run --work DIR --ignore-common {0} --common common.npz"
     ", with the options of the scheme; then add --common common.npz, and leave out --ignore-common",
     "no url": "name it with --url FIELD",
@@ -145,6 +147,7 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
     "standard input": {"all rejected": "name the format of CSV or TSV with --format"},
     "in pieces": {"changed": f"{_RESTORED}, and start the same command again; or begin again with --restart"},
     "work": {"changed": f"{_RESTORED}, or mount it here at the same path, and repeat the command of the run"},
+    "index": {"lengths unknown": "--texts keeps the texts in a new index"},
     "audit": {"changed": f"{_RESTORED}, as an audit reads what the run has read; or repeat the run and then the audit"},
     "compare": {
         NO_FILE: "compare reads files of this machine; --strings takes both arguments as texts",
