@@ -68,19 +68,23 @@ def test_a_scheme_with_other_parameters_than_those_of_the_run_is_refused():
     texts = TEXTS[:20]
     run = MinHash(threshold=0.5, short=9, short_threshold=0.7)
     others = [
-        {"recall": 0.5},
-        {"threshold": 0.6},
-        {"short": None, "short_threshold": None},
-        {"seed": 2},
-        {"analysis": Analysis(unit="letter")},
+        ({"recall": 0.5}, "recall was .* and is 0.5"),
+        ({"threshold": 0.6}, "threshold was 0.5 and is 0.6"),
+        (
+            {"short": None, "short_threshold": None},
+            "short was 9 and is not set; short_threshold was 0.7 and is not set",
+        ),
+        ({"seed": 2}, "seed was 1 and is 2"),
+        ({"analysis": Analysis(unit="letter")}, "unit was .* and is letter"),
     ]
     result, keyed = (dedup(texts, scheme=one, ignore_common=0.9) for one in (run, replace(run, key=bytes(range(16)))))
     assert audit(result, scheme=run) == audit(result)
-    for other in [Trials(), *(replace(run, **change) for change in others)]:
-        with pytest.raises(ParameterError, match="is not the scheme of the run; leave it out"):
+    changed = [(replace(run, **change), words) for change, words in others]
+    for other, words in [(Trials(), "scheme was minhash and is trials"), *changed]:
+        with pytest.raises(ParameterError, match=f"is not the scheme of the run: {words}; leave it out"):
             audit(result, scheme=other)
-    for key, threshold in [(bytes(16), 0.5), (bytes(range(16)), 0.6)]:
-        with pytest.raises(ParameterError, match="is not the scheme of the run; pass that, with its secret key"):
+    for key, threshold, words in [(bytes(16), 0.5, "recipe was"), (bytes(range(16)), 0.6, "threshold was 0.5 and is")]:
+        with pytest.raises(ParameterError, match=f"run: {words} .*; pass that, with its secret key"):
             audit(keyed, scheme=replace(run, key=key, threshold=threshold))
 
 

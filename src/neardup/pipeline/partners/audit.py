@@ -17,6 +17,7 @@ from neardup.decisions.weighted_partners import MeasuredPairs, WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
 from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
+from neardup.model.changes import Change
 from neardup.model.errors import DataError, ParameterError, counted, kind_of, require, require_share, require_whole
 from neardup.pipeline.corpus.address_ranks import address_ranks
 from neardup.pipeline.corpus.comparison import feature_sets
@@ -26,6 +27,7 @@ from neardup.pipeline.corpus.run import chosen_scheme
 from neardup.pipeline.partners.reasons import MissedPair, Ranked, reasons
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes.plausibility import share_a_key
+from neardup.schemes.recorded_scheme import UNRECORDED, RecordedScheme
 from neardup.schemes.registry import kinds
 from neardup.schemes.scheme import Scheme
 from neardup.schemes.thresholds import thresholds_of
@@ -188,11 +190,18 @@ def _as_in(result: RunResult, given: Any) -> Any:
     if summary.common is not None:
         with suppress(ParameterError):  # its recipe is another one
             given = given.with_common(summary.common)
+    names = "recipe", "threshold", "short", "short_threshold", "measure"
     about = given.recipe, given.threshold, given.short, given.short_threshold, exact_measure(given.rule)
     known = summary.recipe, summary.threshold, summary.short, summary.short_threshold, summary.measure
-    if about != known or (own is not None and own != given):
-        way_out = "pass that, with its secret key" if own is None else "leave it out: the result has recorded it"
-        raise ParameterError("scheme", given.name, f"is not the scheme of the run; {way_out}")
+    changes = [Change("setting", *one) for one in zip(names, known, about, strict=True) if one[1] != one[2]]
+    way_out = "pass that, with its secret key"
+    if own is not None:
+        changes = RecordedScheme.of(own).changes(RecordedScheme.of(given))  # those of lists may follow from others
+        changes = [change for change in changes if change.name not in UNRECORDED] or changes
+        way_out = "leave it out: the result has recorded it"
+    if changes:
+        words = "; ".join(change.words() for change in changes)
+        raise ParameterError("scheme", given.name, f"is not the scheme of the run: {words}; {way_out}")
     return given
 
 
