@@ -537,6 +537,11 @@ def test_an_extraction_can_be_stored(folder):
             2,
             "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
         ),
+        (
+            ["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--templates", ".", "--learn-templates"],
+            2,
+            "is a file; name another file; a state or an index has its own templates, without --learn-templates",
+        ),
         (["templates", "show", "h"], 2, "--templates is needed"),
         (
             ["templates", "show", "--templates", "pages.jsonl"],

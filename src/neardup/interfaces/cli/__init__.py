@@ -169,6 +169,8 @@ class _Parser(argparse.ArgumentParser):
         options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
         wanted = name.lstrip("-").replace("_", "-").lower()
         otherwise = "" if name.startswith("--") else "; if it is not an option, write -- before it"
+        if wanted == "ignore-common" and "common" in options:
+            otherwise = "; --common names the list that `neardup dedup --ignore-common S --common FILE` writes"
         self.error(f"unknown option {name}{_proposal(wanted, options, '--') or otherwise}")
 
     def set_settings(self, settings: Mapping[str, object]) -> None:

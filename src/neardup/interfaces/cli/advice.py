@@ -147,6 +147,7 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
     "standard input": {"all rejected": "name the format of CSV or TSV with --format"},
     "in pieces": {"changed": f"{_RESTORED}, and start the same command again; or begin again with --restart"},
     "work": {"changed": f"{_RESTORED}, or mount it here at the same path, and repeat the command of the run"},
+    "learning": {"folder": "name another file; a state or an index has its own templates, without --learn-templates"},
     "index": {"lengths unknown": "--texts keeps the texts in a new index"},
     "audit": {"changed": f"{_RESTORED}, as an audit reads what the run has read; or repeat the run and then the audit"},
     "compare": {
@@ -232,6 +233,7 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
         "in pieces": verb == "dedup" and code == "changed" and runs_in_pieces(arguments),
         "standard input": where == "<stdin>" and verb in _READING,
         "format": "format" in given,
+        "learning": "learn_templates" in given and where == given.get("templates"),
         verb: True,
         "reading": verb in _READING,
     }
