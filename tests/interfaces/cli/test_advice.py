@@ -100,6 +100,13 @@ def test_what_to_do_next(error, words):
     assert words in advice(error, DEDUP)
 
 
+@pytest.mark.parametrize("verb", ["dedup", "pairs"])
+def test_on_a_full_disk_a_run_in_pieces_continues(verb):
+    error = OutputError.by(OSError(28, "No space left"), "out.jsonl")
+    words = "make room; the same command continues the run in w"
+    assert advice(error, Namespace(verb=verb, work="w")).endswith(words)
+
+
 @pytest.mark.parametrize(
     ("field", "given", "words"),
     [

@@ -62,14 +62,36 @@ def test_what_is_no_terminal_is_refused(tmp_path):
         PatientTerminal(file)
 
 
-@pytest.mark.parametrize("command", ["work run7", "warm", "config check a.toml", "export seen --to a.jsonl"])
-def test_the_last_message_of_a_verb(neardup, monkeypatch, command):
+RUN = "the same command continues the run"
+
+
+@pytest.mark.parametrize(
+    ("command", "way"),
+    [
+        ("work run7", "other processes continue its tasks, and the same command helps again"),
+        ("warm", ""),
+        ("config check a.toml", ""),
+        ("export seen --to a.jsonl", ""),
+        ("dedup a.jsonl --out b.jsonl", ""),
+        ("dedup a.jsonl --out b.jsonl --work w", f"{RUN} in w"),
+        ("dedup a.jsonl --out b.jsonl --state s", RUN),
+        ("dedup a.jsonl --dry-run --memory 1G", ""),
+        ("dedup - --out b.jsonl --work w", ""),
+        ("pairs a.jsonl --out b.jsonl", ""),
+        ("pairs a.jsonl --out b.jsonl --work w", f"{RUN} in w"),
+        ("index a.jsonl --to seen", "the same command continues: it adds the other documents"),
+        ("index --from s --to seen", ""),
+        ("seen seen --admit", "--skip N continues after N answers"),
+        ("label a.jsonl --out b.jsonl", "the same command continues: the labels are in b.jsonl"),
+    ],
+)
+def test_the_last_message_of_a_verb(neardup, monkeypatch, command, way):
     def run(_):
         raise Interrupted(130)
 
     monkeypatch.setattr(import_module(f"neardup.interfaces.cli.{command.split()[0]}"), "run", run)
-    words = "neardup: interrupted; no unfinished output is left; finished outputs and acknowledged changes are kept\n"
-    assert neardup(*command.split(), code=130).err == words
+    words = "neardup: interrupted; no unfinished output is left; finished outputs and acknowledged changes are kept"
+    assert neardup(*command.split(), code=130).err == f"{words}{way and '; '}{way}\n"
 
 
 def test_a_full_pipe_is_not_waited_for(monkeypatch):

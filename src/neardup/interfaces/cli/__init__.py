@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from neardup import __version__
-from neardup.interfaces.cli.advice import MORE_MEMORY, advice
+from neardup.interfaces.cli.advice import MORE_MEMORY, advice, way_on
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
 from neardup.interfaces.cli.scheme_options import SCHEME, add_scheme_options, settings_of
 from neardup.interfaces.cli.terminal import STDOUT, complain
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _abandon_stdout()
     except (Interrupted, KeyboardInterrupt):
-        complain(_INTERRUPTED)
+        complain("; ".join(filter(None, (_INTERRUPTED, way_on(parsed)))))
         return SIGNALLED + signal.SIGINT
     except MemoryError:
         complain(f"not enough memory; {MORE_MEMORY}")

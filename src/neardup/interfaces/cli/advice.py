@@ -228,6 +228,8 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
         for option, advised in _OF_FILES.items():
             if given.get(option) == where:
                 return advised
+    if code == FULL and (continued := way_on(arguments)):
+        return f"make room; {continued}"
     situations = {  # the most particular one first
         "report": where == given.get("of") if verb == "audit" else verb in _OF_REPORTS,
         "in pieces": verb == "dedup" and code == "changed" and runs_in_pieces(arguments),
@@ -245,6 +247,25 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
         effect = "" if given.get("dry_run") else "nothing was written"
         return "; ".join(filter(None, (effect, following, _OF_RECORDS.get(error.first))))
     return following
+
+
+def way_on(arguments: argparse.Namespace) -> str:
+    """Return what an interrupted command keeps and how it continues; empty where it begins again."""
+    given = vars(arguments)
+    verb = given.get("verb", "")
+    if verb == "dedup" and "-" not in given.get("inputs", ()) and runs_in_pieces(arguments):
+        stored = any(given.get(name) for name in ("work", "state", *_OUTPUTS))  # otherwise in a temporary folder
+        return (
+            f"the same command continues the run{' in ' * ('work' in given)}{given.get('work', '')}" if stored else ""
+        )
+    ways = {
+        "pairs": f"the same command continues the run in {given.get('work')}" if "work" in given else "",
+        "index": "" if "from" in given else "the same command continues: it adds the other documents",
+        "seen": "--skip N continues after N answers" if given.get("admit") and not given.get("inputs") else "",
+        "work": "other processes continue its tasks, and the same command helps again",
+        "label": f"the same command continues: the labels are in {given['out']}" if "out" in given else "",
+    }
+    return ways.get(verb, "")
 
 
 def advice_on_quotes(found: "QuotedLines | int") -> str:
