@@ -56,6 +56,27 @@ def test_a_state_is_shown(neardup, crawls):
     assert (told["scheme"]["scheme"], told["verify"]) == ("minhash", "exact")
 
 
+def test_a_run_whose_ids_are_forgotten_is_as_if_it_had_not_been(neardup, crawls):
+    mill = "Nine mills along the river grind no corn any more, and two of them are houses for the summer now"
+    records = [{"id": "c", "text": TEXTS["c"]}, {"id": "d", "text": mill}, {"id": "e", "text": f"{mill} again"}]
+    (crawls / "wrong.jsonl").write_text(
+        "".join(json.dumps(one) + "\n" for one in [*records, {"id": "f", "text": mill}])
+    )
+    third = [{"id": "g", "text": f"{mill} too"}, {"id": "h", "text": TEXTS["a"]}, {"id": "i", "text": TEXTS["b"] + "s"}]
+    (crawls / "third.jsonl").write_text("".join(json.dumps(one) + "\n" for one in third))
+    run = ("dedup", "third.jsonl", "--dry-run", "--against", "crawls", "--json")
+    before = json.loads(neardup(*run).out)
+    neardup("dedup", "wrong.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
+    assert json.loads(neardup(*run).out)["kept"] < before["kept"]
+    (crawls / "ids").write_text("c\nd\ne\nf\n")
+    neardup("state", "forget", "crawls", "--ids", "ids")
+    (crawls / "wrong.jsonl").unlink()
+    after = json.loads(neardup(*run).out)
+    assert [after[name] for name in ("kept", "exact", "near", "known")] == [
+        before[name] for name in ("kept", "exact", "near", "known")
+    ]
+
+
 def test_documents_are_forgotten(neardup, crawls):
     neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
     (crawls / "gone").write_text("z\n")
