@@ -221,6 +221,10 @@ def test_rows_of_a_table_without_columns():
 
 def test_values_in_messages_are_short():
     assert described(None) == "None"
+    deep = []
+    for _ in range(2000):
+        deep = [deep]
+    assert described(deep).startswith("the list ")
     assert described(MOMENT) == f"the time {MOMENT.isoformat()}"
     assert len(described("x" * 500)) < 80
 

@@ -279,7 +279,10 @@ def described(value: Any) -> str:
     names = {str: "string", int: "integer", float: "number", bool: "flag", datetime: "time", bytes: "byte string"}
     if value is None:
         return "None"
-    shown = shortened(value.isoformat() if isinstance(value, datetime) else repr(value))
+    try:
+        shown = shortened(value.isoformat() if isinstance(value, datetime) else repr(value))
+    except RecursionError:  # of lists in lists
+        shown = "of many levels"
     return f"the {names.get(type(value), type(value).__name__)} {shown}"
 
 
