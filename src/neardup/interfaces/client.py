@@ -32,8 +32,16 @@ from neardup.model.recipe import Hashing
 from neardup.model.seen import Admission, Document, Removal
 from neardup.model.verdicts import Verdict, from_record
 from neardup.pipeline.crawl.filter import parted, require_urls
-from neardup.pipeline.index.fields import column_of_time, described, field_table, moment_of, unknown_field
+from neardup.pipeline.index.fields import (
+    column_of_time,
+    described,
+    field_columns,
+    field_table,
+    moment_of,
+    unknown_field,
+)
 from neardup.pipeline.index.inputs import as_strings, is_id, microseconds, require_ids
+from neardup.schemes.checksum import signed_text
 from neardup.schemes.terms import read
 from neardup.sources.addresses import Addresses, is_utf8
 from neardup.sources.url_rules import UrlRules
@@ -285,10 +293,11 @@ class Client:
             raise DataError("the fields", rule) from error
         for number, own in enumerate(rows):
             _require_json(own, f"document {number}")
-            for name, value in own.items():
-                if getattr(value, "nanosecond", 0) > 0:
-                    rule = "has nanoseconds, which no index stores; send microseconds"
-                    raise DataError(f"field {name!r} of document {number}", rule)
+        if fields.num_columns:
+            field_columns(self.fields, fields, len(contents))  # whose errors are those of an index
+            for name in {*self.about["signs"]} & {*fields.column_names}:  # JSON has other forms of times and numbers
+                for own, value in zip(rows, signed_text(fields.column(name)).to_pylist(), strict=True):
+                    own[name] = value
         for name, content, own in zip(named, contents, rows, strict=True):
             yield {**name, **content, "fields": own}
 

@@ -254,17 +254,17 @@ def _fields(documents: Any, parts: Sequence[Field]) -> list[tuple[Field, pa.Chun
         table = pa.table({name: text_column(table, name)})
     nothing = pa.chunked_array([pa.nulls(len(table), pa.large_string())])
     return [
-        (part, text_column(_as_text(table[part.name]), part.name) if part.name in table.column_names else nothing)
+        (part, text_column(signed_text(table[part.name]), part.name) if part.name in table.column_names else nothing)
         for part in parts
     ]
 
 
-def _as_text(column: Any) -> Any:
-    """Return a column as text: numbers and UUIDs as ``written_values``, times as ``written_times``."""
+def signed_text(column: Any) -> Any:
+    """Return a column as text, as it is signed: numbers and UUIDs as ``written_values``, times as ``written_times``."""
     column = written_values(unpacked(column))
     kind = column.type
     if is_mixed(kind):
-        parts = map(_as_text, typed_parts(column.combine_chunks()))
+        parts = map(signed_text, typed_parts(column.combine_chunks()))
         texts = (text_column(part).combine_chunks().cast(pa.large_string()) for part in parts)
         return pc.coalesce(pa.nulls(len(column), pa.large_string()), *texts)
     if pa.types.is_temporal(kind):
