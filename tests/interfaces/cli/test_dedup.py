@@ -2,6 +2,7 @@ import csv
 import gzip
 import io
 import json
+import shlex
 from functools import partial
 from pathlib import Path
 
@@ -637,6 +638,17 @@ def test_inputs_may_be_before_between_and_behind_options(run, tmp_path):
         ("--dry-run", "--", "a.jsonl", "-c.jsonl"),
     ):
         assert run(*arguments).out.startswith("2  documents\n")
+
+
+@pytest.mark.parametrize("name", ["-dash.jsonl", "--dash.jsonl", "-out.jsonl", "-a=b.jsonl", "-it's.jsonl"])
+def test_a_file_whose_name_begins_with_a_dash_is_recognised(run, tmp_path, name):
+    for one in (name, "b.jsonl"):
+        (tmp_path / one).write_text('{"text": "a"}\n')
+    way_out = shlex.quote(f"./{name}")
+    for arguments in ([name], [name, "b.jsonl", "--dry-run"], ["--dry-run", "b.jsonl", name]):
+        message = f"unknown option {name}; if the file of this name is meant, write {way_out}; see `neardup dedup"
+        assert message in run(*arguments, code=2).err
+    assert run(f"./{name}", "b.jsonl", "--dry-run").out.startswith("2  documents\n")
 
 
 @pytest.mark.parametrize(

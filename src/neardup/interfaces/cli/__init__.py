@@ -151,9 +151,9 @@ class _Parser(argparse.ArgumentParser):
             sys.exit(_abandon_stdout())
 
     def error(self, message: str) -> NoReturn:
-        options = takewhile("--".__ne__, self._given)
-        names = [one.partition("=")[0] for one in options if one.startswith("-") and not one[1:2].isdigit()]
-        unknown = [name for name in names if name not in {"-", *self._option_string_actions}]
+        options = [one for one in takewhile("--".__ne__, self._given) if one.startswith("-")]
+        known = {"-", *self._option_string_actions}
+        unknown = [one for one in options if one.partition("=")[0] not in known and not one[1:2].isdigit()]
         if unknown and message.startswith(_REQUIRED):  # which argparse reports first
             self._given = ()
             self.refuse(unknown)
@@ -162,10 +162,13 @@ class _Parser(argparse.ArgumentParser):
         self.exit(2, f"neardup: {shown}{link} `{self.prog} --help`\n")
 
     def refuse(self, unknown: Sequence[str]) -> NoReturn:
-        """End with an error for unknown arguments that suggests the option that was probably meant."""
-        name = next((one.partition("=")[0] for one in unknown if one.startswith("-")), None)
-        if name is None:
+        """End with an error for unknown arguments that suggests the option or the file that was probably meant."""
+        whole = next((one for one in unknown if one.startswith("-")), None)
+        if whole is None:
             self.error(f"unexpected arguments: {' '.join(unknown)}")
+        if os.path.lexists(whole):  # as a pattern of the shell names it
+            self.error(f"unknown option {whole}; if the file of this name is meant, write {shlex.quote(f'./{whole}')}")
+        name = whole.partition("=")[0]
         options = [option.removeprefix("--") for option in self._option_string_actions if option.startswith("--")]
         wanted = name.lstrip("-").replace("_", "-").lower()
         otherwise = "" if name.startswith("--") else "; if it is not an option, write -- before it"
