@@ -725,9 +725,23 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             2,
         ),
         (["semicolons.csv"], "the fields are: id;text; fields of CSV are separated by commas", 1),
-        (["bars.csv"], "id|text; fields of CSV are separated by commas, and those of TSV by tabs", 1),
-        (["tabs.csv"], "fields of CSV are separated by commas, and those of TSV by tabs; see --format", 1),
-        (["commas.tsv"], "fields of CSV are separated by commas, and those of TSV by tabs; see --format", 1),
+        (
+            ["bars.csv"],
+            "id|text; fields of CSV are separated by commas, and those of TSV by tabs; convert the file\n",
+            1,
+        ),
+        (
+            ["tabs.csv"],
+            "fields of CSV are separated by commas, and those of TSV by tabs; to read it as TSV, use --format tsv",
+            1,
+        ),
+        (["commas.tsv"], "and those of TSV by tabs; to read it as CSV, use --format csv", 1),
+        (["excel.csv"], "and not the header; remove this line; fields of CSV are separated by commas, and those", 1),
+        (
+            ["excel-commas.csv"],
+            "a note on the separator, as Excel writes it, and not the header; remove this line\n",
+            1,
+        ),
         (["lines.csv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON lines, use --format", 1),
         (["in.jsonl", "--format", "tsv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON", 1),
     ],
@@ -738,6 +752,8 @@ def test_an_input_that_cannot_be_read_is_answered_with_the_way_out(run, tmp_path
     for name in ("in.zip", "in.wacz", "in.tar.gz", "zip.jsonl"):
         (tmp_path / name).write_bytes(b"PK\x03\x04....")
     (tmp_path / "lines.csv").write_text('\ufeff{"id": 1, "text": "a"}\n')
+    (tmp_path / "excel.csv").write_text("\ufeffsep=;\r\nid;text\r\n1;a\r\n")
+    (tmp_path / "excel-commas.csv").write_text("sep=,\nid,text\n1,a\n")
     for name, separator in (("semicolons.csv", ";"), ("bars.csv", "|"), ("tabs.csv", "\t"), ("commas.tsv", ",")):
         (tmp_path / name).write_text(f"id{separator}text\n1{separator}a\n")
     assert message in run(*arguments, "--dry-run", code=code).err

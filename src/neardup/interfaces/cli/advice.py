@@ -43,6 +43,7 @@ _OF_REPORTS: Final = {  # columns of the reports that a verb reads
 }
 _NAMED_FIELDS: Final = {"text": "text", "html": "HTML", "id": "id", "url": "URL", "contribution": "contribution"}
 _ONE_FIELD: Final = frozenset(",;|\t")  # in a header that is one field: it separates others
+_SEPARATORS: Final = "fields of CSV are separated by commas, and those of TSV by tabs"
 _OUTPUTS: Final = ("out", "report", "dropped", "mark", "to", "items", "documents", "html", "svg", "common", "templates")
 IN_PIECES: Final = ("work", "memory", "part_size", "out_format", "restart")  # options of dedup: a run in pieces
 _ENCODINGS: Final = {  # by the code of an error or a rejected record
@@ -357,8 +358,14 @@ def _about_field(error: FieldMissing, given: Mapping[str, Any]) -> str:
     """Return which option names a missing field."""
     if error.field in _OF_REPORTS.get(given["verb"], ()) and error.field != given.get("text"):
         return "this must be a report that `neardup dedup --report` has written"
-    if len(error.existing) == 1 and not _ONE_FIELD.isdisjoint(error.existing[0]):
-        return "fields of CSV are separated by commas, and those of TSV by tabs; see --format"
+    header, *others = error.existing or ("",)
+    if header.startswith("sep="):
+        note = "the first line is a note on the separator, as Excel writes it, and not the header; remove this line"
+        return note if header == "sep=" else f"{note}; {_SEPARATORS}"
+    if not others and not _ONE_FIELD.isdisjoint(header):
+        name = "tsv" if "\t" in header else "csv" if "," in header else ""
+        way_out = f"to read it as {name.upper()}, use --format {name}" if name else "convert the file"
+        return f"{_SEPARATORS}; {way_out}"
     ways: list[str] = []
     for name, words in _NAMED_FIELDS.items():
         if error.field == {"url": "url", "html": "html", **given}.get(name) and not ways:
