@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from errno import EIO, ENOSPC
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 
@@ -37,11 +38,12 @@ class Work:
             if task in self.fails:
                 raise DataError(f"task {task}", "is wrong")
         self.did.append(task)
-        return {"square": task * task, "files": self.journal.sizes(f"signed/{task}.bin")}
+        return {"square": task * task, "files": self.journal.files(f"signed/{task}.bin")}
 
 
 def done(tasks):
-    return [{"square": task * task, "files": {f"signed/{task}.bin": task + 1}} for task in range(tasks)]
+    files = [{f"signed/{task}.bin": [task + 1, crc32(bytes([task]) * (task + 1))]} for task in range(tasks)]
+    return [{"square": task * task, "files": own} for task, own in enumerate(files)]
 
 
 @pytest.fixture
@@ -111,7 +113,9 @@ def test_progress_is_reported_while_tasks_end(folder, monkeypatch):
     assert seen == [0, 1, 2, 3, 3]
 
 
-@pytest.mark.parametrize("damage", ["missing", "longer", "record", "value", "digest", "no folder"])
+@pytest.mark.parametrize(
+    "damage", ["missing", "longer", "changed", "record", "another", "value", "digest", "no folder"]
+)
 def test_a_task_whose_files_are_not_intact_is_done_again(folder, damage):
     with Journal.open(folder, TERMS) as journal:
         journal.run("sign", 3, Work(journal), map=map)
@@ -120,6 +124,10 @@ def test_a_task_whose_files_are_not_intact_is_done_again(folder, damage):
             path.unlink()
         elif damage == "longer":
             path.write_bytes(b"too long")
+        elif damage == "changed":
+            path.write_bytes(b"\1\3")
+        elif damage == "another":  # task's record, in place of this one
+            shutil.copy(journal.path("done", "sign-2.json"), journal.path("done", "sign-1.json"))
         elif damage == "record":
             journal.path("done", "sign-1.json").write_bytes(b'{"squ')
         elif damage in {"value", "digest"}:
@@ -482,7 +490,7 @@ def work(task):
         file.write(b"x" * 100_000)
         if task == 2:
             os.kill(os.getpid(), signal.SIGKILL)
-    return {"task": task, "files": journal.sizes(f"{task}.bin")}
+    return {"task": task, "files": journal.files(f"{task}.bin")}
 
 journal = Journal.open(Path(sys.argv[1]), {})
 print(journal.run("sign", 4, work, map=map))

@@ -283,7 +283,7 @@ def sign(run, task):
         for begin in range(0, len(data), 8000):
             file.write(data[begin : begin + 8000])
             time.sleep(0.03 if role == "coordinator" else 0.008)
-    return {"task": task, "files": run.sizes(f"signed/{task}.bin"), "process": os.getpid()}
+    return {"task": task, "files": run.files(f"signed/{task}.bin"), "process": os.getpid()}
 
 role, folder, tasks = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
 TASKS, enough, resumed = 60, folder.with_name("enough"), folder.with_name("resumed")
@@ -325,7 +325,9 @@ def process():
 
 def workers_of(folder):
     """Give the processes that have recorded a task."""
-    return {json.loads(path.read_bytes())["values"]["process"] for path in folder.glob("run-*/done/sign-*.json")}
+    return {
+        json.loads(path.read_bytes())["values"]["record"]["process"] for path in folder.glob("run-*/done/sign-*.json")
+    }
 
 
 @pytest.mark.parametrize(("workers", "coordinator_dies"), [(2, True), (4, False)])

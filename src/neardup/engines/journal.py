@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final, Self
+from zlib import crc32
 
 import msgspec
 
@@ -33,10 +34,13 @@ _OWN: Final = re.compile(
 )
 _NO_RECORD: Final = "it is not a record of this run; remove the work folder, and run again"
 _TRIES: Final = 4
+_READ: Final = 1 << 20  # bytes of a file at a time
 _LOOK: Final = 1.0  # seconds between reports of what other processes have done
 
 Task = Callable[[int], dict[str, Any]]
 Progress = Callable[[str, int, int], None]
+Files = dict[str, tuple[int, int | None]]
+"""The sizes of files and their CRC-32, by name; files without it are only compared by size."""
 
 
 class Header(msgspec.Struct, frozen=True):
@@ -56,6 +60,13 @@ class Stage(msgspec.Struct, frozen=True):
     name: str
     tasks: int
     coordinator: str
+
+
+class _Record(msgspec.Struct, frozen=True):
+    """The content of the file of a finished task, named by its stage and number."""
+
+    task: str
+    record: dict[str, Any]
 
 
 class OtherTerms(StorageRefused):
@@ -100,16 +111,17 @@ class WorkFolder:
             with replacing(target, partial) as file:
                 yield file
 
-    def sizes(self, *names: str) -> dict[str, int]:
-        """Return the sizes of files, in bytes, as a record names them under ``"files"``."""
-        return {name: self.path(name).stat().st_size for name in names}
+    def files(self, *names: str) -> Files:
+        """Return files as a record has them under ``"files"``."""
+        with naming(self._home, doing="read"):
+            return {name: (self.path(name).stat().st_size, _checksum(self.path(name))) for name in names}
 
     def has_files(self, record: dict[str, Any]) -> bool:
-        """Return whether the files that a record names are there, with their sizes."""
-        files = record.get("files", {})
+        """Return whether the files of a record are there, with their sizes and checksums."""
+        files: Files = record.get("files", {})
         with naming(self._home, doing="read"):
             try:
-                return bool(self.sizes(*files) == files)
+                return all(_is_intact(self.path(name), size, checksum) for name, (size, checksum) in files.items())
             except (FileNotFoundError, NotADirectoryError):
                 return False
 
@@ -143,7 +155,7 @@ class WorkFolder:
         try:
             if path.exists():
                 return False
-            record = sealed(function(task))
+            record = sealed({"task": path.stem, "record": function(task)})
             with naming(path, self._home), replacing(path, self.claims.partial()) as file:
                 file.write(record)
         except Exception:
@@ -161,10 +173,12 @@ class WorkFolder:
         """Return the record of a task; ``StorageDamaged`` if it was changed."""
         path = self._record(stage, task)
         try:
-            record: dict[str, Any] = unsealed(path.read_bytes())
-        except ValueError as error:
+            stored = msgspec.convert(unsealed(path.read_bytes()), _Record)
+        except (ValueError, msgspec.ValidationError) as error:
             raise StorageDamaged(str(path), _NO_RECORD) from error
-        return record
+        if stored.task != path.stem:
+            raise StorageDamaged(str(path), _NO_RECORD)
+        return stored.record
 
     def stage(self) -> Stage | None:
         """Return the stage that a coordinator is working on; ``None`` if no coordinator is."""
@@ -266,10 +280,10 @@ class Journal(WorkFolder, AbstractContextManager["Journal"]):
         """Do all tasks of a stage that are not recorded, or *only* some; return the records of these, in order.
 
         A task is a number below *tasks*, which means the same in every run of these terms. ``function(task)`` returns
-        its record: plain values. If a record names files under ``"files"``, with their sizes, it counts while these
-        files exist. *map* applies a function to numbers, in any order. *progress* is called with the stage, the *sizes*
-        of the tasks that are done (1 each by default), and their total. Other processes may do tasks, too; this one
-        waits for them, and does the tasks of those that end.
+        its record: plain values. If a record has ``files`` under ``"files"``, it counts while these are unchanged.
+        *map* applies a function to numbers, in any order. *progress* is called with the stage, the *sizes* of the tasks
+        that are done (1 each by default), and their total. Other processes may do tasks, too; this one waits for them,
+        and does the tasks of those that end.
 
         An error that *function* raises is raised when *map* raises it; finished tasks stay recorded.
         """
@@ -408,6 +422,19 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
                 raise StorageDamaged(str(folder / name), rule) from None
             reason = f"it is not a work folder of neardup: its {name} is of another kind; use another folder"
             raise StorageRefused(str(folder), reason) from None
+
+
+def _is_intact(path: Path, size: int, checksum: int | None) -> bool:
+    return path.stat().st_size == size and (checksum is None or _checksum(path) == checksum)
+
+
+def _checksum(path: Path) -> int:
+    """Return the CRC-32 of a file."""
+    checksum = 0
+    with path.open("rb", buffering=0) as file:
+        while block := file.read(_READ):
+            checksum = crc32(block, checksum)
+    return checksum
 
 
 def _write(folder: Path, header: Header) -> None:

@@ -347,6 +347,16 @@ def test_a_run_goes_on_after_any_stage(tmp_path, sources, small_parts, monkeypat
     assert_same(sources, tmp_path / "w")
 
 
+@pytest.mark.parametrize("stage", ["rank", "bucket", "pair", "arrange", "settle", "decide"])
+def test_files_that_were_damaged_before_a_run_goes_on_are_made_again(tmp_path, sources, monkeypatch, stage):
+    interrupted(monkeypatch, stage, lambda: dedup_files(sources, work=tmp_path / "w"))
+    changed = [path for path in (tmp_path / "w").glob("run-*/*/*") if path.suffix in {".raw", ".arrow"}]
+    for path in changed:
+        path.write_bytes(b"\xff" * path.stat().st_size)
+    assert changed
+    assert_same(sources, tmp_path / "w")
+
+
 @pytest.mark.parametrize("stage", ["sign", "rank", "settle"])
 @pytest.mark.parametrize("content", [None, b"", b'{"shards"'])
 def test_a_lost_split_is_not_made_again(tmp_path, sources, monkeypatch, stage, content):

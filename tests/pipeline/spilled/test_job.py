@@ -2,6 +2,7 @@ import os
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from zlib import crc32
 
 import numpy as np
 import pyarrow as pa
@@ -30,7 +31,8 @@ from neardup.pipeline.spilled.job import HeldTexts, digest
 )
 def test_arrays_are_stored(job_of, sources, array):
     job = job_of(sources)
-    assert job.save("a.raw", array) == job.sizes("a.raw") == {job.name("a.raw"): array.nbytes}
+    stored = {job.name("a.raw"): (array.nbytes, crc32(array.tobytes()))}
+    assert job.save("a.raw", array) == job.files("a.raw") == stored
     shape = (-1, *array.shape[1:]) if all(array.shape[1:]) else (len(array), -1)
     found = job.array("a.raw", array.dtype, len(array), shape=shape)
     assert (found.dtype, found.shape) == (array.dtype, array.shape)

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.decisions.drops import GivenMatches
+from neardup.engines.journal import Files
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import RANGE, Column, column_of, proposed
 from neardup.kernels import sets as kernels
@@ -93,7 +94,7 @@ def pair(job: Job, task: int) -> dict[str, Any]:
             for file, part, kind in zip(files, parts, _PAIR_KINDS, strict=True):
                 file.write(np.ascontiguousarray(part, kind).tobytes())
             number += len(plausible.candidates)
-    return {"candidates": candidates, "files": job.sizes(*_pairs(task))}
+    return {"candidates": candidates, "files": job.files(*_pairs(task))}
 
 
 class StoredPairs:
@@ -207,12 +208,12 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
     del comparison, keys  # they map the files
     remove_signatures(job)
     if job.path(ROWS_OF_LEADERS).exists():
-        files |= job.sizes(ROWS_OF_LEADERS)
+        files |= job.files(ROWS_OF_LEADERS)
     counts = {"compared": decided.compared, "candidates": decided.candidates, "not_compared": decided.not_compared}
     return {**counts, "blocks": blocks, "files": files}
 
 
-def _groups(job: Job, signed: Signed) -> tuple[int, dict[str, int]]:
+def _groups(job: Job, signed: Signed) -> tuple[int, Files]:
     """Place the groups of documents with equal fields, whose texts are measured, into blocks; units are ranks."""
     number = len(signed)
     order, leaders = ranked(job, number), job.array(LEADER_POSITIONS, np.int64)

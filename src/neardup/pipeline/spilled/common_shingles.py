@@ -53,7 +53,7 @@ def sample(job: Job, bound: Bound, task: int) -> dict[str, Any]:
     name = _name(task)
     with job.journal.output(name) as file, pa.ipc.new_file(file, _SCHEMA) as writer:
         writer.write_table(held)
-    return {"files": job.journal.sizes(name)}
+    return {"files": job.journal.files(name)}
 
 
 def room(job: Job) -> float:
@@ -74,7 +74,7 @@ def store(job: Job, common: CommonShingles) -> dict[str, Any]:
     """Store the list of a run, for its workers."""
     with job.journal.output(_LIST) as file:
         file.write(common.to_bytes())
-    return {"files": job.journal.sizes(_LIST)}
+    return {"files": job.journal.files(_LIST)}
 
 
 def remove_samples(job: Job) -> None:

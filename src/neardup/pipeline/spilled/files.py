@@ -230,7 +230,7 @@ def _copied(shards: Shards, stages: Stages, outputs: list[Output], settings: Run
                 file.writelines(repeated_input() if journal.continued else standard_input())
             else:
                 fetch(distant[task], file)
-        return {"files": journal.sizes(name)}
+        return {"files": journal.files(name)}
 
     done = journal.intact("copy-")
     if not done:

@@ -93,7 +93,7 @@ def forecast(
         return round(sum(scale * value for scale, value in zip(scales, values, strict=True)))
 
     documents, features = (in_all(one[name] for one in records) for name in ("documents", "features"))
-    stored = in_all(sum(one["files"].values()) for one in records)
+    stored = in_all(sum(size for size, _ in one["files"].values()) for one in records)
     similar = 0.0
     if job.policy.verify == "exact" and not job.scheme.columns:
         similar = min(1.0, max(0.0, 0.91 - 0.8 * job.scheme.threshold))

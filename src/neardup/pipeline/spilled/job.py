@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from neardup.engines.files import naming
-from neardup.engines.journal import WorkFolder
+from neardup.engines.journal import Files, WorkFolder
 from neardup.model.arrays import Corpus, Features, Words
 from neardup.model.errors import StorageDamaged
 from neardup.model.policy import Policy
@@ -154,9 +154,9 @@ class Job:
         shared = name.startswith((SIGNED, IDS, REVISITS))
         return f"signed-{self.signing}/{name}" if shared else f"decided-{self.deciding}/{name}"
 
-    def sizes(self, *names: str) -> dict[str, int]:
-        """Return the sizes of files, for the record of a task."""
-        return self.journal.sizes(*(self.name(name) for name in names))
+    def files(self, *names: str) -> Files:
+        """Return what the record of a task has of its files."""
+        return self.journal.files(*(self.name(name) for name in names))
 
     def output(self, name: str) -> AbstractContextManager[BinaryIO]:
         """Yield a new file, which has this name when it is complete."""
@@ -166,11 +166,11 @@ class Job:
         """Return the path of a file."""
         return self.journal.path(self.name(name))
 
-    def save(self, name: str, array: npt.NDArray[Any]) -> dict[str, int]:
-        """Write an array; return the file's name and size for the record of the task."""
+    def save(self, name: str, array: npt.NDArray[Any]) -> Files:
+        """Write an array; return the file for the record of the task."""
         with self.output(name) as file:
             file.write(np.ascontiguousarray(array).reshape(-1).data)  # NumPy hides why a write failed
-        return self.sizes(name)
+        return self.files(name)
 
     def array(self, name: str, kind: npt.DTypeLike, size: int | None = None, *, shape: tuple[int, ...] = (-1,)) -> Any:
         """Map an array of this type and *shape*; *size* is the number of rows that it must have."""
@@ -195,11 +195,11 @@ class Job:
                 os.posix_fallocate(file.fileno(), 0, array.nbytes)
             yield array
 
-    def save_table(self, name: str, table: pa.Table) -> dict[str, int]:
-        """Write a table; return the file's name and size for the record of the task."""
+    def save_table(self, name: str, table: pa.Table) -> Files:
+        """Write a table; return the file for the record of the task."""
         with self.output(name) as file, pa.ipc.new_file(file, table.schema, options=_OPTIONS) as writer:
             writer.write_table(table)
-        return self.sizes(name)
+        return self.files(name)
 
     def table(self, name: str) -> pa.Table:
         """Map a table."""

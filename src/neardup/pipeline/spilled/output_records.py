@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import pyarrow as pa
 
-from neardup.engines.journal import WorkFolder
+from neardup.engines.journal import Files, WorkFolder
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
@@ -185,7 +185,7 @@ def write(
 ) -> dict[str, Any]:
     """Write some outputs, each *reading ahead* in another thread; return their sizes, if they are files."""
     paths = [part.path for group in tasks[task] for part in group]
-    files: dict[str, int] = {}
+    files: Files = {}
     for group in tasks[task]:
         files |= _write(job, result, group, paths, reading_ahead=reading_ahead)
     return {"files": files}
@@ -193,7 +193,7 @@ def write(
 
 def _write(
     job: Job, result: StoredResult, group: Sequence[Part], paths: Sequence[str], *, reading_ahead: bool
-) -> dict[str, int]:
+) -> Files:
     """Write the files of a group, which get their names once those at these *paths* are recorded."""
     if group[0].output.target == REPORT:
         return _write_reports(job, result, group, paths)
@@ -202,7 +202,7 @@ def _write(
     schema = _schema_of(job.shards, output, job.journal) if form is None else None
     found = _records(job, result, group, copied=form is not None)
     found = ahead(found, _AHEAD) if reading_ahead and alone else found
-    files: dict[str, int] = {}
+    files: Files = {}
     for part, own in [(group[0], found)] if alone else groupby(found, itemgetter(0)):
         if form is not None:
             writer = reader(form).writer(part.path)
@@ -281,9 +281,9 @@ def _write_report(
     return {"files": _write_decisions(job, result, path, slice(0, len(result.documents)), [path])}
 
 
-def _write_reports(job: Job, result: StoredResult, group: Sequence[Part], paths: Sequence[str]) -> dict[str, int]:
+def _write_reports(job: Job, result: StoredResult, group: Sequence[Part], paths: Sequence[str]) -> Files:
     """Write some files of a report in a folder, as ``_write`` does."""
-    files: dict[str, int] = {}
+    files: Files = {}
     signed = result.documents.signed
     for output, path, begin, end in group:
         last = output.sources[-1] == len(job.shards.inputs) - 1 and end == len(result.documents)
@@ -296,7 +296,7 @@ def _write_reports(job: Job, result: StoredResult, group: Sequence[Part], paths:
 
 def _write_decisions(  # noqa: PLR0913 - the run, and which of its decisions
     job: Job, result: StoredResult, path: str, own: slice, paths: Sequence[str], *, last: bool = True
-) -> dict[str, int]:
+) -> Files:
     """Write the decisions on a slice of the documents; record *paths* just before this file gets its name.
 
     The *last* file of a report also has the rows of revisit records.
@@ -312,10 +312,10 @@ def _write_decisions(  # noqa: PLR0913 - the run, and which of its decisions
     return _size_of(path)
 
 
-def _size_of(path: str) -> dict[str, int]:
+def _size_of(path: str) -> Files:
     """Return the size of an output for the record of a task, if it is a file; one of another size is written again."""
     real = Path(os.path.realpath(path))
-    return {str(real): real.stat().st_size} if real.is_file() else {}
+    return {str(real): (real.stat().st_size, None)} if real.is_file() else {}
 
 
 def _sizes(shards: Shards, tasks: Sequence[Sequence[Sequence[Part]]]) -> list[int]:

@@ -49,12 +49,12 @@ def gather_signatures(job: Job, signed: Signed) -> dict[str, Any]:
     """Store the signatures of the leaders, by rank, and their keys by column."""
     gather_rows(job, signed, ROWS_OF_LEADERS, job.array(LEADER_POSITIONS, np.int64))
     if job.scheme.position_independent:  # keys that count in any column are made from the rows
-        return {"files": job.sizes(ROWS_OF_LEADERS)}
+        return {"files": job.files(ROWS_OF_LEADERS)}
     known = signatures(job)
     with job.output(KEYS) as file:
         for begin in range(0, len(known), ROWS):
             file.write(np.ascontiguousarray(job.scheme.keys(known[begin : begin + ROWS]).T).data)
-    return {"files": job.sizes(ROWS_OF_LEADERS, KEYS)}
+    return {"files": job.files(ROWS_OF_LEADERS, KEYS)}
 
 
 def remove_signatures(job: Job) -> None:
