@@ -202,6 +202,23 @@ def test_metadata_that_refers_to_a_kept_record_are_copied(tmp_path, monkeypatch,
     assert (tmp_path / "kept.warc.gz").read_bytes() == packed([made[row] for row in (0, 1, 5, 6)])
 
 
+def test_records_far_behind_their_page_are_copied_in_pieces_too(tmp_path, monkeypatch):
+    monkeypatch.setattr("neardup.pipeline.spilled.files._share", lambda *_: 300)
+    monkeypatch.setattr(archives, "BATCH", 1)
+    pages = [page(number, SAME if number in {4, 7} else None) for number in range(1, 10)]
+    behind = [*(other("metadata", 90 + number, number) for number in range(1, 10)), other("metadata", 100, 55)]
+    (tmp_path / "x.warc.gz").write_bytes(packed([INFO, *pages, *behind]))
+    dedup_files([tmp_path / "x.warc.gz"], tmp_path / "memory.warc.gz", dropped=tmp_path / "out.warc.gz")
+    kept = [row for row in range(9) if row != 6]
+    expected = packed([INFO, *(pages[row] for row in kept), *(behind[row] for row in kept)])
+    assert (tmp_path / "memory.warc.gz").read_bytes() == expected
+    assert (tmp_path / "out.warc.gz").read_bytes() == packed([INFO, pages[6], behind[6]])
+    outputs = {"dropped": tmp_path / "dropped.warc.gz", "work": tmp_path / "work"}
+    dedup_files([tmp_path / "x.warc.gz"], tmp_path / "pieces.warc.gz", **outputs)
+    assert (tmp_path / "pieces.warc.gz").read_bytes() == expected
+    assert (tmp_path / "dropped.warc.gz").read_bytes() == (tmp_path / "out.warc.gz").read_bytes()
+
+
 def test_an_archive_inside_a_record_is_never_cut(tmp_path):
     inner = packed([page(number, uri="http://false.example/") for number in range(20, 40)])
     headers = ["Content-Type: application/http"]

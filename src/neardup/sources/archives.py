@@ -264,13 +264,13 @@ class Archives(InputPiece):
 
         The marks of dropped pages are ``originals``: if the payload is equal, a revisit record is written.
         """
-        compression, written = compression_of(path), 0
+        compression, written, known = compression_of(path), 0, _Known()
         with atomic(path) as file, closing(Members()) as members:
 
             def append(piece: Archives, mask: Flags, marks: pa.Table | None) -> None:
                 nonlocal written
                 repeated = {} if marks is None else _repeated(marks)
-                for capture, row in _chosen(piece._pages, mask.tolist(), repeated):
+                for capture, row in _chosen(piece._pages, mask.tolist(), repeated, known):
                     if row is None or mask[row]:
                         written += file.write(_copied(capture, members, compression))
                     elif (own := revisit(_record(capture, members), _record(repeated[row], members))) is not None:
@@ -530,19 +530,39 @@ def _record(capture: _Capture, members: Members) -> Record:
     return found
 
 
-def _chosen(pages: _Pages, wanted: Sequence[bool], repeated: Container[int]) -> Iterator[tuple[_Capture, int | None]]:
+class _Known:
+    """The ids of written captures, and those of the records that they name: hashes, as an archive may have millions."""
+
+    def __init__(self) -> None:
+        self._own, self._named = set[int](), set[int]()
+
+    def add(self, capture: _Capture) -> None:
+        """Add a capture that is written."""
+        self._own.update(map(hash, filter(None, [capture.record_id])))
+        self._named.update(map(hash, filter(None, capture.named)))
+
+    def has(self, accessory: _Capture) -> bool:
+        """Return whether an accessory belongs to one of the captures."""
+        return not self._own.isdisjoint(map(hash, accessory.named)) or hash(accessory.record_id) in self._named
+
+
+def _chosen(
+    pages: _Pages, wanted: Sequence[bool], repeated: Container[int], known: _Known
+) -> Iterator[tuple[_Capture, int | None]]:
     """Yield the chosen captures, with their rows, and their accessories, in the order of the file.
 
-    Those of the rows *repeated* come without accessories.
+    Those of the rows *repeated* come without accessories. Accessories may also belong to captures that are *known* from
+    earlier pages of the file; the chosen ones are added to these.
     """
-    own = {one.record_id for one, chosen in zip(pages.captures, wanted, strict=True) if chosen and one.record_id}
-    named = {name for one, chosen in zip(pages.captures, wanted, strict=True) if chosen for name in one.named if name}
+    for one, chosen in zip(pages.captures, wanted, strict=True):
+        if chosen:
+            known.add(one)
     accessories = iter(pages.accessories)
     following = next(accessories, None)
     for row in range(len(wanted) + 1):
         while following is not None and following[0] <= row:
             one = following[1]
-            if one.warcinfo or not own.isdisjoint(one.named) or one.record_id in named:
+            if one.warcinfo or known.has(one):
                 yield one, None
             following = next(accessories, None)
         if row < len(wanted) and (wanted[row] or row in repeated):
