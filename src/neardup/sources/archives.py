@@ -264,7 +264,7 @@ class Archives(InputPiece):
 
         The marks of dropped pages are ``originals``: if the payload is equal, a revisit record is written.
         """
-        compression, written, known = compression_of(path), 0, _Known()
+        compression, written, known = compression_of(path), 0, _WrittenIds()
         with atomic(path) as file, closing(Members()) as members:
 
             def append(piece: Archives, mask: Flags, marks: pa.Table | None) -> None:
@@ -530,7 +530,7 @@ def _record(capture: _Capture, members: Members) -> Record:
     return found
 
 
-class _Known:
+class _WrittenIds:
     """The ids of written captures, and those of the records that they name: hashes, as an archive may have millions."""
 
     def __init__(self) -> None:
@@ -547,7 +547,7 @@ class _Known:
 
 
 def _chosen(
-    pages: _Pages, wanted: Sequence[bool], repeated: Container[int], known: _Known
+    pages: _Pages, wanted: Sequence[bool], repeated: Container[int], known: _WrittenIds
 ) -> Iterator[tuple[_Capture, int | None]]:
     """Yield the chosen captures, with their rows, and their accessories, in the order of the file.
 
