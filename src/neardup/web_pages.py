@@ -2,7 +2,13 @@
 
 from neardup.pipeline.crawl.templates import learn_templates
 from neardup.text.extraction import Extraction
-from neardup.text.host_templates import HostTemplates
+from neardup.text.host_templates import HostTemplates, Template
 from neardup.text.html import visible_text
 
-__all__ = ["Extraction", "HostTemplates", "learn_templates", "visible_text"]
+__all__ = [
+    "Extraction",
+    "HostTemplates",
+    "Template",
+    "learn_templates",
+    "visible_text",
+]
