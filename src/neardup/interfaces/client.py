@@ -175,7 +175,7 @@ class Client:
         return self._verdicts("/v1/admit", "documents", records, more)
 
     def get(self, ids: Iterable[str]) -> list[Document | None]:
-        """Return the documents with these ids; ``None`` for an unknown id."""
+        """Return the documents with these ids, one request for each; ``None`` for an unknown id."""
         return [self._document(name) if is_id(name) else None for name in as_strings(ids)]
 
     def group(self, id: str) -> list[str]:  # noqa: A002 - the name of the field, as everywhere
