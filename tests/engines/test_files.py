@@ -1,11 +1,12 @@
 import fcntl
 import os
+import zlib
 from contextlib import nullcontext
 from errno import ENOSPC
 
 import pytest
 
-from neardup.engines.files import has_file, locked, naming, replacing
+from neardup.engines.files import checksum_of, has_file, locked, naming, replacing
 from neardup.model.errors import StorageBusy, StorageFailed, StorageRefused
 
 
@@ -70,6 +71,13 @@ def test_errors_name_the_file_or_the_path_that_was_used(tmp_path):
         (tmp_path / "elsewhere").read_bytes()
     with pytest.raises(StorageRefused, match="as it is"), naming(tmp_path):
         raise StorageRefused("x", "as it is")
+
+
+@pytest.mark.parametrize("size", [0, 1, 1 << 18, (1 << 19) + 1])
+def test_the_checksum_is_that_of_the_whole_file(tmp_path, size):
+    content = bytes(range(256)) * (size // 256) + bytes(size % 256)
+    (tmp_path / "file").write_bytes(content)
+    assert checksum_of(tmp_path / "file") == zlib.crc32(content)
 
 
 def test_one_of_several_files(tmp_path):

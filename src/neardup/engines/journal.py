@@ -10,13 +10,21 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, Final, Self
-from zlib import crc32
 
 import msgspec
 
 from neardup import __version__
 from neardup.engines.claims import DIGITS, FOLDERS, Claims
-from neardup.engines.files import has_file, locked, naming, replacing, sealed, sync_folder, unsealed
+from neardup.engines.files import (
+    checksum_of,
+    has_file,
+    locked,
+    naming,
+    replacing,
+    sealed,
+    sync_folder,
+    unsealed,
+)
 from neardup.model.errors import RunComplete, StorageDamaged, StorageRefused
 from neardup.model.folders import RUN
 
@@ -34,7 +42,6 @@ _OWN: Final = re.compile(
 )
 _NO_RECORD: Final = "it is not a record of this run; remove the work folder, and run again"
 _TRIES: Final = 4
-_READ: Final = 1 << 20  # bytes of a file at a time
 _LOOK: Final = 1.0  # seconds between reports of what other processes have done
 
 Task = Callable[[int], dict[str, Any]]
@@ -114,7 +121,7 @@ class WorkFolder:
     def files(self, *names: str) -> Files:
         """Return files as a record has them under ``"files"``."""
         with naming(self._home, doing="read"):
-            return {name: (self.path(name).stat().st_size, _checksum(self.path(name))) for name in names}
+            return {name: (self.path(name).stat().st_size, checksum_of(self.path(name))) for name in names}
 
     def has_files(self, record: dict[str, Any]) -> bool:
         """Return whether the files of a record are there, with their sizes and checksums."""
@@ -425,16 +432,7 @@ def read_header(folder: Path, name: str = _TERMS) -> Header | None:
 
 
 def _is_intact(path: Path, size: int, checksum: int | None) -> bool:
-    return path.stat().st_size == size and (checksum is None or _checksum(path) == checksum)
-
-
-def _checksum(path: Path) -> int:
-    """Return the CRC-32 of a file."""
-    checksum = 0
-    with path.open("rb", buffering=0) as file:
-        while block := file.read(_READ):
-            checksum = crc32(block, checksum)
-    return checksum
+    return path.stat().st_size == size and (checksum is None or checksum_of(path) == checksum)
 
 
 def _write(folder: Path, header: Header) -> None:

@@ -387,16 +387,6 @@ def test_other_folders_are_refused(batches, tmp_path):
         state.forget(["a"])
 
 
-def test_checksums_are_those_of_the_parts(batches, tmp_path, monkeypatch):
-    monkeypatch.setattr(states, "_READ", 64)
-    dedup_files(batches[0], state=tmp_path / "state")
-    (part,) = State.open(tmp_path / "state").segments
-    content = (tmp_path / "state" / f"segment-{part.name}" / states._FILES[0]).read_bytes()
-    assert len(content) % 64
-    sums = [states.checksum(content[begin : begin + 64]) for begin in range(0, len(content), 64)]
-    assert part.digests[0] == f"{states.checksum(np.array(sums, '<u8').tobytes()):016x}"
-
-
 @pytest.mark.parametrize("name", ["leaders.arrow", "kept.arrow", "dropped.arrow", "ids.arrow", "texts.json"])
 def test_damaged_files_are_noticed(batches, tmp_path, name):
     dedup_files(batches[0], state=tmp_path / "state")

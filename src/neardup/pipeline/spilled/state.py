@@ -24,9 +24,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import __version__
-from neardup.engines.files import has_file, locked, naming, replacing, sealed, unsealed
+from neardup.engines.files import checksum_of, has_file, locked, naming, replacing, sealed, unsealed
 from neardup.engines.journal import is_work
-from neardup.index.disk.arrays import checksum, expect, understood
+from neardup.index.disk.arrays import expect, understood
 from neardup.model.arrays import Flags
 from neardup.model.errors import StorageDamaged, StorageRefused, require
 from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
@@ -58,7 +58,6 @@ _NOT_STATE: Final = "not a state"  # the code of errors about folders of somethi
 _DAMAGED: Final = "it is damaged: restore the state from a copy, or make a new one"
 _MISSING: Final = "it is missing: restore the state from a copy, or make a new one"
 _FORMAT: Final = 5
-_READ: Final = 1 << 22  # bytes of a file that are read, and summed, at a time
 _HEADER, _LOCK = STATE
 _FIRST: Final = "state.new"  # while the first run adds its segment, which no header lists yet
 _TEXTS: Final = "texts.json"
@@ -77,7 +76,7 @@ class SegmentInfo(msgspec.Struct, frozen=True):
     leaders: int
     kept: int
     inputs: tuple[str, ...]
-    digests: tuple[str, ...] = ()  # of its files, in the order of ``_FILES``
+    checksums: tuple[int, ...] = ()  # of its files, in the order of ``_FILES``
 
 
 class StateHeader(msgspec.Struct, frozen=True):
@@ -233,8 +232,8 @@ class State(AbstractContextManager["State"]):
         """
         self._require_open()
         for part in self.segments:
-            if (found := self._digests(part.name)) != part.digests:
-                names = [name for name, *both in zip(_FILES, found, part.digests, strict=True) if both[0] != both[1]]
+            if (found := self._checksums(part.name)) != part.checksums:
+                names = [name for name, *both in zip(_FILES, found, part.checksums, strict=True) if both[0] != both[1]]
                 raise StorageDamaged(str(self._folder(part.name) / names[0]), _DAMAGED)
         _ = self.extraction  # files of another one cannot be read
         check_segments(_segments(self.folder, [part.name for part in self.segments]))
@@ -345,19 +344,17 @@ class State(AbstractContextManager["State"]):
     def _folder(self, name: str) -> Path:
         return self.folder / f"{_SEGMENT}{name}"
 
-    def _digests(self, name: str) -> tuple[str, ...]:
-        """Read the files of a segment, and return their checksums: those of the checksums of their parts."""
-        found, part = list[str](), memoryview(bytearray(_READ))  # of one memory, as new memory takes longer
+    def _checksums(self, name: str) -> tuple[int, ...]:
+        found = list[int]()
         for path in (self._folder(name) / one for one in _FILES):
-            with _reading(path), path.open("rb") as file:
-                sums = [checksum(part[:size]) for size in iter(lambda: file.readinto(part), 0)]
-                found.append(f"{checksum(np.array(sums, '<u8').tobytes()):016x}")
+            with _reading(path):
+                found.append(checksum_of(path))
         return tuple(found)
 
     def _write(
         self, part: SegmentInfo, rows: Iterable[Rows], texts: Sequence[RunInputs], recorded: RecordedRuns
     ) -> SegmentInfo:
-        """Write the files of a segment, which follows those *recorded* before; return it with their digests.
+        """Write the files of a segment, which follows those *recorded* before; return it with their checksums.
 
         If that fails, such as on a full disk, all new segments are removed.
         """
@@ -379,7 +376,7 @@ class State(AbstractContextManager["State"]):
                         writer.write_table(one)
             with replacing(folder / _TEXTS, folder / f"{_TEXTS}.partial") as file:
                 file.write(sealed(msgspec.to_builtins([*recorded.recorded(texts)])))
-            part = msgspec.structs.replace(part, digests=self._digests(part.name))
+            part = msgspec.structs.replace(part, checksums=self._checksums(part.name))
             undo.pop_all()
         return part
 
