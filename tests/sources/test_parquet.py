@@ -483,13 +483,14 @@ def test_a_file_is_closed_while_its_error_is_kept(tmp_path):
     assert before == (len([*Path("/proc/self/fd").iterdir()]) if before else 0)
 
 
-def test_ordered_categories_stay_what_they_are(tmp_path):
+def test_ordered_categories_are_read_as_they_are_written_only(tmp_path):
     values = pa.DictionaryArray.from_arrays(
         pa.array([0, 2, None], pa.int8()), pa.array(["low", "mid", "high"]), ordered=True
     )
     pq.write_table(pa.table({"text": ["a", "b", "c"], "v": values}), tmp_path / "x.parquet")
     got = read([tmp_path / "x.parquet"])
-    assert got.column("v").type.ordered
+    with pytest.raises(DataError, match=r"x\.parquet: its 'v' has ordered categories"):
+        got.column("v")
     assert got.column("v", literal=True).to_pylist() == ["low", "high", None]
 
 

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from itertools import accumulate, pairwise
+from itertools import pairwise
 from typing import Final
 
 import msgspec
@@ -18,7 +18,6 @@ _PROMOTED: Final = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decim
 _BLANKS: Final = " \t\r\n"
 _NO_VALUE: Final = {"", "nan", "+nan", "-nan"}  # of strings, in small letters, among values of another kind
 _SHOWN: Final = 40  # characters of a value in a message
-_SAME_ORDER: Final = "write the same to all files, or rank by a number"
 _TRUE: Final = r"(?i)^[ \t\r\n\"]*(true|0*1(\.0*)?)[ \t\r\n\"]*$"  # in quotation marks as a string of JSON
 _TYPES: Final = (  # in this order: the first type that can represent every value
     (list[int | None], pa.int64()),
@@ -37,7 +36,7 @@ def joined(
 
     Numbers of different types become numbers of one type, or strings as written, which rank as numbers; fields of
     different kinds become strings. *place* returns where a row of a piece is. Raises ``DataError`` for JSON values of
-    several kinds, or that are lists or objects, and for values without the order of the categories in other pieces.
+    several kinds, or that are lists or objects.
     """
     pieces = [piece for piece, is_json in enumerate(are_json) if is_json]
     edges = np.cumsum([0, *(len(columns[piece]) for piece in pieces)]).tolist()
@@ -50,54 +49,7 @@ def joined(
     found = [*columns]
     for piece, (begin, end) in zip(pieces, pairwise(edges), strict=True):
         found[piece] = pa.chunked_array([values[begin:end]])
-    _require_equal_categories(name, found, lambda piece: place(piece, 0)[0])
-    whole = concatenated([column for column in found if len(column)])
-    begins = [*accumulate(map(len, found), initial=0)]
-
-    def source(row: int) -> str:
-        own = bisect_right(begins, row) - 1
-        return place(own, row - begins[own])[0]
-
-    return with_one_order(name, whole, source)
-
-
-def with_one_order(name: str, column: pa.ChunkedArray, where: Callable[[int], str]) -> pa.ChunkedArray:
-    """Return a column whose ordered categories, if it has some, are the same in all chunks, also in those of nulls.
-
-    Raises ``DataError`` if values have other categories, or in another order: then they have no common order. It names
-    the first file whose categories are not those of the first one: *where* returns the file of a row.
-    """
-    if not _is_ordered(column):
-        return column
-    order, begin = None, 0
-    for chunk in column.chunks:
-        if chunk.null_count < len(chunk):
-            order = chunk.dictionary if order is None else order
-            if not chunk.dictionary.equals(order):
-                rule = "has ordered categories that other files or row groups do not have, or not in this order"
-                raise DataError(where(begin), f"its {name!r} {rule}; {_SAME_ORDER}", "categories")
-        begin += len(chunk)
-    if order is None:
-        return column
-    chunks = [pa.DictionaryArray.from_arrays(one.indices, order, ordered=True) for one in column.chunks]
-    return pa.chunked_array(chunks, column.type)
-
-
-def _require_equal_categories(name: str, columns: Sequence[pa.ChunkedArray], where: Callable[[int], str]) -> None:
-    """Raise ``DataError`` for the first column with values that lacks the ordered categories that other columns have.
-
-    *where* returns the file of a column.
-    """
-    valued = [place for place, column in enumerate(columns) if column.null_count < len(column)]
-    kinds = [columns[place].type for place in valued if _is_ordered(columns[place])]
-    for place in valued if kinds else ():
-        if columns[place].type != kinds[0]:
-            rule = "has no ordered categories of the type that other files have"
-            raise DataError(where(place), f"its {name!r} {rule}; {_SAME_ORDER}", "categories")
-
-
-def _is_ordered(column: pa.ChunkedArray) -> bool:
-    return bool(pa.types.is_dictionary(column.type) and column.type.ordered)
+    return concatenated([column for column in found if len(column)])
 
 
 def typed(name: str, tokens: Sequence[bytes], place: Callable[[int], tuple[str, int]]) -> pa.Array:
@@ -154,8 +106,7 @@ def concatenated(columns: Sequence[pa.ChunkedArray]) -> pa.ChunkedArray:
     if len({column.type for column in columns}) > 1:
         columns = [pa.chunked_array([pa.nulls(len(c))]) if c.null_count == len(c) else c for c in columns]
     kinds = [column.type for column in columns if not pa.types.is_null(column.type)]
-    plain = [kind.value_type if pa.types.is_dictionary(kind) else kind for kind in kinds]
-    promote = any(all(test(kind) for kind in plain) for test in _PROMOTED)
+    promote = any(all(test(kind) for kind in kinds) for test in _PROMOTED)
     if len(set(kinds)) > 1 and not promote:
         columns = _as_strings(columns)
     tables = [pa.table({"": column}) for column in columns]

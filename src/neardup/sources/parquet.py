@@ -37,7 +37,7 @@ from neardup.sources.collection import (
     silent,
 )
 from neardup.sources.compression import changed, check_size, read_whole, sniff
-from neardup.sources.fields import are_true, with_one_order
+from neardup.sources.fields import are_true
 from neardup.sources.formats import STDIN, display
 from neardup.sources.output import atomic, is_special
 from neardup.sources.plain_columns import times_as_ids
@@ -101,8 +101,9 @@ class ParquetTable(InputPiece):
         column = _column(self.source, self._table, name, self.columns)
         if pa.types.is_dictionary(column.type):
             if column.type.ordered and not literal:
-                whole = with_one_order(name, column, lambda _: self.source)
-                return whole.unify_dictionaries().combine_chunks()
+                raise DataError(
+                    self.source, f"its {name!r} has ordered categories; write numbers or plain strings instead"
+                )
             column = _unpacked(self.source, column, self._request)
         column = written_values(column) if literal else column
         if literal and pa.types.is_temporal(column.type):

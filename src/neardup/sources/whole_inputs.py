@@ -101,7 +101,7 @@ class WholeInputs(Collection):
             own = pa.nulls(len(piece)) if piece in without else piece.column(name, literal=True)
             columns.append(pa.chunked_array([own]))
         found = joined(name, columns, are_json, lambda piece, row: self.pieces[piece].place(row))
-        return found.unify_dictionaries().combine_chunks()
+        return found.combine_chunks()
 
     def flags(self, name: str) -> pa.Array:
         """Return whether a field is 1 or true, in any spelling; see ``Collection.flags``."""

@@ -395,48 +395,14 @@ def test_executors_of_another_kind_are_refused_before_a_folder_is_made(sources, 
         dedup_files(sources, executors=object())
 
 
-@pytest.mark.parametrize("size", [60, 1 << 20])
-@pytest.mark.parametrize("others", ["cba", "ab", None])
-def test_ordered_categories_have_one_order_in_memory_and_in_pieces(tmp_path, small_parts, others, size):
-    small_parts(size)
-    kind, paths = pa.dictionary(pa.int8(), pa.string(), ordered=True), [tmp_path / "a.parquet", tmp_path / "b.parquet"]
-    for path, order, codes in zip(
-        paths, ("cba", others or "ab"), ([0, 1, 2, 2], [0, 1] if others else [None] * 2), strict=True
-    ):
-        values = pa.DictionaryArray.from_arrays(pa.array(codes, pa.int8()), pa.array([*order]), ordered=True)
-        table = pa.table({"id": [f"{path.name}{n}" for n in range(len(codes))], "text": ["same text"] * len(codes)})
-        pq.write_table(table.append_column("n", values.cast(kind)), path, row_group_size=2)
-    for way in ({}, {"work": tmp_path / "w"}):
-        if others == "ab":
-            with pytest.raises(DataError, match=r"b\.parquet: its 'n' has ordered categories that other files"):
-                dedup_files(paths, keep="max:n", **way)
-        else:
-            assert [*dedup_files(paths, keep="max:n", **way).result.kept] == [2]
-            assert [*dedup_files(paths[::-1], keep="max:n", **way).result.kept] == [4]
-
-
-def test_row_groups_of_a_shard_have_one_order(tmp_path, small_parts):
-    small_parts(5000)  # both groups are in one shard, and in two pieces
-    path, schema = tmp_path / "a.parquet", pa.schema([("text", "str"), ("n", pa.dictionary("int8", "str", True))])
-    with pq.ParquetWriter(path, schema) as writer:
-        for order in ("cba", "abc"):
-            values = pa.DictionaryArray.from_arrays(pa.array([0, 1] * 20, "int8"), pa.array([*order]), ordered=True)
-            writer.write_table(pa.table([["same text " * 50] * 40, values], schema=schema))
-    for way in ({}, {"work": tmp_path / "w"}):
-        with pytest.raises(DataError, match="its 'n' has ordered categories that other files or row groups do not"):
-            dedup_files([path], keep="max:n", **way)
-
-
-def test_strings_and_ordered_categories_have_no_common_order(tmp_path):
+def test_ordered_categories_rank_no_documents_of_files(tmp_path):
     ordered = pa.DictionaryArray.from_arrays(pa.array([0, 1]), pa.array(["small", "large"]), ordered=True)
     pq.write_table(pa.table({"text": ["same text"] * 2, "n": ordered}), tmp_path / "o.parquet")
-    (tmp_path / "s.jsonl").write_text('{"text": "same text", "n": "large"}\n')
-    sides = [tmp_path / "s.jsonl", tmp_path / "o.parquet"]
-    for inputs, ways in ((sides, {"work": tmp_path / "w"}), (sides[:1], {"against": sides[1]})):
-        with pytest.raises(
-            DataError, match=r"s\.jsonl: its 'n' has no ordered categories of the type that other files"
-        ):
-            dedup_files(inputs, keep="max:n", **ways)
+    for way in ({}, {"work": tmp_path / "w"}):
+        with pytest.raises(DataError, match=r"o\.parquet: its 'n' has ordered categories; write numbers"):
+            dedup_files([tmp_path / "o.parquet"], keep="max:n", **way)
+        assert dedup_files([tmp_path / "o.parquet"], tmp_path / f"k{len(way)}.parquet", **way).result.summary.kept == 1
+        assert pq.read_table(tmp_path / f"k{len(way)}.parquet")["n"].type.ordered
 
 
 @pytest.mark.parametrize("name", ["restart", "force", "strict", "keep_work"])

@@ -197,7 +197,7 @@ class Job:
 
     def save_table(self, name: str, table: pa.Table) -> Files:
         """Write a table; return the file for the record of the task."""
-        with self.output(name) as file, pa.ipc.new_file(file, table.schema, options=_OPTIONS) as writer:
+        with self.output(name) as file, pa.ipc.new_file(file, table.schema) as writer:
             writer.write_table(table)
         return self.files(name)
 
@@ -213,7 +213,6 @@ def mapped(path: Path) -> pa.Buffer:
         return pa.foreign_buffer(begin.address, file.size(), begin)
 
 
-_OPTIONS: Final = pa.ipc.IpcWriteOptions(unify_dictionaries=True)
 _INCOMPLETE: Final = "it is damaged, or of another run; remove the work folder, and run again"
 
 

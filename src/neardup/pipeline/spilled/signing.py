@@ -1,7 +1,6 @@
 """Signing: each shard is read once, and what later stages need to know of its documents is stored."""
 
 import time
-from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
@@ -25,8 +24,6 @@ from neardup.pipeline.spilled.job import ID, IDS, REVISITS, SIGNED, Job, of_shar
 from neardup.schemes.checksum import BODY
 from neardup.sources.collection import Extent, InputPiece
 from neardup.sources.compression import within_memory
-from neardup.sources.fields import with_one_order
-from neardup.sources.formats import display
 from neardup.sources.record_faults import LackingFields, RecordFaults
 from neardup.text.columns import batches, text_lengths
 from neardup.text.sites import NO_SITES, separate
@@ -193,10 +190,6 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
                 numbers[place] += len(piece)
                 yield piece
 
-    def source(row: int) -> str:
-        place = bisect_right([*accumulate(numbers)], row)
-        return job.shards.inputs[shard.extents[place].source]
-
     with within_memory(" to ".join(dict.fromkeys(job.shards.inputs[one] for one in (shard.source, shard.last)))):
         for piece in job.held.holding(task, pieces()):
             faults.add(piece)
@@ -207,11 +200,6 @@ def sign(job: Job, task: int, *, body: bool = False) -> dict[str, Any]:
             revisits += [piece.revisits] if piece.revisits is not None and len(piece.revisits) else []
     no_table = _signed(job, pa.chunked_array([], pa.large_string()), None, NO_SITES, {})
     table = pa.concat_tables(tables or [no_table], promote_options="default")  # pieces may lack a field
-    for name in job.policy.value_fields if tables else ():
-        place = table.column_names.index(_RANKING + name)
-        table = table.set_column(
-            place, _RANKING + name, with_one_order(name, table.column(place), lambda row: display(source(row)))
-        )
     files = job.save_table(of_shard(SIGNED, task), table)
     names = pa.concat_tables(ids or [pa.schema(ID).empty_table()], promote_options="default")
     files |= job.save_table(of_shard(IDS, task), names.combine_chunks())  # to look some up, all chunks are passed
