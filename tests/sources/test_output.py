@@ -455,24 +455,6 @@ def test_names_may_be_as_long_as_the_file_system_allows(tmp_path, source):
     for name in (f"{'x' * (most - 5)}.jsonl", f"{'é' * (most // 2)}.jsonl"):
         with pytest.raises(OutputRefused, match=f"it has a name of more than {most} bytes; choose a shorter one"):
             check_output(tmp_path / name, [source], force=False)
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.txt").touch()
-    longest = most - len(".replaced-by-neardup")  # which a folder has while another one takes its place
-    check_output(tmp_path / ("x" * longest), [tmp_path / "in"], force=False)
-    with pytest.raises(OutputRefused, match=f"it has a name of more than {longest} bytes; choose a shorter one"):
-        check_output(tmp_path / ("x" * (longest + 1)), [tmp_path / "in"], force=False)
-
-
-def test_a_folder_that_was_being_replaced_is_named(tmp_path, source):
-    (tmp_path / "in").mkdir()
-    (tmp_path / "in" / "a.txt").touch()
-    (tmp_path / "kept.replaced-by-neardup").mkdir()
-    rule = r"while it replaced this folder; its old files are in .*kept\.replaced-by-neardup; rename that folder"
-    for force in (False, True):
-        with pytest.raises(OutputError, match=rule):
-            check_output(tmp_path / "kept", [tmp_path / "in"], force=force)
-    (tmp_path / "kept").mkdir()
-    check_output(tmp_path / "kept", [tmp_path / "in"], force=True)
 
 
 def test_threads_that_write_into_one_folder_do_not_remove_each_others_files(tmp_path):

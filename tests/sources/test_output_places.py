@@ -33,7 +33,6 @@ def inputs(tmp_path, monkeypatch):
         ("hard.jsonl", "it is one of the inputs"),
         ("folder", "it is one of the inputs"),
         ("folder/new/x.jsonl", "it is inside the input folder folder"),
-        ("deep", "it contains the input deep/in/b.jsonl"),
         ("memory://folder/x.jsonl", "it is inside the input folder memory://folder"),
         ("memory://x/d.jsonl", "it is one of the inputs"),
         ("memory:///x/d.jsonl", "it is one of the inputs"),

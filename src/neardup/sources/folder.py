@@ -32,7 +32,7 @@ from neardup.sources.compression import HEAD, MARKED, changed, encoding_code, sn
 from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, ending, is_document, is_pipe, kind
 from neardup.sources.lines import BOM
-from neardup.sources.output import new_folder, replaced
+from neardup.sources.output import new_folder
 from neardup.sources.pages import BATCH, PAGE_FIELDS, Batch, extracted, field_of
 from neardup.sources.patterns import entries, is_hidden, is_link_to_folder, matches
 from neardup.sources.record_faults import Rejected, missing_field
@@ -155,7 +155,9 @@ class Folder(InputPiece):
                         _copy(document, made / document.relative)
 
             yield append
-            _put(made, target)
+            if target.is_dir():  # that of this run, which was interrupted before it noted that
+                shutil.rmtree(target)
+            made.rename(target)
 
 
 def require_other_names(folders: Sequence[str]) -> None:
@@ -275,23 +277,3 @@ def _copy(document: _Document, target: Path) -> None:
         raise changed(str(document.path))
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(document.path, target)
-
-
-def _put(folder: Path, target: Path) -> None:
-    """Move a complete folder to its place; the old folder is removed only after that.
-
-    If the process is killed in between, the old folder remains under a name that shows its origin, and the next run
-    reports it.
-    """
-    old = replaced(target)
-    if not target.is_dir():
-        folder.rename(target)
-        return
-    shutil.rmtree(old, ignore_errors=True)  # a run was killed after the other folder had taken its place
-    target.rename(old)
-    try:
-        folder.rename(target)
-    except BaseException:
-        old.rename(target)
-        raise
-    shutil.rmtree(old)

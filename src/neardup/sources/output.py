@@ -28,9 +28,9 @@ from neardup.model.errors import (
     raising,
     require,
 )
-from neardup.sources.formats import FOLDER, KNOWN, WARC, AnyPath, Kind, display, is_document, is_url, kind, local
+from neardup.sources.formats import FOLDER, KNOWN, WARC, AnyPath, Kind, display, is_url, kind, local
 from neardup.sources.output_places import InputPaths, require_outside
-from neardup.sources.patterns import entries, expand, is_pattern, matches
+from neardup.sources.patterns import expand, is_pattern
 from neardup.sources.remote import exists, send
 from neardup.sources.screens import opened_screen
 from neardup.sources.tables import table_writer
@@ -44,28 +44,21 @@ _STANDARD_INPUT: Final = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _BUFFER: Final = 1 << 20
 _TABLES: Final = ("parquet", "jsonl")
 _LEFTOVERS: Final = ".neardup-" + "[0-9a-f]" * 16 + ".partial"
-_REPLACED: Final = ".replaced-by-neardup"  # the end of the name of a folder while another one takes its place
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 _FILES: Final[Counter[Path]] = Counter()  # files that this process has written to each folder
 
 
-def check_target(  # noqa: PLR0913 - what is written, and where
-    path: AnyPath,
-    inputs: InputPaths,
-    formats: AbstractSet[str],
-    *,
-    force: bool,
-    glob: Sequence[str] = (),
-    name: str = OUTPUT,
+def check_target(
+    path: AnyPath, inputs: InputPaths, formats: AbstractSet[str], *, force: bool, name: str = OUTPUT
 ) -> None:
     """Raise the errors of writing the kept records of inputs of these *formats* before anything is read.
 
     *name* is the parameter that has the *path*.
 
     ``ParameterError``: the ending is unknown, or there is none and there are several formats. ``OutputError``: the path
-    is one of the *inputs* (even with *force*), is inside an input folder or contains one; exists and *force* is not
-    given; or its folder is missing or not writable. A device or a pipe may exist, and accepts any one format but a
+    is one of the *inputs* (even with *force*), or is inside an input folder; exists and *force* is not given, or is a
+    folder; or its folder is missing or not writable. A device or a pipe may exist, and accepts any one format but a
     folder's. The inputs need not exist.
     """
     path = local(path)
@@ -86,7 +79,7 @@ def check_target(  # noqa: PLR0913 - what is written, and where
     if found is not None and found.format == WARC:
         require(formats == {WARC}, name, path, "can only be an archive if all inputs are archives")
     inputs.check(path)
-    _check_place(path, folder=folder, force=force, glob=glob)
+    _check_place(path, folder=folder, force=force)
 
 
 def check_table(
@@ -227,11 +220,6 @@ def temporary(path: Path) -> Path:
     return path.with_name(f".neardup-{secrets.token_hex(8)}.partial")
 
 
-def replaced(path: Path) -> Path:
-    """Return the name of a folder while another one replaces it: a name that its owner can find."""
-    return path.with_name(path.name + _REPLACED)
-
-
 @contextmanager
 def locked(path: Path) -> Iterator[None]:
     """Lock a temporary file, so that other runs do not remove it as a leftover."""
@@ -357,44 +345,37 @@ def _require_name(path: str, name: str) -> None:
         raise OutputRefused(name, "the path is empty")
 
 
-def _check_place(path: str, *, folder: bool, force: bool, glob: Sequence[str] = ()) -> None:
+def _check_place(path: str, *, folder: bool, force: bool) -> None:
     if not is_url(path):
-        _check_local(path, folder=folder, force=force, glob=glob)
+        _check_local(path, folder=folder, force=force)
     elif not force and exists(path):
         raise OutputRefused(display(path), "it exists already", "exists")
 
 
-def _check_local(path: str, *, folder: bool, force: bool, glob: Sequence[str]) -> None:
+def _check_local(path: str, *, folder: bool, force: bool) -> None:
     parent = Path(os.path.realpath(path)).parent
     if not _is_folder(parent, path):
         raise OutputRefused(path, why_no_folder(parent))
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(path, "its folder is not writable", PERMISSION)
-    require_names(path, parent, room=len(_REPLACED) if folder else 0)
+    require_names(path, parent)
     require_outside(path)
     if not Path(path).exists():
-        if folder and os.path.lexists(old := replaced(Path(os.path.realpath(path)))):
-            rule = f"a run was interrupted while it replaced this folder; its old files are in {old}"
-            raise OutputRefused(path, f"{rule}; rename that folder to restore them, or remove it")
         return
-    if not folder:
-        _refuse_folder(path)
-    elif not Path(path).is_dir():
-        raise OutputRefused(path, "it is a file, and the output is a folder")
+    if folder:
+        rule = "it exists already, and the output is a folder of documents, which replaces nothing"
+        raise OutputRefused(path, f"{rule}; remove it yourself, or name another path")
+    _refuse_folder(path)
     if not force:
         raise OutputRefused(path, "it exists already", "exists")
-    if folder:
-        _check_only_documents(path, glob)
 
 
-def require_names(path: AnyPath, folder: AnyPath, *, room: int = 0) -> None:
-    """Refuse a path with a longer name than the file system of a *folder* can have; the last one leaves *room*."""
+def require_names(path: AnyPath, folder: AnyPath) -> None:
+    """Refuse a path with a longer name than the file system of a *folder* can have."""
     most = os.pathconf(folder, "PC_NAME_MAX")
-    names = Path(path).parts
-    for place, name in enumerate(names, start=1):
-        limit = most - room if place == len(names) else most
-        if len(os.fsencode(name)) > limit:
-            raise OutputRefused(os.fspath(path), f"it has a name of more than {limit} bytes; choose a shorter one")
+    for name in Path(path).parts:
+        if len(os.fsencode(name)) > most:
+            raise OutputRefused(os.fspath(path), f"it has a name of more than {most} bytes; choose a shorter one")
 
 
 def why_no_folder(parent: Path) -> str:
@@ -410,10 +391,3 @@ def _is_folder(path: AnyPath, output: str) -> bool:
 def _refuse_folder(path: str) -> None:
     if _is_folder(path, path):
         raise OutputRefused(path, "it is a folder, and the output is a file", "folder")
-
-
-def _check_only_documents(path: str, globs: Sequence[str]) -> None:
-    """Refuse to replace a folder that a run cannot have written, even with *force*."""
-    for relative, entry in entries(path):
-        if not (is_document(relative) or matches(relative, globs)):
-            raise OutputRefused(path, f"it contains files other than documents ({entry.name}); remove it yourself")

@@ -1,4 +1,4 @@
-"""Where no output may be: at an input, inside an input folder, around an input, or inside a folder of neardup."""
+"""Where no output may be: at an input, inside an input folder, or inside a folder of neardup."""
 
 import os
 from collections.abc import Iterable
@@ -23,7 +23,6 @@ class InputPaths:
         self._places: set[str] = set()
         self._files: set[tuple[int, int]] = set()
         self._folders: dict[str, str] = {}
-        self._above: dict[str, str] = {}
         self._patterns: list[str] = []
         for path in inputs:
             if path == STDIN:
@@ -40,19 +39,8 @@ class InputPaths:
             self._files |= _numbers(real)
             if Path(real).is_dir():
                 self._folders[real] = path
-            for above in map(str, Path(real).parents):
-                if above in self._above:
-                    break
-                self._above[above] = path
 
     def check(self, path: str) -> None:
-        """Raise the errors of ``check_outside``, and ``OutputRefused`` for an output that contains an input."""
-        self.check_outside(path)
-        real = "" if is_url(path) else real_path(path)
-        if real in self._above and Path(real).is_dir():
-            raise OutputRefused(path, f"it contains the input {self._above[real]}; {_NEXT}")
-
-    def check_outside(self, path: str) -> None:
         """Raise ``OutputRefused`` for an output that is an input, also by a link, is inside one, or is in a pattern."""
         real, shown = real_path(path), display(path)
         if real in self._places or (not is_url(path) and _numbers(real) & self._files):

@@ -35,7 +35,6 @@ class WholeInputs(Collection):
         self.pieces = pieces
         self.formats = {piece.format for piece in pieces}
         self.text = request.text
-        self.glob = request.glob
         self.ignored = ignored
         self._edges = np.cumsum([0, *map(len, pieces)])
         faults = RecordFaults.of(pieces)
@@ -135,7 +134,7 @@ class WholeInputs(Collection):
         records have a field with the name of a mark, and ``OutputError`` if the system refuses; then nothing is
         written.
         """
-        check_target(path, InputPaths(self.inputs), self.formats, force=force, glob=self.glob)
+        check_target(path, InputPaths(self.inputs), self.formats, force=force)
         path, mask = os.fspath(path), np.zeros(len(self), np.bool_)
         mask[rows] = True
         how = output_kind(path, self.format)

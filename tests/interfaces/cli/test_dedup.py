@@ -613,7 +613,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
     assert shown.out.startswith("3  documents\n")
     assert "1  other file ignored" in shown.out
     assert {path.name for path in (tmp_path / "kept").rglob("*.*")} <= {"a.py", "b.py", "c.rs"}
-    run("code", "--out", "kept", "--glob", "sub/*.py", "--force", "--glob", "*.py", "--glob", "*.rs")
+    run("code", "--out", "other", "--glob", "sub/*.py", "--glob", "*.py", "--glob", "*.rs")
     assert "no files that match *.go; its files are: 2 .py, 1" in run("code", "--dry-run", "--glob", "*.go", code=1).err
     (tmp_path / "code" / "d.txt").unlink()
     assert "--glob reads others as text, such as --glob '*.py'" in run("code", "--dry-run", code=1).err
@@ -982,7 +982,7 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
         ),
         (["in.jsonl", "--dry-run", "--report", "no/such/why.html"], "its folder does not exist"),
         (["pages", "--out", "-"], "must be the name of a folder"),
-        (["pages", "--out", ".", "--force"], "it contains the input pages"),
+        (["pages", "--out", ".", "--force"], "it exists already, and the output is a folder of documents"),
     ],
 )
 def test_wrong_paths_are_refused_before_anything_is_read_or_written(run, tmp_path, source, arguments, message):

@@ -212,7 +212,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     known = InputPaths(compared, folder="the folder that is compared with,")
     named = {name: local(path) for name, path in given_outputs.items() if path is not None}
     for path in named.values():
-        known.check_outside(path)  # a run that is continued would compare with outputs there
+        known.check(path)  # a run that is continued would compare with outputs there
     reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
     reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
     reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}

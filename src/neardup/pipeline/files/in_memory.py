@@ -35,7 +35,7 @@ def check_outputs(inputs: Inputs, settings: RunSettings, *, or_page: bool) -> No
         if name == "report":
             check_table(path, inputs.paths, force=settings.force, or_page=or_page, name=name)
         else:
-            check_target(path, where, inputs.formats, force=settings.force, glob=settings.request.glob, name=name)
+            check_target(path, where, inputs.formats, force=settings.force, name=name)
     if (mark := settings.outputs.get("mark")) is not None:
         check_marks(mark, inputs.formats)
 

@@ -133,7 +133,7 @@ def check_outputs(shards: Shards, outputs: Sequence[Output], *, force: bool) -> 
             made += make_folder(output.path)
             if output.target != REPORT and own_format(shards, output) is not None:
                 shards.check_columns(output.sources)
-            check_target(output.path, inputs, formats, force=force, glob=shards.request.glob, name=output.target)
+            check_target(output.path, inputs, formats, force=force, name=output.target)
             parts = _existing_parts(output)
             _require_files(parts)
             for path in parts:
