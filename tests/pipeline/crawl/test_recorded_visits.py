@@ -14,7 +14,7 @@ def index(tmp_path):
 
 
 def visit(number):
-    return Visit(f"key {number}", "content", number, b"", b"")
+    return Visit(f"key {number}", "content", number)
 
 
 def test_batches_and_their_verdicts_are_those_of_the_file(index):
@@ -80,7 +80,7 @@ def test_a_batch_that_a_full_disk_refuses_is_not_remembered(index):
     visits = RecordedVisits(index.store)
     visits.record(visit(0))
     visits._file.execute("PRAGMA max_page_count = 1")
-    large = visit(4)._replace(known=bytes(1 << 16))
+    large = visit(4)._replace(content="x" * (1 << 16))
     with pytest.raises(StorageFailed, match="cannot be written: database or disk is full"):
         visits.record(large)
     visits.keep("key 0", [Known("x" * 1000)] * 99)  # they are computed again

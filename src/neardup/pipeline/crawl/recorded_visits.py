@@ -20,35 +20,29 @@ MOST_VISITS: Final = 1 << 14  # batches that are remembered
 MOST_BYTES: Final = 1 << 26  # of the file, before another batch
 
 _MADE: Final = (
-    "CREATE TABLE IF NOT EXISTS visits (number INTEGER PRIMARY KEY, key TEXT UNIQUE NOT NULL, content TEXT NOT NULL,"
-    " first INTEGER NOT NULL, known BLOB NOT NULL, reported BLOB NOT NULL, verdicts BLOB)"
+    "CREATE TABLE IF NOT EXISTS batches (number INTEGER PRIMARY KEY, key TEXT UNIQUE NOT NULL, content TEXT NOT NULL,"
+    " first INTEGER NOT NULL, verdicts BLOB)"
 )
-_RECORDED: Final = "INSERT OR REPLACE INTO visits (key, content, first, known, reported) VALUES (?, ?, ?, ?, ?)"
-_OLDEST: Final = "DELETE FROM visits WHERE number <= (SELECT max(number) FROM visits) - ?"
-_OLDEST_ONE: Final = "DELETE FROM visits WHERE number = (SELECT min(number) FROM visits)"
+_RECORDED: Final = "INSERT OR REPLACE INTO batches (key, content, first) VALUES (?, ?, ?)"
+_OLDEST: Final = "DELETE FROM batches WHERE number <= (SELECT max(number) FROM batches) - ?"
+_OLDEST_ONE: Final = "DELETE FROM batches WHERE number = (SELECT min(number) FROM batches)"
 _USED: Final = (  # bytes of the file: a count that SQLite has
     "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count, pragma_freelist_count, pragma_page_size"
 )
-_FOUND: Final = "SELECT key, content, first, known, reported FROM visits WHERE key = ?"
+_FOUND: Final = "SELECT key, content, first FROM batches WHERE key = ?"
 _NEXT: Final = (
-    "SELECT key, content, first, known, reported FROM visits"
-    " WHERE number > (SELECT number FROM visits WHERE key = ?) ORDER BY number LIMIT 1"
+    "SELECT key, content, first FROM batches"
+    " WHERE number > (SELECT number FROM batches WHERE key = ?) ORDER BY number LIMIT 1"
 )
 _NOT_OURS: Final = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 class Visit(NamedTuple):
-    """A batch before its pages were admitted: the digests of its key and of its content, and the state of the index.
-
-    *first* is the number of the next admission; *known* has a bit for each page whose address was known, *reported* one
-    for each kept page that was reported as kept since the last admission.
-    """
+    """A batch before its pages were admitted: digests of its key and content, and the number of the next admission."""
 
     key: str
     content: str
     first: int
-    known: bytes
-    reported: bytes
 
 
 class RecordedVisits:
@@ -68,7 +62,7 @@ class RecordedVisits:
 
     def verdicts(self, key: str) -> list[Verdict] | None:
         """Return the verdicts of a batch; ``None`` if it was interrupted before them, or they have another form."""
-        row = self._row("SELECT verdicts FROM visits WHERE key = ?", key)
+        row = self._row("SELECT verdicts FROM batches WHERE key = ?", key)
         if row is None or row[0] is None:
             return None
         try:
@@ -93,13 +87,13 @@ class RecordedVisits:
     def forget(self, visit: Visit) -> None:
         """Release the key of a refused batch."""
         with suppress(StorageError), self._writing("NORMAL") as file:  # otherwise the key remains in use
-            file.execute("DELETE FROM visits WHERE key = ?", (visit.key,))
+            file.execute("DELETE FROM batches WHERE key = ?", (visit.key,))
 
     def keep(self, key: str, verdicts: Iterable[Verdict]) -> None:
         """Write the verdicts of a batch; if they cannot be written, they are computed again."""
         records = [{part: one for part, one in as_record(verdict).items() if one is not None} for verdict in verdicts]
         with suppress(StorageError), self._writing("NORMAL") as file:
-            file.execute("UPDATE visits SET verdicts = ? WHERE key = ?", (msgspec.json.encode(records), key))
+            file.execute("UPDATE batches SET verdicts = ? WHERE key = ?", (msgspec.json.encode(records), key))
 
     def _visit(self, query: str, key: str) -> Visit | None:
         row = self._row(query, key)
