@@ -70,6 +70,13 @@ def test_short_documents_need_more(neardup, files):
     assert f"short 9 in neardup.toml {asked} in a new index" in " ".join(shown.split())
 
 
+def test_settings_of_options_with_defaults_are_named_by_their_file(neardup, files):
+    (files / "neardup.toml").write_text('[policy]\ngather = "components"\n')
+    given = ("dedup", "in.jsonl", "--dry-run", "--config", "neardup.toml", "--representative", "closest")
+    shown = neardup(*given, code=2).err
+    assert "--representative closest cannot be used with gather components in neardup.toml" in " ".join(shown.split())
+
+
 def test_options_replace_settings(neardup, files):
     neardup("dedup", "in.jsonl", "--config", "neardup.toml", "--out", "kept.jsonl")
     assert kept(files / "kept.jsonl") == ["2"]

@@ -231,7 +231,8 @@ def _parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
             sys.exit(_report(error, parsed))
         verbs[parsed.verb].set_settings(settings)
         whole = _of_verb(parser, verbs, arguments)
-        whole.of_config = {name for name in settings if name in whole and name not in parsed}
+        used = {name: value for name, value in vars(whole).items() if name in settings}
+        whole.of_config = {name for name in used if name not in parsed or used[name] == settings[name]}
         return whole
     return parsed
 
