@@ -165,6 +165,17 @@ def test_the_first_and_the_last_time_are_taken_in_all_zones(written, zone):
         field_columns({"x": "time"}, pa.table({"x": beyond}), 1)
 
 
+@pytest.mark.parametrize(
+    "others", [[], [datetime(2026, 1, 1, tzinfo=UTC)], ["2026-01-01"], [datetime(1, 1, 1, tzinfo=UTC)]]
+)
+def test_nanoseconds_of_one_value_are_not_cut(others):
+    values = [*others, pd.Timestamp("2026-01-01T00:00:00.000000001Z")]
+    with pytest.raises(
+        DataError, match=rf"document {len(others)}: field 'x' must be a time such as .* \(at most micro"
+    ):
+        field_columns({"x": "time"}, field_table({"x": values}, len(values)), len(values))
+
+
 def test_the_first_value_that_does_not_fit_is_found_among_many():
     values = ["7"] * 1000
     values[613] = values[900] = "seven"

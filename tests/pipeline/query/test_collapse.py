@@ -460,6 +460,12 @@ def test_what_a_function_makes_of_a_value_is_checked_like_a_value():
         collapse(hits, SameValue("value", of=lambda _: 1.5))
 
 
+def test_times_of_hits_are_signed_to_the_nanosecond():
+    times = pa.array([0, 1, 1], pa.timestamp("ns"))
+    scheme = Checksum(fields=[Field(name="x")])
+    assert collapse(pa.table({"id": ["a", "b", "c"], "x": times}), NearDuplicates(scheme=scheme)).kept == ["a", "b"]
+
+
 def test_whole_floats_of_a_column_with_missing_values_are_integers():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"id": [*"abcdef"], "value": [1, 12, 1, None, None, 13]})

@@ -301,7 +301,7 @@ def _column(name: str, values: Any) -> Any:
         array = pa.array(values)
         if pa.types.is_date(array.type):
             array = pa.array(values, from_pandas=True)  # otherwise NaT is a date
-        return array if pa.types.is_timestamp(array.type) else uncut(array, values, name)  # times have microseconds
+        return uncut(array, values, name)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         values = [None if type(value).__name__ in MISSING else value for value in values]
         for place, value in enumerate(values):
@@ -313,7 +313,8 @@ def _column(name: str, values: Any) -> Any:
                 raise DataError(f"document {place}", rule) from None
     try:  # a union, in which each value keeps its type, so that none depends on the others
         kinds = [*dict.fromkeys(map(type, values))]
-        children = [pa.array([value if type(value) is kind else None for value in values]) for kind in kinds]
+        parts = [[value if type(value) is kind else None for value in values] for kind in kinds]
+        children = [uncut(pa.array(part), part, name) for part in parts]
         return pa.UnionArray.from_sparse(pa.array([kinds.index(type(value)) for value in values], pa.int8()), children)
     except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
         raise DataError(f"field {name!r}", f"has values that do not fit into one column: {error}") from error
