@@ -226,17 +226,13 @@ def test_parts_replace_all_earlier_parts_only_if_forced(tmp_path, sources):
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["part-00000.parquet", *others]
 
 
-def test_names_of_many_parts_are_in_order_and_replaced(tmp_path, sources, monkeypatch):
+def test_too_many_parts_for_their_names_are_refused(tmp_path, sources, monkeypatch):
     monkeypatch.setattr(stage, "_DIGITS", 1)
-    options = {"work": tmp_path / "w", "force": True}
-    dedup_files(sources, tmp_path / "out", part_size=100, **options)
-    names = sorted(path.name for path in (tmp_path / "out").iterdir())
-    assert names == [f"part-{number:03}.jsonl" for number in range(len(names))]
-    assert 100 < len(names) < 1000
-    whole = "".join((tmp_path / "out" / name).read_text() for name in names)
-    dedup_files(sources, tmp_path / "out", part_size=1 << 20, **options)
-    [only] = (tmp_path / "out").iterdir()
-    assert (only.name, only.read_text()) == ("part-0.jsonl", whole)
+    out, work = tmp_path / "out", tmp_path / "w"
+    with pytest.raises(ParameterError, match="part_size=100 would make 10 or more parts; choose a larger size"):
+        dedup_files(sources, out, work=work, part_size=100)
+    dedup_files(sources, out, work=work, part_size=1 << 20)  # it continues
+    assert [path.name for path in out.iterdir()] == ["part-0.jsonl"]
 
 
 @pytest.mark.parametrize(

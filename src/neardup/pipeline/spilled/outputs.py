@@ -37,7 +37,7 @@ REPORT: Final = "report"  # a target
 PLACE: Final = "place"  # the stage that records which outputs get their names
 
 _PART: Final = "part-"
-_DIGITS: Final = 5  # of the number of a part; with more than 100,000 parts, all numbers have more, to be in order
+_DIGITS: Final = 5  # of the number of a part: readers take parts in the order of their names
 
 
 class Output(NamedTuple):
@@ -210,10 +210,11 @@ def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
         lengths = signed.column("length", np.int64)[signed.first :][places]
         starts = np.unique(np.searchsorted(np.cumsum(lengths) - lengths, np.arange(0, lengths.sum(), output.part)))
         edges = [0, *places[starts[(starts > 0) & (starts < len(places))]].tolist(), number]
-        digits = max(_DIGITS, len(f"{len(edges) - 2}"))
-        found += [
-            Part(output, _numbered(output, f"{place:0{digits}}"), *ends) for place, ends in enumerate(pairwise(edges))
-        ]
+        most = 10**_DIGITS
+        require(
+            len(edges) <= most, "part_size", output.part, f"would make {most:,} or more parts; choose a larger size"
+        )
+        found += [Part(output, _numbered(output, place), *ends) for place, ends in enumerate(pairwise(edges))]
     return found
 
 
@@ -236,21 +237,12 @@ def targets_of(outputs: Sequence[Output], report: str | None) -> Iterator[str]:
 
 
 def _existing_parts(output: Output) -> list[str]:
-    """Return the parts in the folder of an output, of all formats: programs that read the folder read all.
-
-    A name with more digits than usual is that of a part only if there is the first part with as many.
-    """
+    """Return the parts in the folder of an output, of all formats: programs that read the folder read all."""
     if not output.part:
         return []
-    folder, name = output.path.rpartition("/")[0], f"{_PART}{'[0-9]' * _DIGITS}*.*"
+    folder, name = output.path.rpartition("/")[0], f"{_PART}{'[0-9]' * _DIGITS}.*"
     found = matching(_joined(folder, name)) if is_url(folder) else sorted(map(str, Path(folder).glob(name)))
-    numbers = [PurePath(path).name.removeprefix(_PART).partition(".")[0] for path in found]
-    firsts = {"0" * _DIGITS, *numbers}
-    return [
-        path
-        for path, number in zip(found, numbers, strict=True)
-        if number.isdecimal() and "0" * len(number) in firsts and kind(path) is not None
-    ]
+    return [path for path in found if kind(path) is not None]
 
 
 def _require_files(paths: Iterable[str]) -> None:
@@ -260,9 +252,9 @@ def _require_files(paths: Iterable[str]) -> None:
             raise OutputRefused(path, "it is a link, and its target would be replaced; remove the link")
 
 
-def _numbered(output: Output, number: str) -> str:
+def _numbered(output: Output, number: int) -> str:
     folder, _, name = output.path.rpartition("/")
-    return _joined(folder, f"{_PART}{number}{name[len(_PART) + _DIGITS :]}")
+    return _joined(folder, f"{_PART}{number:0{_DIGITS}}{name[len(_PART) + _DIGITS :]}")
 
 
 def _joined(folder: str, name: str) -> str:
