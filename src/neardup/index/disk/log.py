@@ -53,7 +53,6 @@ class Tail(NamedTuple):
     end: int
     torn: int
     following: int  # the number that the next record will have
-    chain: int  # a checksum of the header and all records
 
 
 class LogWriter:
@@ -72,7 +71,7 @@ class LogWriter:
         head = _HEADER.pack(_MAGIC, FORMAT, mark, first, 0)[:-8]
         seed = checksum(head)
         file = disk.create(path)
-        writer = cls(disk, path, file, seed, Tail(_HEADER.size, 0, first, seed))
+        writer = cls(disk, path, file, seed, Tail(_HEADER.size, 0, first))
         with writer.closed_on_failure():
             disk.append(file, head + struct.pack("<Q", seed), path)
             writer.sync()
@@ -98,7 +97,7 @@ class LogWriter:
     def append(self, kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> None:
         """Write one record. On return it survives the end of the process, after ``sync`` that of the system."""
         record = _encoded(kind, arrays)
-        end, _, number, chain = self.tail
+        end, _, number = self.tail
         total = _frame_sum(self._seed, number, self._synced, record)
         frame = _FRAME.pack(number, len(record), self._synced, total)
         try:
@@ -107,7 +106,7 @@ class LogWriter:
             with suppress(StorageError):  # its first bytes are not a record, and take room
                 self._disk.cut(self._file, end, self._path)
             raise
-        self.tail = Tail(end + len(frame) + len(record), 0, number + 1, _extended(chain, frame))
+        self.tail = Tail(end + len(frame) + len(record), 0, number + 1)
 
     def sync(self) -> None:
         """Wait until all records are on the disk."""
@@ -147,7 +146,7 @@ class LogReader:
             raise StorageDamaged(
                 str(path), "belongs to another index: the folder has files of two. Restore the index from a copy"
             )
-        self.tail = Tail(_HEADER.size, 0, first, self.seed)
+        self.tail = Tail(_HEADER.size, 0, first)
 
     def read(self) -> Iterator[LogRecord]:
         """Yield the records that were not read yet."""
@@ -156,8 +155,7 @@ class LogReader:
         while (size := self._frame(data, place, number)) >= 0:
             begin = place + _FRAME.size
             place = begin + size
-            chain = _extended(self.tail.chain, data[begin - _FRAME.size : begin])
-            self.tail = Tail(base + place, 0, number + 1, chain)
+            self.tail = Tail(base + place, 0, number + 1)
             with understood(self._path):
                 record = _decoded(number, data[begin:place])
             yield record
@@ -214,11 +212,6 @@ class LogReader:
 
 def _frame_sum(seed: int, number: int, synced: int, record: bytes | memoryview) -> int:
     return checksum(struct.pack("<QQQQQ", seed, number, len(record), synced, checksum(record)))
-
-
-def _extended(chain: int, frame: bytes | memoryview) -> int:
-    """Return the checksum of a log after one more record, whose frame has the checksum of that record."""
-    return checksum(struct.pack("<Q", chain) + frame)
 
 
 def _encoded(kind: str, arrays: Mapping[str, npt.NDArray[Any]]) -> bytes:

@@ -11,7 +11,6 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Final, NamedTuple, Self, TypeVar
 
@@ -126,11 +125,6 @@ class Manifest:
     def files(self) -> list[str]:
         """The names of all files of the index except the manifest."""
         return [self.log, *(file.name for file in self.stored)]
-
-    @cached_property
-    def checksum(self) -> int:
-        """A checksum of everything that it states, including the checksums of the files."""
-        return checksum(self.line)
 
     @property
     def line(self) -> bytes:

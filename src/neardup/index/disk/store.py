@@ -98,12 +98,12 @@ class Store(Reader):
 
     @property
     def state(self) -> tuple[str, int, int, int]:
-        """What identifies the content: the index, its generation, the bytes of its log, and a checksum of all files.
+        """What identifies the content: the index, its generation, the bytes of its log, and its last session.
 
-        Copies of an index that were changed separately differ in the checksum, even if all else is equal.
+        Copies of an index that were changed separately differ in the session, even if all else is equal.
         """
-        manifest, tail = self.manifest, self._tail
-        return manifest.mark, manifest.generation, tail.end, manifest.checksum ^ tail.chain
+        session = self.sessions[-1].number if self.sessions else 0
+        return self.manifest.mark, self.manifest.generation, self._tail.end, session
 
     @property
     def writes(self) -> bool:

@@ -335,12 +335,12 @@ class Index(AbstractContextManager["Index"]):
     def state(self) -> tuple[str, str, int, int, int]:
         """What identifies the state of the index: equal states return equal answers.
 
-        It consists of the id of the index, its scheme, its generation, the bytes of its log, and a checksum of its
-        files, in which copies that were changed separately differ.
+        It consists of the id of the index, its scheme, its generation, the bytes of its log, and the number of the last
+        writer that changed it, in which copies that were changed separately differ.
         """
         self._store.require_open()
-        mark, generation, log_bytes, total = self._store.state
-        return mark, self._settings, generation, log_bytes, total
+        mark, generation, log_bytes, session = self._store.state
+        return mark, self._settings, generation, log_bytes, session
 
     def group(self, id: str) -> list[str]:  # noqa: A002 - as above
         """Return the ids of the cluster of a document, in order of admission.
