@@ -187,7 +187,7 @@ def forged(tmp_path):
                 writer.write_table(made)
             path.write_bytes(content.getvalue())
         with State.open(place, write=True) as state:
-            parts = [replace(part, digests=state._digests(part.name)) for part in state.segments]
+            parts = [replace(part, checksums=state._checksums(part.name)) for part in state.segments]
             state._replace(replace(state.header, segments=tuple(parts)))
 
     return change, lambda: dedup_files([tmp_path / "in.jsonl"], against=place)

@@ -92,7 +92,7 @@ class KeyedVisits:
     ) -> list[Verdict]:
         """Record a batch again that a kill interrupted, and keep those pages that the first attempt kept, too.
 
-        What was admitted after the next batch was recorded is not of this one. If none of its pages were admitted, it
+        Pages that were admitted after the next batch was recorded are not of this one. If none of its pages were admitted, it
         begins again, so that another repetition finds those that are admitted now.
         """
         there, later = self.index.admissions(ids), self._visits.first_after(visit)
