@@ -78,10 +78,11 @@ def test_text_of_every_kind_of_string(collection, tmp_path, kind):
     ids=lambda values: str(values.type),
 )
 def test_text_of_any_other_type_is_an_error(collection, values):
-    with pytest.raises(
-        DataError, match=r"x\.parquet: the column 'text' must hold strings, or binary values in UTF-8, not "
-    ):
+    rule = r"x\.parquet: the column 'text' must hold strings, or binary values in UTF-8, not "
+    with pytest.raises(DataError, match=rule) as caught:
         collection({"text": values})
+    nested = {pa.list_(pa.string()): "lists", pa.struct({"a": pa.string()}): "structs"}
+    assert caught.value.code == nested.get(values.type, "data")
 
 
 def test_a_missing_column_lists_those_that_exist(collection):

@@ -1,4 +1,4 @@
-"""Types of Arrow with strings or bytes as values, in their encodings; and views, which few functions of Arrow take."""
+"""Types of Arrow with strings, bytes or lists as values, in their encodings, and views, which few functions take."""
 
 from collections.abc import Callable, Iterable
 from typing import Any, Final
@@ -13,6 +13,13 @@ Test = Callable[[pa.DataType], Any]
 STRINGS: Final[tuple[Test, ...]] = (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view)
 BINARY: Final[tuple[Test, ...]] = (pa.types.is_binary, pa.types.is_large_binary, pa.types.is_binary_view)
 BYTES: Final[tuple[Test, ...]] = (*BINARY, pa.types.is_fixed_size_binary)
+LISTS: Final[tuple[Test, ...]] = (
+    pa.types.is_list,
+    pa.types.is_large_list,
+    pa.types.is_fixed_size_list,
+    pa.types.is_list_view,
+    pa.types.is_large_list_view,
+)
 _LARGE: Final = {pa.string(): pa.large_string(), pa.binary(): pa.large_binary()}
 
 

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from neardup.model.arrays import Flags, not_utf8
-from neardup.model.arrow_types import BINARY, STRINGS, filtered, is_one_of, unpacked
+from neardup.model.arrow_types import BINARY, LISTS, STRINGS, filtered, is_one_of, unpacked
 from neardup.model.errors import DataError, OutputError
 from neardup.model.written_values import written_values
 from neardup.sources.collection import (
@@ -464,8 +464,9 @@ def _texts(path: str, table: pa.Table, request: Request, schema: pa.Schema) -> p
     if pa.types.is_null(kind):
         return column.cast(pa.large_string())
     if not _is_text(kind):
-        rule = f"the column {name!r} must hold strings, or binary values in UTF-8, not {column.type}"
-        raise DataError(display(path), rule)
+        nested = "structs" if pa.types.is_struct(kind) else "lists" if is_one_of(kind, LISTS) else ""
+        rule = f"the column {name!r} must hold strings, or binary values in UTF-8, not {nested or column.type}"
+        raise DataError(display(path), rule, nested)
     short = pa.types.is_string(kind) or pa.types.is_binary(kind)
     unpacked, short = _unpacked(path, column, request), short and kind is column.type
     if binary and not is_one_of(kind, STRINGS):

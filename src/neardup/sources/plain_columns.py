@@ -11,18 +11,11 @@ from typing import Final
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.model.arrow_types import BYTES, STRINGS, is_one_of, unpacked
+from neardup.model.arrow_types import BYTES, LISTS, STRINGS, is_one_of, unpacked
 from neardup.model.errors import DataError
 from neardup.model.written_values import written_times
 
 _ONLY_PARQUET: Final = "which only Parquet can represent; write Parquet"
-_LISTS: Final = (
-    pa.types.is_list,
-    pa.types.is_large_list,
-    pa.types.is_fixed_size_list,
-    pa.types.is_list_view,
-    pa.types.is_large_list_view,
-)
 _OUT_OF_RANGE: Final = "<value out of range"  # what Arrow writes instead of a time
 _OTHER_TIMES: Final = "has times of day that are not between 0 and 24 hours"
 _OTHER_YEARS: Final = "has times outside of the years -32,767 to 32,767"
@@ -156,7 +149,7 @@ def _plain_nested(array: pa.Array, name: str) -> pa.Array:
         first, last = array.offsets[0].as_py(), array.offsets[-1].as_py()
         keys, items = (_plain(one[first:last], name) for one in (array.keys, array.items))
         return pa.MapArray.from_arrays(pc.subtract(array.offsets, first), keys, items, mask=missing)
-    if is_one_of(kind, _LISTS):
+    if is_one_of(kind, LISTS):
         ends = pc.cumulative_sum(pc.fill_null(pc.list_value_length(array), 0).cast(pa.int64()))
         offsets = pa.concat_arrays([pa.array([0], pa.int64()), ends])
         return pa.LargeListArray.from_arrays(offsets, _plain(pc.list_flatten(array), name), mask=missing)

@@ -742,6 +742,8 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             "a note on the separator, as Excel writes it, and not the header; remove this line\n",
             1,
         ),
+        (["nested.parquet"], "not lists; join the parts of each list into one string first, in another column", 1),
+        (["nested.parquet", "--text", "doc"], "not structs; name a field inside, such as COLUMN.FIELD", 1),
         (["lines.csv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON lines, use --format", 1),
         (["in.jsonl", "--format", "tsv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON", 1),
     ],
@@ -752,6 +754,7 @@ def test_an_input_that_cannot_be_read_is_answered_with_the_way_out(run, tmp_path
     for name in ("in.zip", "in.wacz", "in.tar.gz", "zip.jsonl"):
         (tmp_path / name).write_bytes(b"PK\x03\x04....")
     (tmp_path / "lines.csv").write_text('\ufeff{"id": 1, "text": "a"}\n')
+    pq.write_table(pa.table({"text": [["a"]], "doc": [{"body": "a"}]}), tmp_path / "nested.parquet")
     (tmp_path / "excel.csv").write_text("\ufeffsep=;\r\nid;text\r\n1;a\r\n")
     (tmp_path / "excel-commas.csv").write_text("sep=,\nid,text\n1,a\n")
     for name, separator in (("semicolons.csv", ";"), ("bars.csv", "|"), ("tabs.csv", "\t"), ("commas.tsv", ",")):

@@ -132,6 +132,8 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
         "text ending": "to read text or HTML files, name their folder; for JSON lines or a table add --format"
         " jsonl, csv or tsv; if each line is a text: jq -cR '{{text: .}}' {0} > lines.jsonl",
         "folder of other files": "--glob reads others as text, such as --glob '*.py'",
+        "structs": "name a field inside, such as COLUMN.FIELD",
+        "lists": "join the parts of each list into one string first, in another column",
         "not a number": "correct it, or leave it empty: documents without a value rank last",
         "not a date": "write it as 2026-01-31 or 2026-01-31T12:00:00Z, or leave it empty: such documents rank last",
         "kinds": "write all values as numbers",
