@@ -130,25 +130,32 @@ def nothing_left(names: Sequence[str], rejected: Sequence[Rejected]) -> NothingR
 class LackingFields:
     """The requested fields that no record of some pieces has so far."""
 
-    def __init__(self, fields: Sequence[str]) -> None:
+    def __init__(self, fields: Sequence[str] = ()) -> None:
         self._fields = fields
         self._of_records: dict[str, list[str]] | None = None
-        self._columns: dict[str, list[str]] = {}
+        self._columns: dict[str, list[str]] | None = None
 
     def add(self, piece: "InputPiece") -> dict[str, list[str]]:
         """Note the fields that a piece lacks; return them, with the fields that it has."""
         own = {name: names for name in self._fields if (names := piece.lacking(name)) is not None}
-        if len(piece):
-            known = own if self._of_records is None else self._of_records
-            self._of_records = {name: [*dict.fromkeys([*known[name], *own[name]])] for name in known if name in own}
-        else:
-            self._columns = own
+        self.note(own, len(piece))
         return own
+
+    def note(self, own: dict[str, list[str]], records: int) -> None:
+        """Note the fields that this number of *records*, or a table without any, lacks, with the fields that it has."""
+        before = self._of_records if records else self._columns
+        known = own if before is None else before
+        both = {name: [*dict.fromkeys([*known[name], *own[name]])] for name in known if name in own}
+        if records:
+            self._of_records = both
+        else:
+            self._columns = both
 
     @property
     def found(self) -> dict[str, list[str]]:
         """The fields that no record has, each with the existing fields; without records, those of the tables."""
-        return self._columns if self._of_records is None else self._of_records
+        columns = {name: existing for name, existing in (self._columns or {}).items() if existing}
+        return columns if self._of_records is None else self._of_records
 
     @property
     def all_found(self) -> bool:

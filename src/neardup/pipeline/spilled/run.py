@@ -38,7 +38,7 @@ from neardup.pipeline.spilled.signing import Signed, faults_in, fields_of, sign
 from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
 from neardup.sources.formats import display, first_names
-from neardup.sources.record_faults import missing_field
+from neardup.sources.record_faults import LackingFields, missing_field
 from neardup.text.columns import chunk_batch
 
 Record = dict[str, Any]
@@ -136,7 +136,7 @@ def decided(
     announce(found)
     _check_forecast(job, found, first)
     records = stages.each(job.stage("sign"), partial(sign, job), sizes, "read")
-    if BODY in job.scheme.columns and lacking_fields(records, BODY):
+    if BODY in job.scheme.columns and BODY in lacking_in(records):
         records = stages.each(job.stage("sign_text"), partial(sign, job, body=True), sizes, "read")
     documents = StoredDocuments(job, records)
     needed = {job.shards.request.text, job.shards.request.id, *job.policy.required_fields}
@@ -216,17 +216,12 @@ def result_of(folder: WorkFolder, job: Job) -> StoredResult:
     return StoredResult(job, StoredDocuments(job, records_of(folder, job)), rules)
 
 
-def lacking_fields(records: Sequence[Record], name: str) -> list[str] | None:
-    """Return the fields that there are if no record of any shard has the field *name*, otherwise ``None``.
-
-    Without records, the columns of tables count.
-    """
-    filled = [record for record in records if record["documents"]]
-    found = [record["lacking"].get(name) for record in filled or records]
-    if any(names is None for names in found):
-        return None
-    fields = [*dict.fromkeys(field for names in found for field in names)]
-    return fields if filled or fields else None
+def lacking_in(records: Sequence[Record]) -> dict[str, list[str]]:
+    """Return the fields that no record of any shard has, each with the fields that there are; see ``LackingFields``."""
+    lacking = LackingFields()
+    for record in records:
+        lacking.note(record["lacking"], record["documents"])
+    return lacking.found
 
 
 def require_documents(
@@ -241,10 +236,10 @@ def require_documents(
     The *fields* are by default all that a record of the inputs must have.
     """
     faults_in(records).require_documents(names)
+    lacking = lacking_in(records)
     for name in fields_of(job) if fields is None else fields:
-        existing = lacking_fields(records, name)
-        if existing is not None and name not in replaced:
-            raise missing_field(first_names(names), name, existing)
+        if name in lacking and name not in replaced:
+            raise missing_field(first_names(names), name, lacking[name])
 
 
 def _require_compared(job: Job, records: Sequence[Record], replaced: Container[str]) -> None:
