@@ -393,15 +393,14 @@ def test_the_task_of_a_suspended_process_is_taken_over_after_the_lease(folder, p
     assert not folder.exists()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_signal_ends_a_worker_at_once_and_releases_its_task(folder, process, number):
+def test_a_signal_ends_a_worker_at_once_and_releases_its_task(folder, process):
     with Journal.open(folder, {}) as journal:
         journal._publish("sign", 3)
         endless = process("endless", folder, 3)
         wait_for(lambda: [*journal.path("claims").iterdir()])
-        endless.send_signal(number)
+        endless.send_signal(signal.SIGINT)
         endless.communicate(timeout=120)
-        assert endless.returncode == (128 + number if number == signal.SIGTERM else -number)
+        assert endless.returncode == -signal.SIGINT
         assert not [*journal.path("claims").iterdir()]
         assert [path.name for path in journal.path("workers").iterdir()] == [journal.claims.token]
 
@@ -413,15 +412,3 @@ def test_a_worker_of_several_threads(folder, process):
     assert worker.communicate(timeout=120)[0].split()[1] == b"finished"
     coordinator.communicate(timeout=120)
     assert coordinator.returncode == 0
-
-
-def test_handlers_of_the_caller_stay(folder, monkeypatch):
-    Journal.open(folder, {}).close()
-    before = signal.getsignal(signal.SIGTERM)
-    for handler in (signal.SIG_DFL, signal.SIG_IGN):
-        signal.signal(signal.SIGTERM, handler)
-        try:
-            work(folder, {}.get, idle=0)
-            assert signal.getsignal(signal.SIGTERM) == handler
-        finally:
-            signal.signal(signal.SIGTERM, before)

@@ -1,13 +1,12 @@
 """Workers: processes on any machines that do tasks of a run that another process coordinates."""
 
-import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from neardup import __version__
 from neardup.engines.journal import (
@@ -25,8 +24,6 @@ from neardup.model.errors import StorageFailed, StorageRefused
 
 End = Literal["finished", "stopped", "absent"]
 Function = Callable[[WorkFolder, int], dict[str, Any]]
-
-_SIGNALLED: Final = 128  # the exit code is this plus the number of the signal
 
 
 class Worked(NamedTuple):
@@ -55,8 +52,8 @@ def work(
     waits *idle* seconds for a run, and for a coordinator that continues an interrupted one; *waiting* is called with
     why it waits. ``threads=None`` uses every core available to the process.
 
-    SIGTERM and SIGINT end the worker immediately, even in compiled code, and release its tasks, if this is the main
-    thread: then tasks run in other threads. An error that a function raises ends the worker and is raised; the task is
+    Tasks run in other threads, so that a signal that raises an exception in this one ends the worker immediately, even
+    in compiled code, and releases its tasks. An error that a function raises ends the worker and is raised; the task is
     left to other processes. Raises ``StorageRefused`` if another version of neardup started the run, or if the folder
     cannot be a work folder, and ``StorageFailed`` if the system refuses.
     """
@@ -73,12 +70,11 @@ def work(
             return Worked(0, "finished")
         raise
     worker = _WorkerThreads(run, header, function_of, idle, waiting)
-    with _exiting_on_sigterm():
-        try:
-            worker.run(threads)
-        finally:
-            worker.stopping.set()
-            run.claims.leave()
+    try:
+        worker.run(threads)
+    finally:
+        worker.stopping.set()
+        run.claims.leave()
     if worker.error is not None:
         raise worker.error
     return Worked(len(worker.tasks), worker.ended)
@@ -181,20 +177,3 @@ def _await_run(folder: Path, idle: float, waiting: Callable[[End], None]) -> Hea
 def _is_over(folder: Path, header: Header) -> bool:
     now = read_header(folder)
     return now is None or now.finished or now.token != header.token
-
-
-@contextmanager
-def _exiting_on_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the main thread as SIGINT does, unless a caller handles it."""
-
-    def leave(number: int, _: object) -> None:
-        raise SystemExit(_SIGNALLED + number)
-
-    if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
-        yield
-        return
-    signal.signal(signal.SIGTERM, leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -1,5 +1,11 @@
+import signal
+import subprocess
+import sys
+import time
+
 import pytest
 
+from neardup.engines.journal import Journal
 from neardup.interfaces.cli import main
 
 
@@ -50,3 +56,29 @@ def test_a_complete_run_that_kept_its_folder_is_named(tmp_path, capsys):
     assert capsys.readouterr().out == (
         "0 tasks done; the run has ended; the exit code of dedup shows whether the answer is complete.\n"
     )
+
+
+SLEEPING = """
+import sys, time
+from pathlib import Path
+from neardup.engines.runner import work
+from neardup.interfaces.cli import main
+from neardup.pipeline.spilled import workers
+
+def work_on(folder, *, key, threads, **options):
+    return work(Path(folder), lambda stage: stage and (lambda *_: time.sleep(60)), threads=threads, **options)
+
+workers.work_on = work_on
+sys.exit(main(["work", sys.argv[1]]))
+"""
+
+
+def test_sigterm_ends_a_worker_at_once_and_releases_its_task(tmp_path):
+    with Journal.open(tmp_path / "w", {}) as journal:
+        journal._publish("sign", 1)
+        with subprocess.Popen([sys.executable, "-c", SLEEPING, tmp_path / "w"]) as worker:
+            while worker.poll() is None and not [*journal.path("claims").iterdir()]:
+                time.sleep(0.01)
+            worker.send_signal(signal.SIGTERM)
+            assert worker.wait(timeout=30) == 128 + signal.SIGTERM
+        assert not [*journal.path("claims").iterdir()]
