@@ -375,3 +375,8 @@ def test_a_folder_that_the_user_may_not_look_into_needs_no_commands(monkeypatch)
     monkeypatch.setattr("pathlib.Path.is_file", refuse)
     error = DataError("folder", "contains no texts", "folder of other files")
     assert advice(error, DEDUP) == "folder: contains no texts; --glob reads others as text, such as --glob '*.py'"
+
+
+def test_an_audit_reads_what_its_run_has_read():
+    error = DataError("a.jsonl", "it was changed after the run had begun", "changed")
+    assert advice(error, Namespace(verb="audit", text="text", id="id")).endswith("or repeat the run and then the audit")
