@@ -130,7 +130,7 @@ def test_functions_refuse_values_that_cannot_be_compared(name):
     "name",
     [
         *("admit", "judge", "visit", "see", "remove", "expire", "compact", "check"),
-        *("get", "known", "values", "signatures", "estimates_of", "group_page", "admissions", "changes"),
+        *("get", "values", "signatures", "estimates_of", "group_page", "admissions", "changes"),
     ],
 )
 def test_an_index_refuses_wrong_arguments(index, name):

@@ -337,14 +337,6 @@ def test_a_lone_surrogate_in_a_url_is_no_trouble(tmp_path):
         assert isinstance(pages.judge("http://a.example/\ud800", STORM), Known)
 
 
-def test_whether_ids_are_known_is_told_without_signing(index):
-    index.admit(["a", "b"], [STORM, f"{STORM} on Tuesday"])
-    known = index.known(["a", "b", "b", "c"], pa.chunked_array([[STORM, STORM], [f"{STORM} on Tuesday", STORM]]))
-    assert known == [Known("a"), Known("b", changed=True), Known("b"), None]
-    assert [found and found.representative for found in known] == ["a", None, "a", None]
-    assert index.known([], []) == []
-
-
 TEXTS = st.sampled_from([STORM, f"{STORM} on Tuesday", BAKER, BAKER.upper(), HERON, "", " ", "hi"])
 URLS = st.sampled_from([f"http://{host}.example/" for host in "abcd"])
 
@@ -364,7 +356,7 @@ def test_addresses_are_known_in_a_batch_as_one_by_one(first, second):
                 content[url] = text.strip()
         assert {document.id for document in together.index.get(content)} == set(content)
         for url in content:
-            asked = [pages.index.known([url], [content[url]])[0] for pages in (together, singly)]
+            asked = [pages.index.visit([url], [content[url]], remember=False)[0] for pages in (together, singly)]
             assert asked[0] == asked[1] == Known(url)
 
 

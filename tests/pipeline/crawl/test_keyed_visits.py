@@ -176,7 +176,7 @@ def test_a_repeated_batch_does_not_bring_back_what_was_changed_or_removed_since(
     state = index.next_admission, len(index)
     for _ in range(2):
         again = sent(KeyedVisits(index), PAGES, "one")
-        assert index.known([url(3)], [words(33)]) == [Known(url(3))]
+        assert index.visit([url(3)], [words(33)], remember=False) == [Known(url(3))]
         assert (index.next_admission, len(index)) == state
         assert again == first
 
@@ -278,7 +278,9 @@ def test_the_last_batch_keeps_the_same_pages_after_a_restart(tmp_path_factory, r
             next_one, there = index.next_admission, index.admissions(ids)
             told = {page for page, one in zip(pages, there, strict=True) if one and one.reported == next_one}
             first = sent(KeyedVisits(index), batch, str(number))
-            later = passed_on(batch, index.known(ids, texts))  # they are kept since other pages of the batch changed
+            later = passed_on(
+                batch, index.visit(ids, texts, remember=False)
+            )  # they are kept since other pages of the batch changed
             state = index.next_admission, [index.group(own) for own in index.ids()]
             again = sent(restarted(index), batch, str(number))
             assert again == first or restarted is restarted_before_the_answer

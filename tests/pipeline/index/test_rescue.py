@@ -89,7 +89,7 @@ def test_an_intact_index_is_rescued_whole(tmp_path, texts, scheme, key):
     assert after == before
     assert (found.documents, found.promoted, found.repeated, found.losses) == (len(before), 0, 0, [])
     with Index.open(tmp_path / "new", "w", key=key) as index:
-        assert index.known(["d0", "d9"], [text(0), text(1)])[0].changed is False  # contents are known
+        assert index.visit(["d0", "d9"], [text(0), text(1)], remember=False)[0].changed is False  # contents are known
         assert index.judge([text(0)])[0].representative == "d0"
         assert index.judge([text(0)])[0].name == "exact duplicate"
 

@@ -17,7 +17,6 @@ from neardup.pipeline.index.decisions import Judge
 from neardup.pipeline.index.fields import changed_fields, taken_rows
 from neardup.pipeline.index.inputs import Given
 from neardup.pipeline.index.verification import Asked
-from neardup.schemes.checksum import BODY
 from neardup.text.columns import whole_batch
 
 
@@ -26,21 +25,6 @@ class Admissions:
 
     def __init__(self, store: Store, scheme: Any, judge: Judge) -> None:
         self._store, self._scheme, self._judge = store, scheme, judge
-
-    def known(self, ids: list[str], given: Given, least: float | None) -> list[Known | None]:
-        """Return for each document whether its id was admitted with this content; ``None`` for an unknown id.
-
-        Content that resembles the earlier content by at least *least* counts as the same.
-        """
-        found: list[Known | None] = []
-        for step in given.steps():
-            places = self._store.with_ids(ids[step])
-            known = self._known(ids[step], given, step, places)
-            changed = [row for row, one in enumerate(known) if one and one.changed]
-            if changed and not self._lacks(given):
-                self._compare(known, changed, given.at(np.array(changed) + step.start), places, least)
-            found += known
-        return found
 
     def _compare(
         self, known: list[Known | None], changed: list[int], asked: Asked, places: Places, least: float | None
@@ -65,16 +49,10 @@ class Admissions:
 
     def _changed(self, own: Places, given: Given, rows: Positions) -> Flags:
         """Return which texts and signed fields, or signatures, differ from those of the documents at *own*."""
-        if given.is_signed or (self._scheme.columns and not self._lacks(given)):
+        if given.is_signed or self._scheme.columns:
             return ~self._judge.unchanged(own, given.at(rows))
-        signed = self._store.take("rows", own) if self._scheme.columns else None  # a part of contents
-        now = contents(whole_batch(given.documents(rows)), self._store.digest_salt, signed)
+        now = contents(whole_batch(given.documents(rows)), self._store.digest_salt)
         return np.asarray((self._store.take("content", own) != now).any(axis=1))
-
-    def _lacks(self, given: Given) -> bool:
-        """Return whether documents cannot be signed: the scheme signs fields besides texts, and none are given."""
-        needed = set(self._scheme.columns) - {BODY, "text"}
-        return bool(needed) and not given.is_signed and needed.isdisjoint(given.table.column_names)
 
     def _kept(self, places: Places) -> list[str | None]:
         """Return the ids of representatives; ``None`` for -1, and for documents to pass on: see ``Index.visit``."""

@@ -34,7 +34,7 @@ from neardup.model.errors import (
 from neardup.model.memory import LEAST_OF_INDEX, OF_INDEX
 from neardup.model.policy import Representative, require_representative
 from neardup.model.seen import Admission, Document, GroupPage, Removal, Stats
-from neardup.model.verdicts import Known, Verdict
+from neardup.model.verdicts import Verdict
 from neardup.pipeline.index import terms as own_terms
 from neardup.pipeline.index.admissions import Admissions
 from neardup.pipeline.index.changes import Changes, changes
@@ -281,20 +281,6 @@ class Index(AbstractContextManager["Index"]):
                 verdicts += self._judge.judge(given.at(step), own)
             return verdicts
 
-    def known(
-        self, ids: Sequence[str], texts: Any, fields: Any = None, *, changed_at_least: float | None = None
-    ) -> list[Known | None]:
-        """Return for each document whether its id was admitted with this content; ``None`` if the id was not admitted.
-
-        Nothing changes. A verdict has the *representative* that ``see`` returns; ``None`` if the content has changed.
-        *texts* may be ``Signatures``: a document with the same signature has the same content. *changed_at_least* is as
-        in ``visit``. Changed content is signed, unless the scheme signs fields and none are given; then it is not
-        compared.
-        """
-        with self._store.busy:
-            given = self._given(texts, fields)
-            return self._admissions.known(require_ids(ids, len(given)), given, _least(changed_at_least))
-
     def get(self, ids: Iterable[str]) -> list[Document | None]:
         """Return the documents with these ids; ``None`` for an unknown id."""
         with self._store.busy:
@@ -464,8 +450,8 @@ class Index(AbstractContextManager["Index"]):
     ) -> list[Verdict]:
         """Return a verdict for each document, including ``Known``; with *remember*, admit new and changed ones.
 
-        It combines ``known``, ``admit`` of documents whose id or content is new, and ``see`` of the others, which get
-        the new fields, batch by batch. Without *remember*, ``judge`` replaces ``admit``, and nothing changes. Content
+        It combines ``admit`` of documents whose id or content is new, and ``see`` of the others, which get the new
+        fields, batch by batch. Without *remember*, ``judge`` replaces ``admit``, and nothing changes. Content
         whose resemblance to the version that was admitted last is at least *changed_at_least* counts as unchanged: it
         is not admitted, so later versions are compared with the same one, but its fields are new. *texts* may be
         ``Signatures``, unless they are to be admitted to an index that stores texts. Raises the errors of these
