@@ -186,8 +186,7 @@ def test_the_plan_of_a_combination_names_the_scheme_that_it_leaves_out():
         "These are upper bounds, by the first scheme, trials: pairs must match by simhash, too.",
         "96 bytes per document, and 15 keys of 8",
     ]
-    exact = Combined(MinHash(shingle=2), MinHash(shingle=2, permutations=64))
-    assert (plan(exact).limit, plan(MinHash()).limit) == ("", "")
+    assert plan(MinHash()).limit == ""
 
 
 def test_a_plan_names_the_documents_that_its_curves_are_about():

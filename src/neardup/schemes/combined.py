@@ -203,18 +203,12 @@ class Combined(Scheme):
         """Return an upper bound of the probability of a match, at a true value of the first scheme's measure.
 
         It is the law of the first scheme, which the second can only reduce. By how much is unknown if the two compare
-        different properties, such as the order and the frequencies of words. If both have the same measure of the same
-        features, *resemblance* is that of both, and the result is the product of both laws; for two schemes of one
-        kind, whose hashes are not independent, it is the smaller one.
+        different properties, such as the order and the frequencies of words.
 
         >>> bool(Combined().probability(0.9) == Trials(words=8).probability(0.9))
         True
         """
-        chance = self.first.probability(resemblance)
-        if self.law_limit:
-            return chance
-        further = self.second.probability(resemblance)
-        return np.minimum(chance, further) if self.first.name == self.second.name else chance * further
+        return self.first.probability(resemblance)
 
     def reading(self, left: Signatures, right: Signatures) -> Reading:
         """Return how many of both rules match, and the readings of both schemes."""
@@ -239,10 +233,9 @@ class Combined(Scheme):
 
     @property
     def law_limit(self) -> str:
-        """A sentence about the second scheme, unless it has the same measure of the same features as the first."""
-        one, other = ((part.measure, part.shingling) for part in (self.first, self.second))
+        """A sentence about the second scheme."""
         bound = f"These are upper bounds, by the first scheme, {self.first.name}: pairs must match by"
-        return "" if one == other else f"{bound} {self.second.name}, too."
+        return f"{bound} {self.second.name}, too."
 
 
 for _name in _OF_FIRST:
