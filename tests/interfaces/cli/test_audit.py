@@ -23,7 +23,7 @@ def test_what_a_run_missed_is_printed_and_drawn(neardup, pages, tmp_path):
     assert json.loads((tmp_path / "a.json").read_text())["missed"][0]["text"] in TEXTS
     (tmp_path / "cut.parquet").write_bytes((tmp_path / "why.parquet").read_bytes()[:-9])
     shown = neardup("audit", pages, "--of", "cut.parquet", code=1).err
-    assert shown.startswith("neardup: cut.parquet: it cannot be read as Parquet: ")
+    assert shown.endswith("; or repeat the run and then the audit\n")
 
 
 def test_a_list_that_a_report_does_not_record_is_named_with_common(neardup, pages):

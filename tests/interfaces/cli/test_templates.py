@@ -158,8 +158,6 @@ def test_archives_and_folders_have_templates(crawl, tmp_path, capsys, name):
     work, state = ("--work", tmp_path / "work"), ("--state", tmp_path / "state")
     for how, near in (([], 1), (work, 1), (state, 1), (["--text-view", "visible", "--no-templates"], 0)):
         capsys.readouterr()
-        if (tmp_path / name).is_dir():
-            shutil.rmtree(tmp_path / name)
         templates = ("--templates", tmp_path / "t.arrow") if near else ()
         assert run(*common, *templates, *how) == 0
         shutil.rmtree(tmp_path / name, ignore_errors=True)  # a folder is never replaced

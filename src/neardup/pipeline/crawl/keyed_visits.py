@@ -92,8 +92,8 @@ class KeyedVisits:
     ) -> list[Verdict]:
         """Record a batch again that a kill interrupted, and keep those pages that the first attempt kept, too.
 
-        Pages that were admitted after the next batch was recorded are not of this one. If none of its pages were admitted, it
-        begins again, so that another repetition finds those that are admitted now.
+        Pages that were admitted after the next batch was recorded are not of this one. If none of its pages were
+        admitted, it begins again, so that another repetition finds those that are admitted now.
         """
         there, later = self.index.admissions(ids), self._visits.first_after(visit)
         until = min(math.inf if later is None else later, visit.first + len(ids) + 1)
