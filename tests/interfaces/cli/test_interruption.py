@@ -77,6 +77,8 @@ RUN = "the same command continues the run"
         ("dedup a.jsonl --out b.jsonl --state s", RUN),
         ("dedup a.jsonl --dry-run --memory 1G", ""),
         ("dedup - --out b.jsonl --work w", ""),
+        ("dedup a.jsonl --out - --memory 1G", ""),
+        ("dedup a.jsonl --out b.jsonl --work w --restart", "the same command without --restart continues the run in w"),
         ("pairs a.jsonl --out b.jsonl", ""),
         ("pairs a.jsonl --out b.jsonl --work w", f"{RUN} in w"),
         ("index a.jsonl --to seen", "the same command continues: it adds the other documents"),

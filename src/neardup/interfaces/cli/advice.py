@@ -256,13 +256,13 @@ def way_on(arguments: argparse.Namespace) -> str:
     """Return what an interrupted command keeps and how it continues; empty where it begins again."""
     given = vars(arguments)
     verb = given.get("verb", "")
-    if verb == "dedup" and "-" not in given.get("inputs", ()) and runs_in_pieces(arguments):
-        stored = any(given.get(name) for name in ("work", "state", *_OUTPUTS))  # otherwise in a temporary folder
-        return (
-            f"the same command continues the run{' in ' * ('work' in given)}{given.get('work', '')}" if stored else ""
-        )
+    run = f"the same command{' without --restart' * given.get('restart', False)} continues the run"
+    run += f" in {given['work']}" if "work" in given else ""
+    places = {given[name] for name in ("work", "state", *_OUTPUTS[:4]) if name in given} - {"-", None}
+    in_pieces = verb == "dedup" and places and "-" not in given.get("inputs", ()) and runs_in_pieces(arguments)
     ways = {
-        "pairs": f"the same command continues the run in {given.get('work')}" if "work" in given else "",
+        "dedup": run if in_pieces else "",  # without such places, its folder is a temporary one
+        "pairs": run if "work" in given else "",
         "index": "" if "from" in given else "the same command continues: it adds the other documents",
         "seen": "--skip N continues after N answers" if given.get("admit") and not given.get("inputs") else "",
         "work": "other processes continue its tasks, and the same command helps again",
