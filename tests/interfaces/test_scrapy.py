@@ -20,11 +20,12 @@ from types import SimpleNamespace
 import pytest
 from served import serving
 
-from neardup import Checksum, CrawlFilter, Field, Index
+from neardup import Checksum, Field, Index
 from neardup.errors import ParameterError, StorageError
 from neardup.interfaces import scrapy
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.scrapy import SEEN, UNFINISHED, NearDuplicatePipeline
+from neardup.urls import Addresses
 from neardup.web_pages import Extraction
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("scrapy") is None, reason="Scrapy is not installed")
@@ -380,7 +381,7 @@ def test_after_a_kill_a_second_crawl_finishes(crawl, sites, tmp_path):
     # repeats are recognised over both runs, and whatever is kept was passed on by the one that finished
     kept = {own for own, document in after.items() if document.representative == own}
     assert len(kept) == len([own for own in range(number) if own % 3 != 2])
-    assert {CrawlFilter(None).id_of(item["url"]) for item in items} == kept
+    assert {Addresses().id_of(item["url"]) for item in items} == kept
     assert len(items) == len(kept)
     assert not (tmp_path / "seen" / UNFINISHED).exists()
     with Index.open(tmp_path / "seen") as index:

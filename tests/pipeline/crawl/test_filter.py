@@ -487,10 +487,10 @@ def test_signatures_have_no_html(templates):
         signatures = index.scheme.sign(["a text of some words"])
         with pytest.raises(ParameterError, match="must be HTML"):
             CrawlFilter(index, extraction=Extraction()).judge_each(["http://a.example/"], signatures)
-    with pytest.raises(ParameterError, match="extraction"):
-        CrawlFilter(None, extraction="auto")
-    with pytest.raises(ParameterError, match="index=None must be an index to judge pages"):
-        CrawlFilter(None).judge("http://a.example/", "a text")
+    with Index.create() as index, pytest.raises(ParameterError, match="extraction"):
+        CrawlFilter(index, extraction="auto")
+    with pytest.raises(ParameterError, match="index"):
+        CrawlFilter(None)
     with pytest.raises(ParameterError, match="templates"):
         Index.create(templates="templates.arrow")
 

@@ -62,8 +62,7 @@ class CrawlFilter:
     ) -> None:
         if addresses is not None:
             require_kind("addresses", addresses, Addresses)
-        if index is not None:  # without an index: only the ids of pages
-            require_kind("index", index, Index)
+        require_kind("index", index, Index)
         self._index, self._addresses = index, IndexAddresses(index, addresses)
         self._least, self._extraction = changed_at_least, extraction
         if extraction is not None:
@@ -80,7 +79,7 @@ class CrawlFilter:
     def id_of(self, url: str) -> str:
         """Return the id of the page at this URL.
 
-        >>> CrawlFilter(None).id_of("HTTP://News.Example:80/a?utm_source=x#top")
+        >>> CrawlFilter(Index.create()).id_of("HTTP://News.Example:80/a?utm_source=x#top")
         'http://news.example/a'
         """
         return self._addresses.now.id_of(url)
@@ -143,9 +142,6 @@ class CrawlFilter:
 
     def _parted(self, pages: Any, texts: Any, fields: Any) -> tuple[list[Any], Any, pa.Table]:
         """Return the URLs, texts and fields of a batch of pages; HTML becomes text, with the site of each page."""
-        require(
-            self._index is not None, "index", None, "must be an index to judge pages; without one, there are only ids"
-        )
         known = {*self._index.fields, *self._index.scheme.columns} - {TEXT}
         urls, column, table = parted(pages, texts, fields, known)
         if self._extraction is None:

@@ -114,17 +114,17 @@ def addresses_for(index: "Index", addresses: Addresses | None) -> Addresses:
 
 
 class IndexAddresses:
-    """How URLs become ids of an index: see ``addresses_for``. Without an index, by the given addresses."""
+    """How URLs become ids of an index: see ``addresses_for``."""
 
-    def __init__(self, index: "Index | None", given: Addresses | None) -> None:
+    def __init__(self, index: "Index", given: Addresses | None) -> None:
         self._index, self._given = index, given
-        self._known = (given or Addresses()) if index is None else addresses_for(index, given)
+        self._known = addresses_for(index, given)
 
     @property
     def now(self) -> Addresses:
         """The addresses with the rules that the index has now: a writer may have changed them."""
         rules = None if self._known.rules is None else self._known.rules.id
-        if self._index is not None and self._index.store.manifest.terms.url_rules != rules:
+        if self._index.store.manifest.terms.url_rules != rules:
             self._known = addresses_for(self._index, self._given)
         return self._known
 
