@@ -27,6 +27,14 @@ def test_a_folder_with_other_files_is_refused_at_once(tmp_path, capsys):
     assert main(["work", str(tmp_path / "none" / "w")]) == 2
 
 
+def test_the_work_folder_of_a_state_is_named(tmp_path, capsys):
+    (tmp_path / "in.jsonl").write_text('{"id": "a", "text": "the ferry leaves at nine"}\n')
+    state = str(tmp_path / "s")
+    assert main(["dedup", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.jsonl"), "--state", state]) == 0
+    assert main(["work", state]) == 2
+    assert f"the folder of a run with a state is inside: neardup work {state}/work\n" in capsys.readouterr().err
+
+
 def test_seconds_are_positive(tmp_path, capsys):
     assert main(["work", str(tmp_path), "--idle", "-1"]) == 2
     assert "must be at least 0" in capsys.readouterr().err

@@ -207,6 +207,8 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
         return _about_field(error, given)
     if code in _OTHER_FOLDERS and (commands := _about_own_folder(where)):
         return commands
+    if code == "not a work folder" and verb == "work" and (Path(where) / STATE[0]).is_file():
+        return f"the folder of a run with a state is inside: neardup work {shlex.quote(where)}/work"
     if isinstance(error, RunChanged) and (touched := [change for change in error.changes if change.kind == "time"]):
         seconds, nanoseconds = divmod(touched[0].before, 10**9)
         restored = f"touch -d @{seconds}.{nanoseconds:09} {shlex.quote(touched[0].name)}"
