@@ -145,6 +145,13 @@ def test_a_damaged_state_is_not_rescued():
     assert "neardup rescue seen TO" in advice(StorageDamaged("seen/manifest.json", "is missing"), of_state)
 
 
+def test_lines_that_were_answered_before_a_disk_was_full_are_skipped():
+    full = OutputError.by(OSError(28, "No space left"), "seen/log")
+    way_out = "start the same command again; of standard input, skip the answered lines with --skip N, and keep pages"
+    assert way_out in advice(full, Namespace(verb="seen", index="seen"))
+    assert "--skip" not in advice(full, Namespace(verb="index", to="seen"))
+
+
 def test_the_command_that_builds_a_search_table_names_the_index():
     error = StorageRefused("my index", "has no search table; build it", "search table")
     assert advice(error, Namespace(verb="search", index="my index")).endswith("; build it: neardup reindex 'my index'")

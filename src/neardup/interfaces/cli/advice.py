@@ -149,6 +149,10 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
     ),
     "standard input": {"all rejected": "name the format of CSV or TSV with --format"},
     "in pieces": {"changed": f"{_RESTORED}, and start the same command again; or begin again with --restart"},
+    "seen": {
+        FULL: "make room, and start the same command again; of standard input, skip the answered lines with --skip N,"
+        " and keep pages that are `known` then"
+    },
     "work": {"changed": f"{_RESTORED}, or mount it here at the same path, and repeat the command of the run"},
     "learning": {"folder": "name another file; a state or an index has its own templates, without --learn-templates"},
     "index": {"lengths unknown": "--texts keeps the texts in a new index"},
