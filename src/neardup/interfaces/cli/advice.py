@@ -43,6 +43,9 @@ _OF_REPORTS: Final = {  # columns of the reports that a verb reads
 }
 _NAMED_FIELDS: Final = {"text": "text", "html": "HTML", "id": "id", "url": "URL", "contribution": "contribution"}
 _ONE_FIELD: Final = frozenset(",;|\t")  # in a header that is one field: it separates others
+_AFTER_ANSWERS: Final = (
+    "--skip N continues after N answers (a page that was admitted without an answer is `known` then)"
+)
 _SEPARATORS: Final = "fields of CSV are separated by commas, and those of TSV by tabs"
 _OUTPUTS: Final = ("out", "report", "dropped", "mark", "to", "items", "documents", "html", "svg", "common", "templates")
 IN_PIECES: Final = ("work", "memory", "part_size", "out_format", "restart")  # options of dedup: a run in pieces
@@ -149,10 +152,6 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
     ),
     "standard input": {"all rejected": "name the format of CSV or TSV with --format"},
     "in pieces": {"changed": f"{_RESTORED}, and start the same command again; or begin again with --restart"},
-    "seen": {
-        FULL: "make room, and start the same command again; of standard input, skip the answered lines with --skip N,"
-        " and keep pages that are `known` then"
-    },
     "work": {"changed": f"{_RESTORED}, or mount it here at the same path, and repeat the command of the run"},
     "learning": {"folder": "name another file; a state or an index has its own templates, without --learn-templates"},
     "index": {"lengths unknown": "--texts keeps the texts in a new index"},
@@ -270,7 +269,7 @@ def way_on(arguments: argparse.Namespace) -> str:
         "dedup": run if in_pieces else "",  # without such places, its folder is a temporary one
         "pairs": run if "work" in given else "",
         "index": "" if "from" in given else "the same command continues: it adds the other documents",
-        "seen": "--skip N continues after N answers" if given.get("admit") and not given.get("inputs") else "",
+        "seen": _AFTER_ANSWERS if given.get("admit") and not given.get("inputs") else "",
         "work": "other processes continue its tasks, and the same command helps again",
         "label": f"the same command continues: the labels are in {given['out']}" if "out" in given else "",
     }
