@@ -57,7 +57,7 @@ TEMPLATES: Final = """
 """
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
-  the inputs are read; FILE need not exist
+  the inputs are read; FILE ends in .arrow, and need not exist
 """
 PLAIN: Final = """
 --no-templates: read web pages without templates. By default, the templates of hosts are first learned from web
