@@ -83,8 +83,9 @@ class Client:
 
     Large batches are sent in several requests: if one fails, those before it are recorded. Connections are kept. A
     request that is not answered, or is answered with 429 or 503, is sent again for up to *patience* seconds; a batch of
-    ``judge_and_admit`` has the same key each time, so that it is recorded once, with the same verdicts. An attempt may
-    take *timeout* seconds.
+    ``judge_and_admit`` has the same key each time, so that it is recorded once, with the same verdicts, unless the
+    service was killed during the request: then pages that were recorded before the kill are ``Known``, and the pages to
+    keep are the same. An attempt may take *timeout* seconds.
 
     With *signatures*, texts are signed here, and their signatures are sent instead of them: a fourth of the bytes for
     pages of 2.5 KB, and less work for the service. *key* is that of the index. Its index must not store texts, to admit

@@ -296,7 +296,8 @@ def seen(service: Service, given: PagesBody, key: str | None, content: bytes | b
 
     The id of a page is its URL in normal form. A page may be dropped if its verdict has a *representative*. An answer
     with status 200 is the acknowledgement. A request that is repeated with the same Idempotency-Key changes nothing and
-    gets the same verdicts; without a key, the pages are known the second time.
+    gets the same verdicts, unless the service was killed during the first request: then pages that were recorded before
+    the kill are known, and the pages to keep are the same. Without a key, the pages are known the second time.
     """
     urls, own, fields = _contents(service, given)
     with changing(service):
