@@ -44,7 +44,7 @@ USAGE = f"""
 --revisits: if --out is a web archive: write revisit records for the dropped pages whose payload is that of the kept
   page, byte by byte, also in an archive of --against
 --dry-run: do not write --out; other outputs are written
---force: replace files that exist; a folder for the documents of an input folder must not exist, even with --force
+--force: replace files that exist; if an input folder of texts or pages is written as a folder, its path must not exist
 {options.JSON}
 {options.READING}
 {options.LEARN}
