@@ -165,16 +165,6 @@ def test_times_are_the_same_fields_in_every_container(tmp_path, fraction):
     assert neardup.collapse(hits, neardup.NearDuplicates(scheme=scheme)).kept == [1]
 
 
-def test_numbers_of_32_bits_are_the_same_fields_in_tables_and_hits_and_in_json():
-    scheme = Checksum(fields=(Field(name="x"),))
-    table = pa.table({"id": ["a"], "x": pa.array([0.1], pa.float32())})
-    expected = scheme.sign(table).rows.tolist()
-    assert scheme.sign(pa.Table.from_pylist(table.to_pylist())).rows.tolist() == expected
-    assert scheme.sign(pa.table({"x": [json.dumps(table["x"][0].as_py())]})).rows.tolist() == expected
-    hits = [*table.to_pylist(), {"id": "b", "x": "0.10000000149011612"}]
-    assert neardup.collapse(hits, neardup.NearDuplicates(scheme=scheme)).kept == ["a"]
-
-
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
 def test_numbers_are_the_same_fields_in_files_and_tables(tmp_path, ending):
     numbers = [1e15, 1.0, None, math.nan, 2.5, math.nan]

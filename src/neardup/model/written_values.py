@@ -33,10 +33,10 @@ def written_values(column: pa.ChunkedArray) -> pa.ChunkedArray:
     if not pa.types.is_floating(column.type):
         return column
     known = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
-    numbers = known.cast(pa.float64())  # as JSON and Python have those of 32 bits
+    numbers = known.cast(pa.float64())
     whole = pc.and_(pc.equal(pc.floor(numbers), numbers), pc.less(pc.abs(numbers), float(EXACT)))
     integers = pc.if_else(whole, numbers, None).cast(pa.int64())
-    return pc.coalesce(integers.cast(pa.string()), numbers.cast(pa.string()))
+    return pc.coalesce(integers.cast(pa.string()), known.cast(pa.string()))
 
 
 def written_times(times: Any) -> Any:
