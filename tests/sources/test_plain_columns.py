@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from neardup.model.arrow_types import filtered
 from neardup.model.errors import DataError
 from neardup.sources.formats import Kind
-from neardup.sources.plain_columns import plain, types_in
+from neardup.sources.plain_columns import check_values, plain, types_in
 from neardup.sources.tables import check_representable, table_writer, united, without_rows
 
 UUID = "30303030-3030-3030-3030-303030303030"
@@ -82,6 +82,7 @@ def test_a_value_has_one_form_nested_or_not(value, inside):
     (array, form), (of_array, of_form) = VALUES[value], INSIDE[inside]
     table = pa.table({"f": of_array(array)})
     assert json.loads(written("jsonl", table)) == {"f": of_form(form)}
+    check_values("x", [table])
 
 
 @pytest.mark.parametrize("value", VALUES)
@@ -110,13 +111,14 @@ def test_what_only_parquet_has_is_refused_by_the_name_of_its_field(value, inside
     table = pa.table({"f": INSIDE[inside][0](array)})
     name = "f.x" if inside == "struct" else "f"
     with pytest.raises(DataError, match=f"^a.parquet: its '{name}' has {rule}.*, which only Parquet can represent"):
-        plain(table, "a.parquet")
+        check_values("a.parquet", [table])
     with pytest.raises(DataError, match=f"field '{name}'.* has {rule}"):
         plain(table)
 
 
 def test_invalid_strings_are_refused_when_they_are_written():
     table = pa.table({"f": INVALID})
+    check_values("x", [table])
     with pytest.raises(DataError, match=r"field 'f'.* has strings that are not UTF-8"):
         written("jsonl", table)
 

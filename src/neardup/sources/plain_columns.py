@@ -5,7 +5,7 @@ Decimals stay, and values of other extension types are those that are stored. Wh
 values are written as others are.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 import pyarrow as pa
@@ -40,6 +40,23 @@ def plain(table: pa.Table, source: str | None = None) -> pa.Table:
         if column.type != field.type:
             table = table.set_column(place, field.name, column)
     return table
+
+
+def check_values(source: str, tables: Iterable[pa.Table]) -> None:
+    """Raise the errors of ``plain`` for binary values and times in tables of one schema, before they are written.
+
+    Other columns are not looked at: all of their values can be written, except for invalid strings.
+    """
+    for table in tables:
+        names = [field.name for field in table.schema if _has_limits(field.type)]
+        if not names:
+            return
+        plain(table.select(names), source)
+
+
+def has_limits(schema: pa.Schema) -> bool:
+    """Return whether a schema has binary values or times; only Parquet can represent all of them."""
+    return any(_has_limits(field.type) for field in schema)
 
 
 def check_type(source: str, name: str, kind: pa.DataType) -> None:
@@ -94,6 +111,16 @@ def _is_known(kind: pa.DataType) -> bool:
     except pa.ArrowInvalid:
         return False
     return True
+
+
+def _has_limits(kind: pa.DataType) -> bool:
+    """Return whether only Parquet can represent some values of a type; strings are taken as valid."""
+    if isinstance(kind, pa.UuidType) or pa.types.is_duration(kind):
+        return False
+    kind = unwrapped(kind)
+    return (
+        is_one_of(kind, BYTES) or pa.types.is_temporal(kind) or any(_has_limits(field.type) for field in _fields(kind))
+    )
 
 
 def _plain(array: pa.Array, name: str) -> pa.Array:

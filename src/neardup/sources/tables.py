@@ -22,7 +22,7 @@ from neardup.sources.compression import Writable, compressed
 from neardup.sources.formats import Kind
 from neardup.sources.plain_columns import check_type, plain, types_in, unwrapped
 
-Write = Callable[..., None]
+Write = Callable[[pa.Table], None]
 
 _ROWS: Final = 1 << 14
 _BYTES: Final = 1 << 23
@@ -206,10 +206,9 @@ def without_rows(schema: pa.Schema) -> pa.Table:
 
 @contextmanager
 def table_writer(file: BinaryIO, how: Kind, schema: pa.Schema) -> Iterator[tuple[Write, Writable]]:
-    """Yield a function that writes a table, perhaps of a source, to *file*, and the file of lines that it writes to.
+    """Yield a function that writes a table to *file*, and the file of lines that it writes to.
 
-    All tables have this *schema*, except in JSON lines. The function raises ``DataError`` for a value of the source
-    that the format cannot represent.
+    All tables have this *schema*, except in JSON lines.
     """
     if how.format == "parquet":
         import pyarrow.parquet as pq  # slow to load
@@ -218,16 +217,16 @@ def table_writer(file: BinaryIO, how: Kind, schema: pa.Schema) -> Iterator[tuple
 
         with pq.ParquetWriter(file, schema, compression="zstd") as parquet:
             groups = RowGroups(parquet, _GROUP_ROWS, _GROUP_BYTES)
-            yield lambda table, _=None: groups.append([table]), file
+            yield lambda table: groups.append([table]), file
             groups.end()
         return
     with compressed(file, how.compression) as packed:
         if how.format == "jsonl":
             encode = msgspec.json.Encoder().encode_lines
 
-            def write(table: pa.Table, source: str | None = None) -> None:
+            def write(table: pa.Table) -> None:
                 for part in slices(table):
-                    packed.write(encode(plain(part, source).to_pylist()))
+                    packed.write(encode(plain(part).to_pylist()))
 
             yield write, packed
             return
@@ -236,7 +235,7 @@ def table_writer(file: BinaryIO, how: Kind, schema: pa.Schema) -> Iterator[tuple
         written = _delimited(without_rows(schema)).schema
         options = pyarrow.csv.WriteOptions(delimiter="," if how.format == "csv" else "\t", quoting_style="needed")
         with pyarrow.csv.CSVWriter(packed, written, write_options=options) as text:
-            yield lambda table, source=None: text.write_table(_delimited(table, source)), packed
+            yield lambda table: text.write_table(_delimited(table)), packed
 
 
 def conformed(source: str, table: pa.Table, schema: pa.Schema) -> pa.Table:
@@ -261,9 +260,9 @@ def _unpacked(kind: pa.DataType) -> pa.DataType:
     return widened(kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
-def _delimited(table: pa.Table, source: str | None = None) -> pa.Table:
+def _delimited(table: pa.Table) -> pa.Table:
     """Return a table as CSV represents it. A null of a single column would be an empty line, which readers skip."""
-    table = plain(table, source)
+    table = plain(table)
     for place, field in enumerate(table.schema):
         if pa.types.is_decimal(field.type):
             table = table.set_column(place, field.name, table.column(place).cast(pa.large_string()))

@@ -203,7 +203,7 @@ def converter(path: str, how: Kind, schema: pa.Schema) -> Iterator[Append]:
                 part = slice(begin, begin + len(rows))
                 added = [] if marks is None else marks[part].columns
                 table = pa.table([*rows.columns, *added], [*rows.column_names, *more.names])
-                write(filtered(conformed(piece.source, table, whole), mask[part]), piece.source)
+                write(filtered(conformed(piece.source, table, whole), mask[part]))
                 begin = part.stop
 
         yield append

@@ -22,6 +22,7 @@ from neardup.sources.formats import PAGE_FORMATS, first_names
 from neardup.sources.inputs import Inputs
 from neardup.sources.output import PAGES, check_table, check_target, is_page, output_kind, write_file
 from neardup.sources.output_places import InputPaths
+from neardup.sources.plain_columns import check_values
 from neardup.sources.tables import check_representable
 from neardup.sources.whole_inputs import WholeInputs, check_marks
 from neardup.text.columns import text_column
@@ -54,6 +55,8 @@ def check_documents(documents: WholeInputs, outputs: Mapping[str, str]) -> None:
     for form in sorted(forms - own):
         check_representable(first_names(documents.names), documents.schema, form)
     for piece in documents.pieces:
+        if forms - own and piece.format == "parquet":
+            check_values(piece.source, piece.rows())
         if "mark" in outputs:
             require_new(piece.source, MARKS, [name for name in MARKS if piece.lacking(name) is None])
 

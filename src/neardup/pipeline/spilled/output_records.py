@@ -17,6 +17,7 @@ import pyarrow as pa
 from neardup.engines.journal import Files, WorkFolder
 from neardup.engines.local import ahead
 from neardup.model.arrays import Flags
+from neardup.model.errors import DataError
 from neardup.pipeline.corpus.report import revisit_rows, write_report
 from neardup.pipeline.corpus.result import marks_of
 from neardup.pipeline.run_settings import RunSettings
@@ -43,6 +44,7 @@ from neardup.sources.collection import Extent, InputPiece
 from neardup.sources.formats import PAGE_FORMATS, Kind, display, display_all, is_url, kind
 from neardup.sources.output import PAGES, is_page, is_special, output_kind, write_file
 from neardup.sources.pages import extracting
+from neardup.sources.plain_columns import check_values, has_limits
 from neardup.sources.read import reader
 from neardup.sources.shards import Shards
 from neardup.sources.tables import ONLY_LINES, TOGETHER, check_levels, check_representable, united
@@ -55,9 +57,9 @@ _DECISION: Final = 150  # bytes of a decision in JSON lines, without ids
 
 
 def require_representable(job: Job, outputs: Sequence[Output], stages: Stages) -> None:
-    """Raise ``DataError`` for fields that an output in another format than that of its inputs cannot represent.
+    """Raise ``DataError`` for records that an output in another format than that of its inputs cannot represent.
 
-    All records of JSON lines are read for that, to find the types of all fields.
+    The records of all these inputs are read, to find the types of all fields.
     """
     converted = [output for output in outputs if is_converted(job.shards, output)]
     if converted:
@@ -98,34 +100,56 @@ def write_outputs(
 
 
 def _fields(shards: Shards, task: int) -> dict[str, Any]:
-    """Return the schemas of the extents of a shard: those of all pieces of JSON lines, of tables that of the first."""
-    schemas = [_schema_in(shards, extent) for extent in shards.shards[task].extents]
-    return {"schemas": [b64encode(schema.serialize()).decode() for schema in schemas]}
+    """Return the schemas of the extents of a shard, and why only Parquet can represent their records, if that is so.
+
+    Of inputs whose values can all be written, other than JSON lines, only the first extent has a schema.
+    """
+    found = [_fields_of(shards, extent) for extent in shards.shards[task].extents]
+    schemas = [b64encode(schema.serialize()).decode() for schema, _ in found]
+    return {"schemas": schemas, "misfits": [misfit for _, misfit in found]}
 
 
-def _schema_in(shards: Shards, extent: Extent) -> pa.Schema:
-    source = display(shards.inputs[extent.source])
+def _fields_of(shards: Shards, extent: Extent) -> tuple[pa.Schema, str | None]:
+    path, form = shards.inputs[extent.source], shards.kinds[extent.source].format
+    source = display(path)
+    checked = form == "parquet" and has_limits(reader(form).columns_in(path))
     pieces = shards.pieces_of(extent, whole=True, markup=True)
-    if shards.kinds[extent.source].format != "jsonl":
+    schemas: list[pa.Schema] = []
+    misfit: str | None = None
+    if form != "jsonl" and not checked:
         pieces = islice(pieces, shards.extents([extent.source])[0] == extent)
-    schema = united((source, piece.schema) for piece in pieces)
+    for piece in pieces:
+        schemas.append(piece.schema)
+        if not checked:
+            continue
+        try:
+            check_values(source, piece.rows())
+        except DataError as error:
+            misfit = error.rule
+            break
+    schema = united((source, one) for one in schemas)
     check_levels(source, schema)  # Arrow cannot read a schema with more
-    return schema
+    return schema, misfit
 
 
 def _schema_of(shards: Shards, output: Output, journal: WorkFolder) -> pa.Schema:
     """Return the schema of an output of converted records, from what ``_fields`` has recorded for its shards.
 
-    Raises ``DataError`` for fields that it cannot represent.
+    Raises ``DataError`` for records that it cannot represent.
     """
     parts, form = [*shards.shard_parts(output.sources)], output_kind(output.path, "jsonl").format
-    found: list[tuple[str, pa.Schema]] = []
+    found: list[tuple[str, pa.Schema, str | None]] = []
     for (number, own), record in zip(parts, journal.records("fields-", [number for number, _ in parts]), strict=True):
-        for extent, schema in [*zip(shards.shards[number].extents, record["schemas"], strict=True)][own]:
+        every = zip(shards.shards[number].extents, record["schemas"], record["misfits"], strict=True)
+        for extent, schema, misfit in [*every][own]:
             read = pa.ipc.read_schema(pa.py_buffer(b64decode(schema)))
-            found.append((display(shards.inputs[extent.source]), read))
-    whole = united(found, TOGETHER if len(output.sources) > 1 else ONLY_LINES)
+            found.append((display(shards.inputs[extent.source]), read, misfit))
+    why = TOGETHER if len(output.sources) > 1 else ONLY_LINES
+    whole = united(((owner, schema) for owner, schema, _ in found), why)
     check_representable(display_all(shards.inputs[source] for source in output.sources), whole, form)
+    for owner, _, misfit in found:
+        if form != "parquet" and misfit is not None:
+            raise DataError(owner, misfit, "unrepresentable")
     return whole
 
 

@@ -217,15 +217,11 @@ def result_of(folder: WorkFolder, job: Job) -> StoredResult:
 
 
 def lacking_in(records: Sequence[Record]) -> dict[str, list[str]]:
-    """Return the fields that no record of any shard has, each with the fields that there are.
-
-    Without records, they are those of tables.
-    """
+    """Return the fields that no record of any shard has, each with the fields that there are; see ``LackingFields``."""
     lacking = LackingFields()
     for record in records:
         lacking.note(record["lacking"], record["documents"])
-    some = any(record["documents"] for record in records)
-    return {name: existing for name, existing in lacking.found.items() if some or existing}
+    return lacking.found
 
 
 def require_documents(
