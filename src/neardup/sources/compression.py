@@ -293,12 +293,18 @@ def check_plain(source: str, head: bytes, *, page: bool = False) -> None:
 
 def _held(source: str, chunks: Iterable[bytes], most: int, *, page: bool = False) -> Contents:
     """Return bytes that are read into memory; they must look like plain text or a *page*, and be at most this many."""
+    data = read_whole(source, chunks, most)
+    check_plain(source, bytes(data[:HEAD]), page=page)
+    return Contents(source, memoryview(data))
+
+
+def read_whole(source: str, chunks: Iterable[bytes], most: int) -> bytearray:
+    """Return all bytes of a stream; ``DataError`` if there are more than allowed."""
     data = bytearray()
     for chunk in chunks:
         data += chunk
         check_size(source, len(data), most)
-    check_plain(source, bytes(data[:HEAD]), page=page)
-    return Contents(source, memoryview(data))
+    return data
 
 
 def inflater(bits: int = 31) -> isal_zlib.Decompress:

@@ -36,13 +36,14 @@ from neardup.sources.collection import (
     require_new,
     silent,
 )
-from neardup.sources.compression import changed, check_size, sniff
+from neardup.sources.compression import changed, check_size, read_whole, sniff
 from neardup.sources.fields import are_true
-from neardup.sources.formats import display
+from neardup.sources.formats import STDIN, display
 from neardup.sources.output import atomic, is_special
 from neardup.sources.plain_columns import times_as_ids
 from neardup.sources.record_faults import Rejected, missing_field
 from neardup.sources.request import DEFAULT_ID, Request
+from neardup.sources.standard_input import piped
 from neardup.sources.tables import slices, without_rows
 
 _MAGIC: Final = b"PAR1"
@@ -267,11 +268,20 @@ def group_sizes(path: str) -> tuple[list[int], list[int]]:
 
 
 @contextmanager
-def _opened(path: str) -> Iterator[pq.ParquetFile]:
-    """Yield an open file; ``DataError`` for another format, two columns of one name, and what cannot be read."""
-    then = _state_of(path)
+def _opened(path: str, max_bytes: int | None = None) -> Iterator[pq.ParquetFile]:
+    """Yield an open file; ``DataError`` for another format, two columns of one name, and what cannot be read.
+
+    With *max_bytes*, a pipe is read into memory first, at most this many bytes: the directory of a Parquet file is at
+    its end.
+    """
+    in_memory = max_bytes is not None and (path == STDIN or is_special(path))
+    then = None if in_memory else _state_of(path)
     try:
-        with pa.OSFile(os.fsencode(path)) as source:
+        with (
+            pa.BufferReader(read_whole(display(path), piped(path), max_bytes or 0))
+            if in_memory
+            else pa.OSFile(os.fsencode(path)) as source
+        ):
             _require_parquet(display(path), source)
             try:
                 found = pq.ParquetFile(source, page_checksum_verification=True, pre_buffer=False, buffer_size=_BUFFER)
@@ -287,7 +297,7 @@ def _opened(path: str) -> Iterator[pq.ParquetFile]:
     except PermissionError as error:
         raise DataError.by(error, display(path)) from error
     except (pa.ArrowException, OSError) as error:
-        if then != _state_of(path):
+        if then is not None and then != _state_of(path):
             raise changed(display(path)) from error
         code = getattr(error, "errno", None)
         why = " ".join(str(error).split()).rstrip(" .")
@@ -329,7 +339,7 @@ def _require_rows(found: int, stated: int) -> None:
 def _whole(path: str, max_bytes: int, advance: Callable[[float], None]) -> _FileRows:
     """Read a whole file, batch by batch, so that one that expands beyond the cap is noticed in time."""
     cap = DataError(display(path), f"it expands to more than {max_bytes:,} bytes", "too large")
-    with _opened(path) as file:
+    with _opened(path, max_bytes) as file:
         metadata, schema = file.metadata, file.schema_arrow
         groups, sizes = _sizes(metadata)
         if sum(sizes) > max_bytes:

@@ -19,7 +19,7 @@ from neardup.engines.processes import open_processes
 from neardup.model.errors import require_paths
 from neardup.sources.collection import InputPiece
 from neardup.sources.compression import within_memory
-from neardup.sources.copies import copied, needs_copy
+from neardup.sources.copies import copied
 from neardup.sources.folder import Folder, documents_in, require_other_names
 from neardup.sources.formats import FOLDER, WARC, AnyPath, is_url
 from neardup.sources.inputs import Inputs, inputs_of
@@ -78,9 +78,7 @@ def read_requested(
     opened = open_processes(request.processes, thread_count(threads))
     with ExitStack() as undo, opened as processes:
         local = inputs.paths
-        formats = {path: one.format for path, one in zip(local, inputs.kinds, strict=True) if needs_copy(path)}
-        # Other pipes are read as they are; but the directory of a Parquet file is at its end.
-        if elsewhere := {path: form for path, form in formats.items() if is_url(path) or form == "parquet"}:
+        if elsewhere := dict.fromkeys(filter(is_url, local), ""):
             folder = mkdtemp(prefix="neardup-")
             undo.callback(rmtree, folder, ignore_errors=True)
             copies = copied(elsewhere, folder)
