@@ -53,14 +53,14 @@ def test_a_batch_that_is_visited_is_cut_before_an_id_that_it_has(index):
 
 @pytest.mark.parametrize("kind", ["texts", "signatures", "few changes", "admitted"])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_batch_with_repeats_is_answered_as_batches_without_them(tmp_path, kind, seed):
+def test_repeats_in_a_batch_are_answered_after_all_first_ones_as_one_by_one(tmp_path, kind, seed):
     random = np.random.default_rng(seed)
     scheme = neardup.MinHash()
     fields = {"title": "string", "rank": "integer"}
     texts = [f"{STORM} {number % 3} {'today ' * (number % 2)}" for number in range(8)]
     given = scheme.sign if kind == "signatures" else list
     least = {"changed_at_least": 0.5} if kind == "few changes" else {}
-    whole, cut = (
+    whole, one_by_one = (
         neardup.Index.create(tmp_path / name, scheme, fields=fields, texts=kind != "signatures") for name in "ab"
     )
 
@@ -69,7 +69,7 @@ def test_a_batch_with_repeats_is_answered_as_batches_without_them(tmp_path, kind
         admit = index.admit if kind == "admitted" else index.visit
         return admit(ids, given(some), {"title": titles, "rank": ranks}, at=at, **least)
 
-    with whole, cut:
+    with whole, one_by_one:
         for at in range(4):
             content = {f"p{number}": texts[(number * 5 + at * seed + at) % 8] for number in range(8)}
             ids = [f"p{number}" for number in random.integers(0, 8, 30)]
@@ -78,20 +78,22 @@ def test_a_batch_with_repeats_is_answered_as_batches_without_them(tmp_path, kind
                 (name, content[name], f"t{place}" if known[0, place] else None, place if known[1, place] else None)
                 for place, name in enumerate(ids)
             ]
-            runs = [[]]
-            for page in pages:
-                if page[0] in [name for name, *_ in runs[-1]]:
-                    runs.append([])
-                runs[-1].append(page)
-            assert visited(whole, pages, at) == [verdict for run in runs for verdict in visited(cut, run, at)]
-            assert whole.get(sorted(content)) == cut.get(sorted(content))
+            first = [ids.index(name) for name in dict.fromkeys(ids)]
+            expected = dict(zip(first, visited(one_by_one, [pages[place] for place in first], at), strict=True))
+            expected |= {place: visited(one_by_one, [pages[place]], at)[0] for place in range(30) if place not in first}
+            assert visited(whole, pages, at) == [expected[place] for place in range(30)]
+            assert whole.get(sorted(content)) == one_by_one.get(sorted(content))
 
 
-def test_an_id_that_is_often_in_a_batch_has_the_last_fields(index):
+def test_an_id_that_is_often_in_a_batch_costs_two_steps(index, monkeypatch):
+    written = []
+    usual = Store.commit
+    monkeypatch.setattr(Store, "commit", lambda store: written.append(1) or usual(store))
     ids = [f"page {number % 3}" for number in range(60)]
     said = index.visit(ids, [STORM] * 60, {"host": [None if number > 40 else f"h{number}" for number in range(60)]})
     assert said[3:] == [neardup.verdicts.Known(name, representative="page 0") for name in ids[3:]]
     assert index.values("host", ids[:3]) == ["h39", "h40", "h38"]
+    assert len(written) == 2
 
 
 @pytest.mark.parametrize("remember", [True, False])

@@ -20,11 +20,14 @@ def steps(documents, names=None):
     return [(step.start, step.stop) for step in Given(SCHEME, COLUMNS, SALT, documents, None).steps(names)]
 
 
-def test_steps_have_each_id_once_and_so_much_at_most(monkeypatch):
+def test_steps_have_one_content_for_each_id_and_so_much_at_most(monkeypatch):
     assert steps([]) == []
     assert steps(["a"] * 5) == [(0, 5)]
     ids = ["p", "q", "p", "p", "q"]
-    assert steps(["a"] * 5, ids) == steps(SCHEME.sign(["one two"] * 5), ids) == [(0, 2), (2, 3), (3, 5)]
+    assert steps(["a"] * 5, ids) == [(0, 5)]
+    assert steps(["a", "a", "b", "c", "a"], ids) == [(0, 2), (2, 3), (3, 5)]
+    signed = SCHEME.sign(["one two", "three four", "one two", "three", "three four"])
+    assert steps(signed, ids) == [(0, 3), (3, 5)]
     monkeypatch.setattr(inputs, "TOGETHER", 2)
     assert steps(["a"] * 5) == [(0, 2), (2, 4), (4, 5)]
     monkeypatch.setattr(inputs, "BYTES_TOGETHER", 3)

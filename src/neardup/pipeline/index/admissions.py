@@ -1,7 +1,8 @@
 """Admitting documents to an index, and finding those that it knows already."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -37,17 +38,17 @@ class Admissions:
             stays = least is not None and resemblance is not None and resemblance >= least
             known[row] = Known(one.of, not stays, own if stays else None, resemblance, contained)
 
-    def _known(self, ids: list[str], given: Given, step: slice, places: Places) -> list[Known | None]:
+    def _known(self, ids: list[str], given: Given, rows: slice | Positions, places: Places) -> list[Known | None]:
         found: list[Known | None] = [None] * len(ids)
         there = np.flatnonzero(places >= 0)
         if len(there):
             own = places[there]
-            changed = self._changed(own, given, there + step.start).tolist()
+            changed = self._changed(own, given, _rows_of(rows, there)).tolist()
             for row, is_changed, kept in zip(there.tolist(), changed, self._kept(own), strict=True):
                 found[row] = Known(ids[row], is_changed, None if is_changed else kept)
         return found
 
-    def _changed(self, own: Places, given: Given, rows: Positions) -> Flags:
+    def _changed(self, own: Places, given: Given, rows: slice | Positions) -> Flags:
         """Return which texts and signed fields, or signatures, differ from those of the documents at *own*."""
         if given.is_signed or self._scheme.columns:
             return ~self._judge.unchanged(own, given.at(rows))
@@ -81,11 +82,11 @@ class Admissions:
 
     def admit(self, ids: list[str], given: Given, columns: Batch, moment: int) -> list[Verdict]:
         """Admit documents, and return for each what it repeats among those admitted before."""
-        verdicts: list[Verdict] = []
-        for step in given.steps(ids):
-            before = self._store.with_ids(ids[step])
-            verdicts += self._admit(ids[step], before, given.at(step), taken_rows(columns, step), moment)
-        return verdicts
+
+        def admitted(names: list[str], rows: slice | Positions, own: Batch) -> list[Verdict]:
+            return self._admit(names, self._store.with_ids(names), given.at(rows), own, moment)
+
+        return _in_steps(ids, given, columns, admitted)
 
     def visit(
         self, ids: list[str], given: Given, columns: Batch | None, moment: int, least: float | None
@@ -94,25 +95,28 @@ class Admissions:
 
         Content that resembles the earlier content by at least *least* counts as unchanged.
         """
-        verdicts: list[Verdict] = []
-        for step in given.steps(None if columns is None else ids):
-            own = None if columns is None else taken_rows(columns, step)
-            verdicts += self._visit(ids[step], given, step, own, moment, least)
-        return verdicts
+        if columns is None:
+            judged = (self._visit(ids[step], given, step, None, moment, least) for step in given.steps())
+            return [*chain.from_iterable(judged)]
+
+        def visited(names: list[str], rows: slice | Positions, own: Batch) -> list[Verdict]:
+            return self._visit(names, given, rows, own, moment, least)
+
+        return _in_steps(ids, given, columns, visited)
 
     def _visit(  # noqa: PLR0913, PLR0917 - the rows of one step
         self,
         ids: list[str],
         given: Given,
-        step: slice,
+        rows: slice | Positions,
         columns: Batch | None,
         moment: int,
         least: float | None,
     ) -> list[Verdict]:
-        """Return the verdicts on the documents of a *step*; *columns* are theirs."""
+        """Return the verdicts on some *rows* of the documents, with different ids; *columns* are theirs."""
         places = self._store.with_ids(ids)
-        known = self._known(ids, given, step, places)
-        rest, asked = self._new_or_changed(known, given, step, places, least)
+        known = self._known(ids, given, rows, places)
+        rest, asked = self._new_or_changed(known, given, rows, places, least)
         verdicts: list[Verdict] = [New()] * len(ids)
         if asked is not None:
             before = places[rest]
@@ -134,7 +138,7 @@ class Admissions:
         return verdicts
 
     def _new_or_changed(
-        self, known: list[Known | None], given: Given, step: slice, places: Places, least: float | None
+        self, known: list[Known | None], given: Given, rows: slice | Positions, places: Places, least: float | None
     ) -> tuple[list[int], Asked | None]:
         """Return the rows of new and changed documents, and these documents, signed, if there are any.
 
@@ -143,7 +147,7 @@ class Admissions:
         rest = [row for row, found in enumerate(known) if found is None or found.changed]
         if not rest:
             return rest, None
-        asked = given.at(_rows_of(step, rest))
+        asked = given.at(_rows_of(rows, rest))
         changed = [row for row in rest if known[row]]
         if changed:
             self._compare(known, changed, asked.at(np.searchsorted(rest, changed)), places, least)
@@ -187,6 +191,56 @@ class Admissions:
         return verdicts
 
 
-def _rows_of(step: slice, rows: list[int]) -> slice | Positions:
-    """Return some rows of a step, ascending, as rows of all documents; a slice if it is the whole step."""
-    return np.array(rows) + step.start if len(rows) < step.stop - step.start else step
+def _in_steps(
+    ids: list[str], given: Given, columns: Batch, judged: Callable[[list[str], slice | Positions, Batch], list[Verdict]]
+) -> list[Verdict]:
+    """Return what *judged* returns for the rows of each step, which have different ids, and their *columns*.
+
+    Repeats in a step are judged after it, once for each id, with the fields that are known last.
+    """
+    verdicts: list[Verdict] = []
+    for step in given.steps(ids):
+        names, own = ids[step], taken_rows(columns, step)
+        if len({*names}) == len(names):
+            verdicts += judged(names, step, own)
+            continue
+        first, _ = _groups(names)
+        repeats = np.delete(np.arange(len(names)), first)
+        again, groups = _groups([names[row] for row in repeats])
+        found = judged([names[row] for row in first], first + step.start, taken_rows(own, first))
+        last = repeats[again]
+        known = judged([names[row] for row in last], last + step.start, _last_known(own, repeats, groups))
+        every = dict(zip(first.tolist(), found, strict=True))
+        every |= {row: known[group] for row, group in zip(repeats.tolist(), groups.tolist(), strict=True)}
+        verdicts += [every[row] for row in range(len(names))]
+    return verdicts
+
+
+def _rows_of(rows: slice | Positions, chosen: Sequence[int] | Positions) -> slice | Positions:
+    """Return some of these rows, by their numbers, which are ascending; a slice if they are all rows of a slice."""
+    if not isinstance(rows, slice):
+        return rows[chosen]
+    return np.array(chosen) + rows.start if len(chosen) < rows.stop - rows.start else rows
+
+
+def _groups(names: Sequence[str]) -> tuple[Positions, Positions]:
+    """Return the first row of each name, in order, and the number of its name for each row.
+
+    >>> first, groups = _groups(["b", "a", "b"])
+    >>> first.tolist(), groups.tolist()
+    ([0, 1], [0, 1, 0])
+    """
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(names))}
+    groups = np.array([numbers[name] for name in names], np.int64)
+    return np.unique(groups, return_index=True)[1], groups
+
+
+def _last_known(columns: Batch, rows: Positions, groups: Positions) -> Batch:
+    """Return the fields of groups of *rows*: each from the last row of the group in which it is known."""
+    last: Batch = {}
+    for name in [name.removeprefix("known.") for name in columns if name.startswith("known.")]:
+        order = np.full(groups.max() + 1, -1)
+        np.maximum.at(order, groups, rows + cast("Flags", columns[f"known.{name}"])[rows] * (rows[-1] + 1))
+        chosen = order % (rows[-1] + 1)
+        last |= taken_rows({key: columns[key] for key in (f"known.{name}", f"field.{name}")}, chosen)
+    return last

@@ -68,19 +68,31 @@ class Given:
         return field_columns(dict(self._columns.fields), self.table, len(self))
 
     def steps(self, names: list[str] | None = None) -> Iterator[slice]:
-        """Cut the documents into runs of limited numbers of documents and bytes; with *names*, without an id twice."""
+        """Cut the documents into runs with a limited number of documents and bytes.
+
+        In a run, all documents with the same id have the same content.
+        """
         begin = 0
-        met: set[str] = set()
+        met: dict[str, int] = {}
         for place, end in enumerate(self._ends.tolist()):
             before = self._ends[begin - 1] if begin else 0
             full = place - begin == TOGETHER or (end - before > BYTES_TOGETHER and place > begin)
-            if full or (names is not None and names[place] in met):
+            earlier = None if names is None else met.get(names[place])
+            if full or not (earlier is None or self._are_equal(earlier, place)):
                 yield slice(begin, place)
-                begin, met = place, set()
+                begin, met = place, {}
             if names is not None:
-                met.add(names[place])
+                met[names[place]] = place
         if begin < len(self):
             yield slice(begin, len(self))
+
+    def _are_equal(self, one: int, other: int) -> bool:
+        """Return whether two documents have the same text or signature, and signed fields."""
+        if self.is_signed:
+            signed = self._documents[[one, other]]
+            return bool((signed.rows[0] == signed.rows[1]).all() and signed.present[0] == signed.present[1])
+        columns = [self.table.column(name) for name in self._scheme.columns if name in self.table.column_names]
+        return all(column[one] == column[other] for column in (self._documents, *columns))
 
 
 def require_ids(ids: Any, number: int) -> list[str]:
