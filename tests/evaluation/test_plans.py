@@ -183,7 +183,7 @@ def test_numpy_numbers_are_numbers():
 
 def test_the_plan_of_a_combination_names_the_scheme_that_it_leaves_out():
     assert plan(Combined()).notes == [
-        "These are upper bounds, by the first scheme, trials: pairs must match by simhash, too.",
+        "These are upper bounds: the law of trials alone; a pair must also match by simhash.",
         "96 bytes per document, and 15 keys of 8",
     ]
     assert plan(MinHash()).limit == ""

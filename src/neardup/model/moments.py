@@ -10,7 +10,7 @@ _DIGITS: Final = 6  # of microseconds
 _LATEST: Final = timedelta(minutes=1)  # after now: clocks differ
 _RULE: Final = (
     "must be a time such as 2026-01-31 or 2026-01-31T12:00:00Z, or an age in hours, days or weeks, such as"
-    " 12h, 90d or 4w, in the years from 1 to 9999 and with at most microseconds"
+    " 12h, 90d or 4w; in the years 1 to 9999, with at most 6 decimals of a second"
 )
 _AGE: Final = re.compile(r"(\d+) ?([hdw])", re.ASCII)
 _AGES: Final = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}

@@ -234,8 +234,8 @@ class Combined(Scheme):
     @property
     def law_limit(self) -> str:
         """A sentence about the second scheme."""
-        bound = f"These are upper bounds, by the first scheme, {self.first.name}: pairs must match by"
-        return f"{bound} {self.second.name}, too."
+        law = f"These are upper bounds: the law of {self.first.name} alone"
+        return f"{law}; a pair must also match by {self.second.name}."
 
 
 for _name in _OF_FIRST:

@@ -363,8 +363,8 @@ def _check_local(path: str, *, folder: bool, force: bool) -> None:
     if not Path(path).exists():
         return
     if folder:
-        rule = "it exists already, and the output is a folder of documents, which replaces nothing"
-        raise OutputRefused(path, f"{rule}; remove it yourself, or name another path")
+        rule = "it exists already, and a folder of documents is never written over an existing path"
+        raise OutputRefused(path, f"{rule}; remove it, or name another path")
     _refuse_folder(path)
     if not force:
         raise OutputRefused(path, "it exists already", "exists")

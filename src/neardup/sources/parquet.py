@@ -101,9 +101,8 @@ class ParquetTable(InputPiece):
         column = _column(self.source, self._table, name, self.columns)
         if pa.types.is_dictionary(column.type):
             if column.type.ordered and not literal:
-                raise DataError(
-                    self.source, f"its {name!r} has ordered categories; write numbers or plain strings instead"
-                )
+                rule = "has ordered categories, which keep cannot rank in files; write their ranks as numbers"
+                raise DataError(self.source, f"its {name!r} {rule}")
             column = _unpacked(self.source, column, self._request)
         column = written_values(column) if literal else column
         if literal and pa.types.is_temporal(column.type):
@@ -476,6 +475,8 @@ def _texts(path: str, table: pa.Table, request: Request, schema: pa.Schema) -> p
     if not _is_text(kind):
         nested = "structs" if pa.types.is_struct(kind) else "lists" if is_one_of(kind, LISTS) else ""
         rule = f"the column {name!r} must hold strings, or binary values in UTF-8, not {nested or column.type}"
+        if nested == "structs":
+            rule += f", whose fields are: {', '.join(field.name for field in kind)}"
         raise DataError(display(path), rule, nested)
     short = pa.types.is_string(kind) or pa.types.is_binary(kind)
     unpacked, short = _unpacked(path, column, request), short and kind is column.type

@@ -15,7 +15,7 @@ from neardup.model.arrow_types import BYTES, LISTS, STRINGS, is_one_of, unpacked
 from neardup.model.errors import DataError
 from neardup.model.written_values import written_times
 
-_ONLY_PARQUET: Final = "which only Parquet can represent; write Parquet"
+_ONLY_PARQUET: Final = "which only Parquet can represent"
 _OUT_OF_RANGE: Final = "<value out of range"  # what Arrow writes instead of a time
 _OTHER_TIMES: Final = "has times of day that are not between 0 and 24 hours"
 _OTHER_YEARS: Final = "has times outside of the years -32,767 to 32,767"
@@ -36,7 +36,7 @@ def plain(table: pa.Table, source: str | None = None) -> pa.Table:
         except _Misfit as error:
             name, rule = error.args
             where, rule = (f"field {name!r}", rule) if source is None else (source, f"its {name!r} {rule}")
-            raise DataError(where, f"{rule}, {_ONLY_PARQUET}", "unrepresentable") from None
+            raise DataError(where, f"{rule}, {_ONLY_PARQUET}", "only Parquet") from None
         if column.type != field.type:
             table = table.set_column(place, field.name, column)
     return table
@@ -64,10 +64,10 @@ def check_type(source: str, name: str, kind: pa.DataType) -> None:
     names = [field.name for field in _fields(kind)]
     if twice := next((one for one in names if names.count(one) > 1), None):
         rule = f"its {name!r} has several fields named {twice!r}, {_ONLY_PARQUET}"
-        raise DataError(source, rule, "unrepresentable")
+        raise DataError(source, rule, "only Parquet")
     if pa.types.is_timestamp(kind) and kind.tz is not None and not _is_known(kind):
         rule = f"its {name!r} has times of the zone {kind.tz!r}, which is not in the time zone data of this system"
-        raise DataError(source, f"{rule}; write Parquet", "unrepresentable")
+        raise DataError(source, f"{rule}; only Parquet can keep them", "only Parquet")
 
 
 def times_as_ids(column: pa.ChunkedArray, where: str, subject: str = "") -> pa.ChunkedArray:

@@ -247,7 +247,7 @@ def test_a_law_that_is_an_upper_bound_is_called_that(run):
     words = [f"Nothing else of note was seen but number {number}." for number in range(3)]
     for scheme, bound in ((MinHash(), False), (Combined(MinHash(), SimHash(distance=30)), True)):
         page = run([(str(n), f"{LINE}. {text}") for n, text in enumerate(words)], scheme, threshold=0.1)
-        assert ("These are upper bounds, by the first scheme, minhash" in page.text) == bound
+        assert ("These are upper bounds: the law of minhash alone" in page.text) == bound
 
 
 def test_the_same_run_gives_the_same_bytes(tmp_path):

@@ -84,7 +84,7 @@ def test_a_scheme_with_other_parameters_than_those_of_the_run_is_refused():
         with pytest.raises(ParameterError, match=f"is not the scheme of the run: {words}; leave it out"):
             audit(result, scheme=other)
     for key, threshold, words in [(bytes(16), 0.5, "recipe was"), (bytes(range(16)), 0.6, "threshold was 0.5 and is")]:
-        with pytest.raises(ParameterError, match=f"run: {words} .*; pass that, with its secret key"):
+        with pytest.raises(ParameterError, match=f"run: {words} .*; pass the scheme of the run, with its secret key"):
             audit(keyed, scheme=replace(run, key=key, threshold=threshold))
 
 

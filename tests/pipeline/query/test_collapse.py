@@ -368,7 +368,7 @@ def test_what_is_no_value_is_refused(hits, by):
     "by", [NearDuplicates(text="site"), NearDuplicates(scheme=Checksum(fields=[Field(name="site")])), SameValue("site")]
 )
 def test_a_field_that_no_hit_has_hides_none_and_is_warned_of(by):
-    with pytest.warns(RuntimeWarning, match="field 'site' is missing in all hits, so none is hidden by it"):
+    with pytest.warns(RuntimeWarning, match="no hit has the field 'site', so this rule hides nothing"):
         assert collapse(RECORDS, by).hidden == 0
 
 

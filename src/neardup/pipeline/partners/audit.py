@@ -194,7 +194,7 @@ def _as_in(result: RunResult, given: Any) -> Any:
     about = given.recipe, given.threshold, given.short, given.short_threshold, exact_measure(given.rule)
     known = summary.recipe, summary.threshold, summary.short, summary.short_threshold, summary.measure
     changes = [Change("setting", *one) for one in zip(names, known, about, strict=True) if one[1] != one[2]]
-    way_out = "pass that, with its secret key"
+    way_out = "pass the scheme of the run, with its secret key"
     if own is not None:
         changes = RecordedScheme.of(own).changes(RecordedScheme.of(given))  # those of lists may follow from others
         changes = [change for change in changes if change.name not in UNRECORDED] or changes

@@ -138,9 +138,9 @@ class Hits:
 
 def warn_of_missing(field: str, known: Sequence[str]) -> None:
     """Warn of a field that no hit has, which may be misspelt; *known* are fields of the hits."""
-    shown = f"their fields are {', '.join(known[:_SHOWN])}{', ...' if len(known) > _SHOWN else ''}"
-    rule = f"is missing in all hits, so none is hidden by it; {shown if known else 'they have no fields'}"
-    warnings.warn(f"field {field!r} {rule}", RuntimeWarning, stacklevel=2)
+    shown = f"{', '.join(known[:_SHOWN])}{', ...' if len(known) > _SHOWN else ''}" if known else "no fields"
+    rule = f"so this rule hides nothing; the hits have: {shown}"
+    warnings.warn(f"no hit has the field {field!r}, {rule}", RuntimeWarning, stacklevel=2)
 
 
 class PlacedHits(Hits):
