@@ -736,7 +736,9 @@ def test_a_checksum_is_of_its_fields(folder):
         ]
         assert index.admit(["a"], TEXTS[:1], {"title": ["another"]}) == [New()]
         assert index.get(["a"])[0].fields == {"title": "another"}
-        with pytest.raises(DataError, match=r"^fields must have 'title', which the scheme signs; add it"):
+        with pytest.raises(
+            DataError, match=r"^fields must have 'title', which the scheme signs; add it, with None for"
+        ):
             index.judge(TEXTS[:1])
         with pytest.raises(DataError):
             index.judge(TEXTS[:2], {"title": ["t"]})

@@ -11,14 +11,14 @@ from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UN
 from neardup.interfaces.http.requests import Id, Input, Page, Size, Threshold, batch, contents_of
 from neardup.interfaces.http.service import Service
 from neardup.model.arrays import Signatures
-from neardup.model.errors import ExtraMissing, StorageFailed, StorageRefused
+from neardup.model.errors import DataError, ExtraMissing, StorageFailed, StorageRefused
 from neardup.model.moments import moment_in
 from neardup.model.seen import Document
 from neardup.model.verdicts import Verdict, as_record
 from neardup.pipeline.crawl.filter import page_texts
 from neardup.pipeline.index.fields import unknown_field
 from neardup.pipeline.index.index import Index
-from neardup.pipeline.index.verification import require_signed_fields
+from neardup.pipeline.index.verification import lacking_fields
 
 Value = str | int | float | bool | None
 Fields = dict[str, Value]
@@ -225,7 +225,9 @@ def changing(service: Service) -> Iterator[Index]:
     service.catch_up()
 
 
-def columns_of(service: Service, documents: Sequence[Any], recipe: str | None) -> dict[str, list[Value]] | None:
+def columns_of(
+    service: Service, documents: Sequence[Any], recipe: str | None, what: str = "documents"
+) -> dict[str, list[Value]] | None:
     """Return the fields of documents as columns; a missing field is null.
 
     Raises ``DataError`` for an unknown field: a thousand documents with names of their own would be millions of values;
@@ -237,7 +239,9 @@ def columns_of(service: Service, documents: Sequence[Any], recipe: str | None) -
         if name not in known:
             raise unknown_field(name, known)
     for place, document in enumerate(documents if recipe is None else ()):
-        require_signed_fields(service.index.scheme, document.fields, f"the fields of document {place}")
+        for name in lacking_fields(service.index.scheme, document.fields):
+            rule = f"has no {name!r}, which the scheme of the index requires; send null if it is unknown"
+            raise DataError(f"{what}[{place}].fields", rule)
     return {field: [document.fields.get(field) for document in documents] for field in fields} or None
 
 
@@ -321,7 +325,7 @@ def _contents(
 ) -> tuple[list[str], list[str] | Signatures, dict[str, list[Any]] | None]:
     """Return the URLs of pages, their texts or signatures, and their fields; HTML becomes text."""
     pages: list[FetchedPage] = given.pages
-    fields: dict[str, list[Any]] = {**(columns_of(service, pages, given.recipe) or {})}
+    fields: dict[str, list[Any]] = {**(columns_of(service, pages, given.recipe, "pages") or {})}
     rows = [row for row, page in enumerate(pages) if page.html is not None]
     if rows:
         for row in rows:

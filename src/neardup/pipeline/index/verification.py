@@ -90,17 +90,16 @@ def sign_and_digest(scheme: Scheme, documents: Any, fields: pa.Table, salt: Word
         signatures, own = _signed(scheme, column, sites, salt)
         return Asked(signatures, contents(texts, salt), own, texts, sites)
     listed = dict(zip(fields.column_names, fields.columns, strict=True))
-    require_signed_fields(scheme, listed, "fields")
+    for name in lacking_fields(scheme, listed):
+        raise DataError("fields", f"must have {name!r}, which the scheme signs; add it, with None for unknown values")
     signatures = scheme.sign(pa.table({BODY: column, "text": column, **listed}))  # as a run names the texts
     own = contents(texts, salt, signatures.rows)
     return Asked(signatures, own, own * signatures.present[:, None], texts, NO_SITES)
 
 
-def require_signed_fields(scheme: Scheme, names: Iterable[str], where: str) -> None:
-    """Raise ``DataError`` unless there are all fields that the scheme requires, other than texts."""
-    for name in {*scheme.required_columns} - {BODY, "text", *names}:
-        rule = f"must have {name!r}, which the scheme signs; add it, with None (null in JSON) for unknown values"
-        raise DataError(where, rule)
+def lacking_fields(scheme: Scheme, names: Iterable[str]) -> list[str]:
+    """Return the fields that the scheme requires, other than texts, and that are not among *names*."""
+    return sorted({*scheme.required_columns} - {BODY, "text", *names})
 
 
 def _signed(scheme: Scheme, column: pa.ChunkedArray, sites: Words, salt: Words) -> tuple[Signatures, Words]:
