@@ -279,7 +279,7 @@ def test_stopped_at_work_it_leaves_everything_as_it_was(tmp_path, number, code):
     os.close(ours)
     assert b"Traceback" not in shown
     if number == signal.SIGINT:
-        assert b"neardup: interrupted; no unfinished output is left" in shown
+        assert b"neardup: interrupted; no partial output is left" in shown
     assert old.read_text() == "as it was"
     assert names(tmp_path) == before
 
@@ -318,7 +318,7 @@ def test_stopped_while_waiting_for_more_input(tmp_path):
         process.stdin.flush()
         process.send_signal(signal.SIGINT)
         assert process.wait(PATIENCE) == 130
-        assert process.stderr.read().startswith(b"neardup: interrupted; no unfinished output is left")
+        assert process.stderr.read().startswith(b"neardup: interrupted; no partial output is left")
     assert names(tmp_path) == []
 
 
@@ -401,7 +401,7 @@ def test_interrupted_while_code_is_made_from_a_string_it_has_its_exit_code(tmp_p
     done = subprocess.run(program, cwd=tmp_path, check=False, capture_output=True, timeout=PATIENCE)
     assert (done.returncode, done.stderr) == (
         130,
-        b"neardup: interrupted; no unfinished output is left; finished outputs and acknowledged changes are kept\n",
+        b"neardup: interrupted; no partial output is left; run the same command again\n",
     )
 
 

@@ -59,6 +59,7 @@ _PREDICATES: Final = frozenset(  # a rule that begins with one of them continues
 _CHANGES: Final = 5  # that a message names
 _IN_PYTHON: Final = {  # what to do next, by the code of an error: interfaces have words of their own
     "exists": "; force=True replaces it",
+    "run damaged": "; restart=True begins again",
     "search table": ": Search.rebuild(index)",  # after "build it" or "rebuild it"
 }
 

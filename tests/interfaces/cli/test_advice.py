@@ -56,8 +56,8 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
             "change its permissions, name another path",
         ),
         (StorageFailed("log", "cannot be written"), "log cannot be written"),
-        (StorageFailed("folder", "2 GB are needed", "no room"), "needed; make room, and start the same command"),
-        (OutputError.by(OSError(28, "No space left"), "out.jsonl"), "make room, and start the same command again"),
+        (StorageFailed("folder", "2 GB are needed", "no room"), "needed; make room; run the same command again"),
+        (OutputError.by(OSError(28, "No space left"), "out.jsonl"), "make room; run the same command again"),
         (
             DataError.by(PermissionError(13, "no"), "in.jsonl"),
             "Permission denied; change its permissions, name another",
@@ -90,6 +90,9 @@ DEDUP = Namespace(verb="dedup", text="text", id="id")
         (StorageRefused("seen", "was created with a key", "key needed"), "name the file of its key with --key-file"),
         (StorageRefused("seen", "is of format 1", "older format"), "make the index again from its documents"),
         (StorageRefused("seen", "is an index already", "index exists"), "run the same command again"),
+        (StorageRefused("w", "files are missing", "decisions damaged"), "add --force and --keep-work to its command"),
+        (StorageDamaged("split", "it is missing", "run damaged"), "the same command with --restart begins again"),
+        (DataError("a", "only Parquet can keep them", "only Parquet"), "name an output that ends in .parquet"),
         (
             FieldMissing("a.jsonl", "is missing", "field", "text", ("Text", "id")),
             "--text names the field of the text, such as --text Text",
@@ -147,7 +150,7 @@ def test_a_damaged_state_is_not_rescued():
 
 def test_lines_that_were_answered_before_a_disk_was_full_are_skipped():
     full = OutputError.by(OSError(28, "No space left"), "seen/log")
-    way_out = "make room; --skip N continues after N answers (a page that was admitted"
+    way_out = "make room; continue with --skip N, where N is the line of the last answer (a page that was admitted"
     assert way_out in advice(full, Namespace(verb="seen", index="seen", admit=True))
     assert "--skip" not in advice(full, Namespace(verb="index", to="seen"))
 

@@ -137,9 +137,7 @@ def test_a_signal_that_the_work_takes_for_a_failure(neardup, monkeypatch, number
     monkeypatch.setattr(check, "run", run)
     told = neardup("check", "seen", code=code).err
     assert told == (
-        "neardup: interrupted; no unfinished output is left; finished outputs and acknowledged changes are kept\n"
-        if code == 130
-        else ""
+        "neardup: interrupted; no partial output is left; run the same command again\n" if code == 130 else ""
     )
 
 

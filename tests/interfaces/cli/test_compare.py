@@ -264,7 +264,10 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
         (["--json", "dedup", "a"], "unknown option --json; see `neardup --help`"),
         (["-x"], "unknown option -x; if it is not an option, write -- before it"),
         (["expire", "i", "--older", "5d"], "unknown option --older; see `neardup expire --help`"),
-        (["index", "a", "--ignore-common", "0.1"], "; --common names the list that `neardup dedup --ignore-common S"),
+        (
+            ["index", "a", "--ignore-common", "0.1"],
+            "S --common FILE` writes a list of common shingles, which --common FILE names here",
+        ),
         (["search", "i", "-quick"], "unknown option -quick; if it is not an option, write -- before it; see"),
         (["search", "-1"], "arguments are required: QUERY; see"),
         (["search", "--", "--rules"], "arguments are required: QUERY; see"),

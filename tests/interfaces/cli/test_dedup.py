@@ -44,7 +44,8 @@ KEPT = [representative is None for *_, representative in DOCUMENTS]
 TEXTS = {name: text for name, text, *_ in DOCUMENTS}
 MEMBERS = {"storm", "storm-edited", "storm-copy"}
 
-MAKE_ROOM = "make room, and start the same command again"
+MAKE_ROOM = "make room; run the same command again"
+NEED_FORCE = "; outputs that were complete need --force"
 
 
 @pytest.fixture
@@ -724,26 +725,26 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
             "no such file; to name words instead of a file, separate them by commas;",
             2,
         ),
-        (["semicolons.csv"], "the fields are: id;text; fields of CSV are separated by commas", 1),
+        (
+            ["semicolons.csv"],
+            "the fields are: id;text; the header is one field: CSV needs commas, and TSV needs tabs",
+            1,
+        ),
         (
             ["bars.csv"],
-            "id|text; fields of CSV are separated by commas, and those of TSV by tabs; convert the file\n",
+            "id|text; the header is one field: CSV needs commas, and TSV needs tabs; save the file with one of these\n",
             1,
         ),
         (
             ["tabs.csv"],
-            "fields of CSV are separated by commas, and those of TSV by tabs; to read it as TSV, use --format tsv",
+            "the header is one field: CSV needs commas, and TSV needs tabs; to read it as TSV, use --format tsv",
             1,
         ),
-        (["commas.tsv"], "and those of TSV by tabs; to read it as CSV, use --format csv", 1),
-        (["excel.csv"], "and not the header; remove this line; fields of CSV are separated by commas, and those", 1),
-        (
-            ["excel-commas.csv"],
-            "a note on the separator, as Excel writes it, and not the header; remove this line\n",
-            1,
-        ),
+        (["commas.tsv"], "and TSV needs tabs; to read it as CSV, use --format csv", 1),
+        (["excel.csv"], "and is not the header; remove it, and save the file with commas or tabs\n", 1),
+        (["excel-commas.csv"], "line 1 is written by Excel, and is not the header; remove it\n", 1),
         (["nested.parquet"], "not lists; join the parts of each list into one string first, in another column", 1),
-        (["nested.parquet", "--text", "doc"], "not structs; name a field inside, such as COLUMN.FIELD", 1),
+        (["nested.parquet", "--text", "doc"], "not structs, whose fields are: body; name one of these as COLUMN", 1),
         (["lines.csv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON lines, use --format", 1),
         (["in.jsonl", "--format", "tsv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON", 1),
     ],
@@ -985,7 +986,7 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
         ),
         (["in.jsonl", "--dry-run", "--report", "no/such/why.html"], "its folder does not exist"),
         (["pages", "--out", "-"], "must be the name of a folder"),
-        (["pages", "--out", ".", "--force"], "it exists already, and the output is a folder of documents"),
+        (["pages", "--out", ".", "--force"], "it exists already, and a folder of documents is never written"),
     ],
 )
 def test_wrong_paths_are_refused_before_anything_is_read_or_written(run, tmp_path, source, arguments, message):
@@ -1031,14 +1032,14 @@ def test_replacing_is_all_or_nothing(run, tmp_path, source):
 def test_a_page_that_cannot_be_written_leaves_nothing_else(run, tmp_path, source):
     (tmp_path / "full.html").symlink_to("/dev/full")
     shown = run(source, "--out", "k.jsonl", "--dropped", "d.jsonl", "--report", "full.html", code=1)
-    assert shown.err == f"neardup: full.html: it cannot be written: No space left on device; {MAKE_ROOM}\n"
+    assert shown.err == f"neardup: full.html: it cannot be written: No space left on device; {MAKE_ROOM}{NEED_FORCE}\n"
     assert names(tmp_path) == ["full.html", "in.jsonl"]
 
 
 @pytest.mark.parametrize("options", [["--out", "/dev/full"], ["--out", "k.jsonl", "--report", "/dev/full"]])
 def test_a_full_disk(run, tmp_path, source, options):
-    shown = run(source, *options, code=1)
-    assert shown.err == f"neardup: /dev/full: it cannot be written: No space left on device; {MAKE_ROOM}\n"
+    shown, needs = run(source, *options, code=1), NEED_FORCE if "--report" in options else ""
+    assert shown.err == f"neardup: /dev/full: it cannot be written: No space left on device; {MAKE_ROOM}{needs}\n"
     assert names(tmp_path) == ["in.jsonl"]
 
 

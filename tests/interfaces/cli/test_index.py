@@ -401,7 +401,8 @@ def test_interrupted_it_goes_on(neardup, tmp_path, number, code):
     assert running.returncode == code, told
     assert "Traceback" not in told
     if number == signal.SIGINT:
-        assert "interrupted; no unfinished output is left; finished outputs and acknowledged changes are kept" in told
+        way_on = "run the same command again; documents that were added are skipped"
+        assert f"interrupted; no partial output is left; {way_on}\n" in told
     before = len(ids("seen"))
     assert before == 200
     added = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json").out)

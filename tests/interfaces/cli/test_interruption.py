@@ -62,38 +62,49 @@ def test_what_is_no_terminal_is_refused(tmp_path):
         PatientTerminal(file)
 
 
+AGAIN = "run the same command again"
 RUN = "the same command continues the run"
+SKIP = "continue with --skip N, where N is the line of the last answer"
 
 
 @pytest.mark.parametrize(
     ("command", "way"),
     [
-        ("work run7", "other processes continue its tasks, and the same command helps again"),
-        ("warm", ""),
-        ("config check a.toml", ""),
-        ("export seen --to a.jsonl", ""),
-        ("dedup a.jsonl --out b.jsonl", ""),
+        ("work run7", f"other processes do the tasks of this worker; {AGAIN} to join again"),
+        ("warm", AGAIN),
+        ("config check a.toml", AGAIN),
+        ("export seen --to a.jsonl", AGAIN),
+        ("dedup a.jsonl --out b.jsonl", AGAIN),
+        (
+            "dedup a.jsonl --out b.jsonl --report c.parquet",
+            f"{AGAIN}; outputs that were complete need --force",
+        ),
+        ("dedup a.jsonl --out b.jsonl --report c.parquet --force", AGAIN),
+        ("dedup a.jsonl --out /dev/stdout --report c.parquet", AGAIN),
         ("dedup a.jsonl --out b.jsonl --work w", f"{RUN} in w"),
-        ("dedup a.jsonl --out b.jsonl --state s", RUN),
-        ("dedup a.jsonl --dry-run --memory 1G", ""),
-        ("dedup - --out b.jsonl --work w", ""),
-        ("dedup a.jsonl --out - --memory 1G", ""),
+        ("dedup a.jsonl --out b.jsonl --state s", f"{RUN} in b.jsonl.neardup-work; to give up, remove this folder"),
+        ("dedup a.jsonl --dry-run --memory 1G", AGAIN),
+        ("dedup - --out b.jsonl --work w", AGAIN),
+        ("dedup a.jsonl --out - --memory 1G", AGAIN),
+        ("dedup a.jsonl --out /dev/stdout --memory 1G", AGAIN),
         ("dedup a.jsonl --out b.jsonl --work w --restart", "the same command without --restart continues the run in w"),
-        ("pairs a.jsonl --out b.jsonl", ""),
+        ("pairs a.jsonl --out b.jsonl", AGAIN),
         ("pairs a.jsonl --out b.jsonl --work w", f"{RUN} in w"),
-        ("index a.jsonl --to seen", "the same command continues: it adds the other documents"),
-        ("index --from s --to seen", ""),
-        ("seen seen --admit", "--skip N continues after N answers"),
+        ("index a.jsonl --to seen", f"{AGAIN}; documents that were added are skipped"),
+        ("index --from s --to seen", AGAIN),
+        ("seen seen", SKIP),
+        ("seen seen --admit", f"{SKIP} (a page that was admitted without an answer is then `known`)"),
+        ("seen seen a.jsonl --admit", AGAIN),
         ("label a.jsonl --out b.jsonl", "the same command continues: the labels are in b.jsonl"),
     ],
 )
-def test_the_last_message_of_a_verb(neardup, monkeypatch, command, way):
+def test_the_last_message_of_a_verb(neardup, tmp_path, monkeypatch, command, way):
     def run(_):
         raise Interrupted(130)
 
     monkeypatch.setattr(import_module(f"neardup.interfaces.cli.{command.split()[0]}"), "run", run)
-    words = "neardup: interrupted; no unfinished output is left; finished outputs and acknowledged changes are kept"
-    assert neardup(*command.split(), code=130).err == f"{words}{way and '; '}{way}\n"
+    (tmp_path / "b.jsonl.neardup-work").mkdir()
+    assert neardup(*command.split(), code=130).err == f"neardup: interrupted; no partial output is left; {way}\n"
 
 
 def test_a_full_pipe_is_not_waited_for(monkeypatch):

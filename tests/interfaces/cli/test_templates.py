@@ -541,7 +541,7 @@ def test_an_extraction_can_be_stored(folder):
         (
             ["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--templates", ".", "--learn-templates"],
             2,
-            "is a file; name another file; a state or an index has its own templates, without --learn-templates",
+            "is a file; name an .arrow file; a state or an index in use learns its own templates: leave out --temp",
         ),
         (["templates", "show", "h"], 2, "--templates is needed"),
         (
@@ -1011,7 +1011,7 @@ def test_a_kept_folder_with_damaged_or_removed_files_learns_again(crawl, tmp_pat
     expected = run_over("first.jsonl")
     [begun] = (tmp_path / "work").glob("run-*/done/split--0.json")
     begun.write_text("{")
-    with pytest.raises(StorageDamaged, match="restart the run"):
+    with pytest.raises(StorageDamaged, match="restart=True begins again"):
         run_over("second.jsonl")
     assert run_over("second.jsonl", restart=True) == expected
     [begun] = (tmp_path / "work").glob("run-*/done/split--0.json")

@@ -32,7 +32,10 @@ def test_the_work_folder_of_a_state_is_named(tmp_path, capsys):
     state = str(tmp_path / "s")
     assert main(["dedup", str(tmp_path / "in.jsonl"), "--out", str(tmp_path / "out.jsonl"), "--state", state]) == 0
     assert main(["work", state]) == 2
-    assert f"the folder of a run with a state is inside: neardup work {state}/work\n" in capsys.readouterr().err
+    assert (
+        f"it is a state; if a run of it is in progress, join it with: neardup work {state}/work\n"
+        in capsys.readouterr().err
+    )
 
 
 def test_seconds_are_positive(tmp_path, capsys):

@@ -26,8 +26,8 @@ from neardup import __version__
 from neardup.interfaces.cli.advice import MORE_MEMORY, advice, way_on
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
 from neardup.interfaces.cli.scheme_options import SCHEME, add_scheme_options, settings_of
-from neardup.interfaces.cli.terminal import STDOUT, complain
-from neardup.interfaces.cli.usage import add_usage
+from neardup.interfaces.cli.terminal import complain
+from neardup.interfaces.cli.usage import STDOUT, add_usage
 from neardup.interfaces.escaping import printable
 from neardup.model.errors import (
     EngineFailed,
@@ -56,7 +56,7 @@ _VERBS = tuple(chain.from_iterable(_GROUPS.values()))
 _COLUMN = 17  # where the purposes of verbs begin
 _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _REQUIRED = "the following arguments are required: "
-_INTERRUPTED = "interrupted; no unfinished output is left; finished outputs and acknowledged changes are kept"
+_INTERRUPTED = "interrupted; no partial output is left"
 _KERNELS = "neardup.kernels.machine_code"  # slow to load, and not the reason of an error before it is
 
 
@@ -79,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _abandon_stdout()
     except (Interrupted, KeyboardInterrupt):
-        complain("; ".join(filter(None, (_INTERRUPTED, way_on(parsed)))))
+        complain(f"{_INTERRUPTED}; {way_on(parsed)}")
         return SIGNALLED + signal.SIGINT
     except MemoryError:
         complain(f"not enough memory; {MORE_MEMORY}")
@@ -173,7 +173,8 @@ class _Parser(argparse.ArgumentParser):
         wanted = name.lstrip("-").replace("_", "-").lower()
         otherwise = "" if name.startswith("--") else "; if it is not an option, write -- before it"
         if wanted == "ignore-common" and "common" in options:
-            otherwise = "; --common names the list that `neardup dedup --ignore-common S --common FILE` writes"
+            lists = "; `neardup dedup --ignore-common S --common FILE` writes a list of common shingles"
+            otherwise = f"{lists}, which --common FILE names here"
         self.error(f"unknown option {name}{_proposal(wanted, options, '--') or otherwise}")
 
     def set_settings(self, settings: Mapping[str, object]) -> None:

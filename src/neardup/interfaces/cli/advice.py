@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from neardup.interfaces.cli.usage import size_words
+from neardup.interfaces.cli.usage import STDOUT, size_words
 from neardup.model.errors import (
     FOLDER_FOR_FILE,
     FULL,
@@ -28,7 +28,7 @@ from neardup.model.errors import (
     StorageFailed,
     is_full,
 )
-from neardup.model.folders import INDEX, RUN, STATE
+from neardup.model.folders import BESIDE, INDEX, RUN, STATE, WORK
 
 if TYPE_CHECKING:
     from neardup.sources.record_faults import QuotedLines, Rejected
@@ -43,11 +43,11 @@ _OF_REPORTS: Final = {  # columns of the reports that a verb reads
 }
 _NAMED_FIELDS: Final = {"text": "text", "html": "HTML", "id": "id", "url": "URL", "contribution": "contribution"}
 _ONE_FIELD: Final = frozenset(",;|\t")  # in a header that is one field: it separates others
-_AFTER_ANSWERS: Final = (
-    "--skip N continues after N answers (a page that was admitted without an answer is `known` then)"
-)
-_SEPARATORS: Final = "fields of CSV are separated by commas, and those of TSV by tabs"
+_AFTER_ANSWERS: Final = "continue with --skip N, where N is the line of the last answer"
+_WITHOUT_ANSWERS: Final = " (a page that was admitted without an answer is then `known`)"
+_AGAIN: Final = "run the same command again"
 _OUTPUTS: Final = ("out", "report", "dropped", "mark", "to", "items", "documents", "html", "svg", "common", "templates")
+_NO_FILES: Final = {"-", STDOUT, None}  # as outputs
 IN_PIECES: Final = ("work", "memory", "part_size", "out_format", "restart")  # options of dedup: a run in pieces
 _ENCODINGS: Final = {  # by the code of an error or a rejected record
     name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
@@ -83,7 +83,6 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "no id": "--id or --url names a field",
     **dict.fromkeys(("folder", FOLDER_FOR_FILE), "name a file in it"),
     PERMISSION: "change its permissions, name another path, or run this as another user",
-    FULL: "make room, and start the same command again",
     TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
     # Of parameters and outputs of dedup, index and audit.
     "other columns": "as the output, name a .jsonl file, or a folder, which receives one file for each input",
@@ -111,6 +110,9 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "other URL rules": "leave out --rules: the index then uses its own rules, if it has any; or make another index with"
     " these: neardup index INPUT --to NEWDIR --url FIELD --rules FILE",
     "lost rules": "or name that file with --rules",
+    "run damaged": _BEGINS_AGAIN,
+    "decisions damaged": "add --force and --keep-work to its command",
+    "only Parquet": "name an output that ends in .parquet, and repeat the command; a run in pieces continues",
     "index exists": "another process has just created it: run the same command again",
     "not empty": "name a new folder",
     "not a state": "to create a state: neardup dedup INPUT --out KEPT --state DIR",
@@ -135,7 +137,7 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
         "text ending": "to read text or HTML files, name their folder; for JSON lines or a table add --format"
         " jsonl, csv or tsv; if each line is a text: jq -cR '{{text: .}}' {0} > lines.jsonl",
         "folder of other files": "--glob reads others as text, such as --glob '*.py'",
-        "structs": "name a field inside, such as COLUMN.FIELD",
+        "structs": "name one of these as COLUMN.FIELD, with --text or --html",
         "lists": "join the parts of each list into one string first, in another column",
         "not a number": "correct it, or leave it empty: documents without a value rank last",
         "not a date": "write it as 2026-01-31 or 2026-01-31T12:00:00Z, or leave it empty: such documents rank last",
@@ -153,7 +155,10 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
     "standard input": {"all rejected": "name the format of CSV or TSV with --format"},
     "in pieces": {"changed": f"{_RESTORED}, and start the same command again; or begin again with --restart"},
     "work": {"changed": f"{_RESTORED}, or mount it here at the same path, and repeat the command of the run"},
-    "learning": {"folder": "name another file; a state or an index has its own templates, without --learn-templates"},
+    "learning": {
+        "folder": "name an .arrow file; a state or an index in use learns its own templates: leave out --templates"
+        " and --learn-templates"
+    },
     "index": {"lengths unknown": "--texts keeps the texts in a new index"},
     "audit": {"changed": f"{_RESTORED}, as an audit reads what the run has read; or repeat the run and then the audit"},
     "compare": {
@@ -211,7 +216,7 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
     if code in _OTHER_FOLDERS and (commands := _about_own_folder(where)):
         return commands
     if code == "not a work folder" and verb == "work" and (Path(where) / STATE[0]).is_file():
-        return f"the folder of a run with a state is inside: neardup work {shlex.quote(where)}/work"
+        return f"it is a state; if a run of it is in progress, join it with: neardup work {shlex.quote(where)}/work"
     if isinstance(error, RunChanged) and (touched := [change for change in error.changes if change.kind == "time"]):
         seconds, nanoseconds = divmod(touched[0].before, 10**9)
         restored = f"touch -d @{seconds}.{nanoseconds:09} {shlex.quote(touched[0].name)}"
@@ -236,8 +241,8 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
         for option, advised in _OF_FILES.items():
             if given.get(option) == where:
                 return advised
-    if code == FULL and (continued := way_on(arguments)):
-        return f"make room; {continued}"
+    if code == FULL:
+        return f"make room; {way_on(arguments)}"
     situations = {  # the most particular one first
         "report": where == given.get("of") if verb == "audit" else verb in _OF_REPORTS,
         "in pieces": verb == "dedup" and code == "changed" and runs_in_pieces(arguments),
@@ -258,22 +263,32 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
 
 
 def way_on(arguments: argparse.Namespace) -> str:
-    """Return what an interrupted command keeps and how it continues; empty where it begins again."""
+    """Return how an interrupted command continues, or that it begins again."""
     given = vars(arguments)
     verb = given.get("verb", "")
     run = f"the same command{' without --restart' * given.get('restart', False)} continues the run"
-    run += f" in {given['work']}" if "work" in given else ""
-    places = {given[name] for name in ("work", "state", *_OUTPUTS[:4]) if name in given} - {"-", None}
+    homes = {"state": f"/{WORK}", **dict.fromkeys(_OUTPUTS[:4], BESIDE)}  # of runs that name no work folder
+    named = (f"{Path(given[name])}{end}" for name, end in homes.items() if given.get(name))
+    left = next((folder for folder in named if Path(folder).is_dir()), "")
+    run += f" in {given['work']}" if "work" in given else f" in {left}; to give up, remove this folder" if left else ""
+    places = {given[name] for name in ("work", "state", *_OUTPUTS[:4]) if name in given} - _NO_FILES
+    again = f"{_AGAIN}; outputs that were complete need --force" if _may_need_force(given) else _AGAIN
+    answers = f"{_AFTER_ANSWERS}{_WITHOUT_ANSWERS if given.get('admit') else ''}"
     in_pieces = verb == "dedup" and places and "-" not in given.get("inputs", ()) and runs_in_pieces(arguments)
     ways = {
         "dedup": run if in_pieces else "",  # without such places, its folder is a temporary one
         "pairs": run if "work" in given else "",
-        "index": "" if "from" in given else "the same command continues: it adds the other documents",
-        "seen": _AFTER_ANSWERS if given.get("admit") and not given.get("inputs") else "",
-        "work": "other processes continue its tasks, and the same command helps again",
+        "index": "" if "from" in given else f"{_AGAIN}; documents that were added are skipped",
+        "seen": answers if given.get("inputs", []) in ([], ["-"]) else "",
+        "work": f"other processes do the tasks of this worker; {_AGAIN} to join again",
         "label": f"the same command continues: the labels are in {given['out']}" if "out" in given else "",
     }
-    return ways.get(verb, "")
+    return ways.get(verb) or again
+
+
+def _may_need_force(given: Mapping[str, Any]) -> bool:
+    """Return whether some outputs of an interrupted command may be complete, so that they exist when it is repeated."""
+    return given.get("force") is False and len({*map(given.get, _OUTPUTS[:-2])} - _NO_FILES) > 1
 
 
 def advice_on_quotes(found: "QuotedLines | int") -> str:
@@ -367,12 +382,12 @@ def _about_field(error: FieldMissing, given: Mapping[str, Any]) -> str:
         return "this must be a report that `neardup dedup --report` has written"
     header, *others = error.existing or ("",)
     if header.startswith("sep="):
-        note = "the first line is a note on the separator, as Excel writes it, and not the header; remove this line"
-        return note if header == "sep=" else f"{note}; {_SEPARATORS}"
+        note = "line 1 is written by Excel, and is not the header; remove it"
+        return note if header == "sep=" else f"{note}, and save the file with commas or tabs"
     if not others and not _ONE_FIELD.isdisjoint(header):
         name = "tsv" if "\t" in header else "csv" if "," in header else ""
-        way_out = f"to read it as {name.upper()}, use --format {name}" if name else "convert the file"
-        return f"{_SEPARATORS}; {way_out}"
+        way_out = f"to read it as {name.upper()}, use --format {name}" if name else "save the file with one of these"
+        return f"the header is one field: CSV needs commas, and TSV needs tabs; {way_out}"
     ways: list[str] = []
     for name, words in _NAMED_FIELDS.items():
         if error.field == {"url": "url", "html": "html", **given}.get(name) and not ways:

@@ -15,6 +15,7 @@ from msgspec import to_builtins
 
 from neardup.interfaces.cli.advice import advice_on_quotes, advice_on_rejected
 from neardup.interfaces.cli.interruption import PatientTerminal
+from neardup.interfaces.cli.usage import STDOUT
 from neardup.interfaces.escaping import printable, printable_lines, shortened
 from neardup.interfaces.wording.numbers import Row, rejected_rows
 from neardup.model.errors import OutputRefused, counted
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from neardup.interfaces.wording.excerpts import Excerpt
     from neardup.sources.record_faults import QuotedLines, Rejected
 
-STDOUT = "/dev/stdout"
 _SHOWN = 5  # rejected records, or unknown ids, that are shown by name
 _NAME = 100  # characters of an id
 

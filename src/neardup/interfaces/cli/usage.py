@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Final
 
+STDOUT: Final = "/dev/stdout"  # the path of an output -
 _NUMBER: Final = re.compile(r"(-?\d{1,60}(?:[,_]\d{3})*(?:\.\d{1,18})?)(?:[eE](\d{1,2}))? ?([A-Za-z]*)", re.ASCII)
 _COMMA: Final = re.compile(r"[+-]?\d*,\d+")
 _PERCENT: Final = re.compile(r"(\d{1,18}(?:\.\d{1,18})?) ?%", re.ASCII)

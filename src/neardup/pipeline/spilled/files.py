@@ -310,8 +310,8 @@ def _begun(  # noqa: PLR0913, PLR0917 - the inputs and how to cut them, and the 
     """
     journal = stages.journal
     if not stages.are_done("split-", 1) and (journal.has_begun("check") or has_read(journal)):
-        rule = "it is missing or damaged, and the finished tasks need it; restart the run, or remove the work folder"
-        raise StorageDamaged(str(journal.path("done", "split--0.json")), rule)
+        rule = "it is missing or damaged, and the finished tasks need it"
+        raise StorageDamaged(str(journal.path("done", "split--0.json")), rule, "run damaged")
     known = None if state is None or state.salt is None else state.header
 
     def begin() -> dict[str, Any]:

@@ -45,8 +45,9 @@ class WorkDecisions:
             raise StorageRefused(self._name, f"its run has not decided yet; {_NEXT}")
         stages = map(job.stage, ("rank", "decide", "sign"))
         if not all(folder.has_files(record) for stage in stages for record in folder.records(stage)):
-            rule = "files of its run are missing or damaged; repeat the run with the same command"
-            raise StorageRefused(self._name, rule)
+            raise StorageRefused(
+                self._name, "files of its run are missing or damaged; repeat the run", "decisions damaged"
+            )
         kept = job.policy.keep
         require(keep in {None, kept}, "keep", keep, f"is not that of the run, which has recorded {kept!r}")
         self.scheme, self.result = scheme, result_of(folder, job)
