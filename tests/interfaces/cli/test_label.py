@@ -174,7 +174,7 @@ def test_an_interrupt_leaves_a_complete_file(label, neardup, monkeypatch, tmp_pa
 
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(Interrupting(b"s\nd\n")))
     shown = neardup("label", "in.jsonl", "--out", "out.jsonl", code=130)
-    assert "finished outputs and acknowledged changes are kept" in shown.err
+    assert "the same command continues: the labels are in out.jsonl" in shown.err
     assert labels(tmp_path / "out.jsonl") == ["same", "different"]
 
 

@@ -164,7 +164,7 @@ def test_ctrl_c_ends_it_with_a_word(seen):
         assert talk.program.wait(120) == 130
         told = talk.program.stderr.read().decode()
     assert "Traceback" not in told
-    assert "finished outputs and acknowledged changes are kept" in told
+    assert "continue with --skip N, where N is the line of the last answer" in told
     with Index.open(seen) as index:
         assert len(index) == 1
 

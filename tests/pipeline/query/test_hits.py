@@ -158,7 +158,7 @@ def test_nothing(hits):
 
 
 def test_a_field_of_no_record_is_warned_of_and_is_an_error_for_ids():
-    with pytest.warns(RuntimeWarning, match="field 'sight' is missing in all hits, .*; their fields are id, site"):
+    with pytest.warns(RuntimeWarning, match="no hit has the field 'sight', .*; the hits have: id, site"):
         assert Hits(RECORDS, "id", None).values("sight", 3) == [None] * 3
     with pytest.raises(ParameterError, match="index"):
         Hits(["a"], "id", None).values("site", 1)
