@@ -114,6 +114,7 @@ def test_keys_in_parts_give_the_same_proposals(rows, room, position_independent,
         expected = proposed(of(keys, present, position_independent=position_independent))
         patch.setattr(buckets, "ROWS", together)
         patch.setattr(buckets, "RANGE", together)
+        patch.setattr(buckets, "_CROWDED", 1)
         assert proposed(of(keys, present, position_independent=position_independent)) == expected
 
 
@@ -206,7 +207,7 @@ def test_parts_of_the_ranks_propose_together_what_all_propose(rows, position_ind
         ]
         found = []
         for begin, end in pairwise(edges):
-            found += pairs_of(buckets.proposed(columns, begin, end))
+            found += pairs_of(buckets.proposed([column.within(begin, end) for column in columns], begin, end))
         assert found == proposed(whole)
         assert sum(column.not_compared for column in columns) == whole.not_compared
 
@@ -246,6 +247,19 @@ def test_the_work_in_a_crowded_bucket_is_linear(columns, position_independent):
         assert index.not_compared == number * (number - 1) // 2 - listed
         work.append(pairs)
     assert work[1] <= 2.1 * work[0]
+
+
+def test_ranges_of_ranks_look_at_few_buckets(monkeypatch):
+    """Where each pair of documents has a bucket, all ranks are one range; where all have one bucket, there are many."""
+    monkeypatch.setattr(buckets, "RANGE", 64)
+    ranges = []
+    monkeypatch.setattr(buckets, "proposed", lambda _, begin, end: ranges.append((begin, end)) or iter(()))
+    pairs = np.repeat(np.arange(512, dtype=np.uint64), 2).reshape(-1, 1)
+    for keys, number in ((pairs, 1), (pairs * 0, 16)):
+        ranges.clear()
+        list(of(keys, np.ones(len(keys), np.bool_)).proposed())
+        assert len(ranges) == number
+        assert [end for _, end in ranges] == [*(begin for begin, _ in ranges[1:]), len(keys)]
 
 
 def test_rows_of_few_position_independent_keys_take_little_memory():

@@ -1,6 +1,7 @@
 """Candidates that share a key of their signature, in memory."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -12,9 +13,10 @@ from neardup.model.candidates import DEPTH, ROOM, Candidates, Ranks, chained
 from neardup.model.engine import IN_TURN, Engine
 
 BLOCK = 4096  # documents whose candidates are proposed together
-RANGE = 1 << 16  # ranks whose buckets are arranged together: they fit in the processor's cache
+RANGE = 1 << 16  # ranks whose crowded buckets are arranged together: they fit in the processor's cache
 ROWS = 1 << 12  # documents whose keys in all columns are held together
 PAIRS = 1 << 20  # candidates proposed together at most
+_CROWDED = 64  # members of a bucket, on average, for each range into which ranks are divided
 _SPREAD = 32  # values of the filter for each key of an asking document
 
 
@@ -69,9 +71,12 @@ def column_of(
     return _with_finer(*_asked_for(keys.column(column, members), members, first), following, first)
 
 
-def proposed(columns: Iterable[Column], begin: int, end: int) -> Iterator[Candidates]:
-    """Yield the candidates of the ranks from *begin* to *end* in the buckets of all *columns*, block by block."""
-    lists = _arranged([column.within(begin, end) for column in columns], begin, end)
+def proposed(columns: list[Column], begin: int, end: int) -> Iterator[Candidates]:
+    """Yield the candidates of the ranks from *begin* to *end*, block by block; this empties the list of *columns*.
+
+    These have what determines them: see ``Column.within``.
+    """
+    lists = _arranged(columns, begin, end)
     memberships = np.diff(lists[0])
     asking: Ranks = (begin + np.flatnonzero(memberships)).astype(np.int32)
     seen: Ranks = np.full(end, -1, np.int32)
@@ -95,7 +100,8 @@ def _arranged(columns: list[Column], begin: int, end: int) -> tuple[Positions, R
     entry_bounds: Positions = np.concatenate([[0], np.cumsum(np.concatenate([*rooms, bounds[:0]]), dtype=np.int64)])
     memberships, entries = np.empty(bounds[-1], np.int32), np.empty(entry_bounds[-1], np.int32)
     first = len(entry_bounds) - 1
-    for column in reversed(columns):
+    while columns:
+        column = columns.pop()
         first -= len(column.sizes)
         kernels.arrange(column.members, column.sizes, first, begin, bounds[:-1], memberships, entry_bounds, entries)
     return bounds, memberships, entry_bounds, entries
@@ -126,9 +132,19 @@ class Buckets:
         self.not_compared = sum(column.not_compared for column in self._columns)
 
     def proposed(self) -> Iterator[Candidates]:
-        """Yield the candidates of all documents that share a key with a better one, block by block."""
-        for begin in range(self._first, self._end, RANGE):
-            yield from proposed(self._columns, begin, min(begin + RANGE, self._end))
+        """Yield the candidates of all documents that share a key with a better one, block by block; once.
+
+        Where buckets are crowded, the ranks are divided into ranges. Each range looks at all buckets, so this would
+        take longer where these are small.
+        """
+        columns, self._columns = self._columns, []
+        members, buckets = sum(len(one.members) for one in columns), sum(len(one.sizes) for one in columns)
+        number = min(-(-(self._end - self._first) // RANGE), members // (_CROWDED * max(buckets, 1)))
+        if number <= 1:
+            yield from proposed(columns, self._first, self._end)
+            return
+        for begin, end in pairwise(np.linspace(self._first, self._end, number + 1).astype(int).tolist()):
+            yield from proposed([column.within(begin, end) for column in columns], begin, end)
 
 
 def _asked_for(keys: Words, members: Ranks, first: int) -> tuple[Words, Ranks]:

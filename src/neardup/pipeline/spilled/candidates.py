@@ -77,7 +77,7 @@ def ranges(job: Job) -> list[tuple[int, int]]:
 def pair(job: Job, task: int) -> dict[str, Any]:
     """Propose candidates to a range of ranks, and store the plausible pairs; the buckets of all columns are stored."""
     begin, end = ranges(job)[task]
-    stored = (_column(job, task) for task in range(len(groups(job))))
+    stored = [_column(job, task).within(begin, end) for task in range(len(groups(job)))]
     comparison = comparison_of(job, LocalEngine(1))
     kept = np.ones(end, np.bool_)
     kept[: len(job.earlier)] = job.earlier.representatives < 0  # no document is dropped for a dropped document
