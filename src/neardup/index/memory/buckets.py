@@ -16,7 +16,7 @@ BLOCK = 4096  # documents whose candidates are proposed together
 RANGE = 1 << 16  # ranks whose crowded buckets are arranged together: they fit in the processor's cache
 ROWS = 1 << 12  # documents whose keys in all columns are held together
 PAIRS = 1 << 20  # candidates proposed together at most
-_CROWDED = 64  # members of a bucket, on average, for each range into which ranks are divided
+_CROWDED = 4  # members of a bucket, on average, for each range into which ranks are divided
 _SPREAD = 32  # values of the filter for each key of an asking document
 
 
