@@ -1,5 +1,6 @@
 import json
 import os
+from contextlib import ExitStack
 from pathlib import Path
 
 import numpy as np
@@ -232,9 +233,21 @@ def test_a_file_of_the_same_size_but_of_another_time_is_changed(made, tmp_path):
 @pytest.mark.parametrize("force", [False, True])
 def test_an_existing_folder_is_never_replaced(made, tmp_path, force):
     got, old = read([made({"a.txt": b"A"})]), made({"old.txt": b"old"}, "out")
-    with pytest.raises(OutputError, match="it exists already, and the output is a folder of documents"):
+    with pytest.raises(OutputError, match="it exists already, and a folder of documents is never written over"):
         got.write(old, np.array([0]), force=force)
     assert contents(old) == {"old.txt": b"old"}
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
+
+
+def test_a_folder_that_was_made_during_the_run_stays(made, tmp_path):
+    got = read([made({"a.txt": b"A"})])
+    with ExitStack() as stack:
+        append = stack.enter_context(folder.Folder.writer(str(tmp_path / "out")))
+        append(got.pieces[0], np.array([True]), None)
+        made({"other.txt": b"other"}, "out")
+        with pytest.raises(OutputError, match="it was made during this run"):
+            stack.pop_all().close()
+    assert contents(tmp_path / "out") == {"other.txt": b"other"}
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
 
 

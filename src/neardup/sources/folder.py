@@ -26,7 +26,7 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from neardup.model.arrays import Flags
-from neardup.model.errors import DataError, OutputError, counted, raising, reason, require
+from neardup.model.errors import DataError, OutputError, OutputRefused, counted, raising, reason, require
 from neardup.sources.collection import Advance, Append, InputPiece, silent
 from neardup.sources.compression import HEAD, MARKED, changed, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
@@ -146,6 +146,7 @@ class Folder(InputPiece):
     def writer(cls, path: str) -> Iterator[Append]:
         """Copy files to a new folder; they have no fields that marks could be added to."""
         target = Path(os.path.realpath(path))
+        own = target.is_dir()  # others were refused: it is that of this run, which was interrupted before it noted that
         with raising(OutputError.by, path), new_folder(target) as made:
 
             def append(piece: Folder, mask: Flags, marks: pa.Table | None) -> None:
@@ -155,8 +156,10 @@ class Folder(InputPiece):
                         _copy(document, made / document.relative)
 
             yield append
-            if target.is_dir():  # that of this run, which was interrupted before it noted that
+            if own:
                 shutil.rmtree(target)
+            elif target.exists():
+                raise OutputRefused(path, "it was made during this run, by another program; name another path")
             made.rename(target)
 
 

@@ -154,8 +154,7 @@ class LackingFields:
     @property
     def found(self) -> dict[str, list[str]]:
         """The fields that no record has, each with the existing fields; without records, those of the tables."""
-        columns = {name: existing for name, existing in (self._columns or {}).items() if existing}
-        return columns if self._of_records is None else self._of_records
+        return (self._columns or {}) if self._of_records is None else self._of_records
 
     @property
     def all_found(self) -> bool:

@@ -114,7 +114,7 @@ def test_keys_in_parts_give_the_same_proposals(rows, room, position_independent,
         expected = proposed(of(keys, present, position_independent=position_independent))
         patch.setattr(buckets, "ROWS", together)
         patch.setattr(buckets, "RANGE", together)
-        patch.setattr(buckets, "_CROWDED", 1)
+        patch.setattr(buckets, "_MEMBERS", 1)
         assert proposed(of(keys, present, position_independent=position_independent)) == expected
 
 

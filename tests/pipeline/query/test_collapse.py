@@ -350,6 +350,7 @@ def test_signatures_of_another_scheme_are_refused():
 @pytest.mark.parametrize(
     ("hits", "by"),
     [
+        (RECORDS, NearDuplicates(text="body")),
         ([{"id": 1, "text": 7}], None),
         ([{"id": 1, "text": ["a"]}], None),
         ([{"id": 1, "site": True}], SameValue("site")),
@@ -364,12 +365,12 @@ def test_what_is_no_value_is_refused(hits, by):
         collapse(hits, by)
 
 
-@pytest.mark.parametrize(
-    "by", [NearDuplicates(text="site"), NearDuplicates(scheme=Checksum(fields=[Field(name="site")])), SameValue("site")]
-)
-def test_a_field_that_no_hit_has_hides_none_and_is_warned_of(by):
-    with pytest.warns(RuntimeWarning, match="no hit has the field 'site', so this rule hides nothing"):
-        assert collapse(RECORDS, by).hidden == 0
+def test_a_field_that_no_hit_has_hides_none_and_is_named():
+    found = collapse(RECORDS, [SameValue("site"), NearDuplicates()])
+    assert found.missing_fields == ["site"]
+    assert repr(found).endswith(" hidden; no hit has 'site'>")
+    assert found.kept == collapse(RECORDS, NearDuplicates()).kept
+    assert collapse(RECORDS, NearDuplicates()).missing_fields == collapse([], SameValue("site")).missing_fields == []
 
 
 def test_ids_alone_do_not_say_their_text():

@@ -157,9 +157,12 @@ def test_nothing(hits):
     assert given.values("site", 0) == []
 
 
-def test_a_field_of_no_record_is_warned_of_and_is_an_error_for_ids():
-    with pytest.warns(RuntimeWarning, match="no hit has the field 'sight', .*; the hits have: id, site"):
-        assert Hits(RECORDS, "id", None).values("sight", 3) == [None] * 3
+def test_a_field_of_none_is_an_error():
+    given = Hits(RECORDS, "id", None)
+    assert given.lacks("sight")
+    assert not given.lacks("site")
+    with pytest.raises(DataError, match="'sight'"):
+        given.values("sight", 3)
     with pytest.raises(ParameterError, match="index"):
         Hits(["a"], "id", None).values("site", 1)
 

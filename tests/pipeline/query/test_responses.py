@@ -204,10 +204,13 @@ def test_totals_of_old_versions_stay():
 
 
 @pytest.mark.parametrize("by", [None, SameValue("site"), [SameValue("site", of=host), NearDuplicates()]])
-def test_hits_without_sources_match_nothing_and_are_warned_of_if_all_have_none(by):
+def test_hits_without_sources_match_nothing_and_are_an_error_if_texts_are_needed(by):
     odd = response({"_id": "a"}, {"_id": "b", "_source": None, "fields": None, "inner_hits": None}, {"_id": "c"})
-    with pytest.warns(RuntimeWarning, match="so this rule hides nothing; the hits have: no fields"):
-        assert ids(collapse_response(odd, by)) == ["a", "b", "c"]
+    if isinstance(by, SameValue):
+        assert collapse_response(odd, by)["neardup"]["missing_fields"] == ["site"]
+    else:
+        with pytest.raises(DataError, match="is missing in all hits; they have neither _source nor fields"):
+            collapse_response(odd, by)
     assert ids(collapse_response(odd, by, enabled=False)) == ["a", "b", "c"]
     assert collapse_response(response(), by)["hits"]["hits"] == []
     some = response({"_id": "a"}, {"_id": "b", "_source": {"text": FERRY, "site": "x"}}, {"_id": "c", "_source": {}})
@@ -227,12 +230,11 @@ def test_parts_of_hits_must_be_mappings(part, enabled):
             collapse_response(response(hit("a", 1, FERRY), {**hit("b", 1, FERRY), part: wrong}), enabled=enabled)
 
 
-def test_a_field_of_no_hit_is_warned_of():
-    with pytest.warns(RuntimeWarning, match="'sight'"):
-        collapse_response(NEWS, SameValue("sight"))
-    with pytest.warns(RuntimeWarning, match="no hit has the field 'body', .*; the hits have: text, site, url"):
-        found = collapse_response(NEWS, NearDuplicates(text="body"))
-    assert (found["neardup"]["hidden"], found["neardup"]["unsigned"]) == (0, found["neardup"]["hits"])
+def test_a_field_of_no_hit_is_a_mistake_if_it_is_the_text():
+    found = collapse_response(NEWS, SameValue("sight"))["neardup"]
+    assert (found["missing_fields"], found["hidden"]) == (["sight"], 0)
+    with pytest.raises(DataError, match=r"'body' is missing in all hits; their fields are .*text"):
+        collapse_response(NEWS, NearDuplicates(text="body"))
 
 
 @pytest.mark.parametrize("value", [["x", "y"], {"name": "x"}, 1.5, True])

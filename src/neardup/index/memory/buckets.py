@@ -13,10 +13,10 @@ from neardup.model.candidates import DEPTH, ROOM, Candidates, Ranks, chained
 from neardup.model.engine import IN_TURN, Engine
 
 BLOCK = 4096  # documents whose candidates are proposed together
-RANGE = 1 << 16  # ranks whose crowded buckets are arranged together: they fit in the processor's cache
+RANGE = 1 << 16  # ranks whose large buckets are arranged together: they fit in the processor's cache
 ROWS = 1 << 12  # documents whose keys in all columns are held together
 PAIRS = 1 << 20  # candidates proposed together at most
-_CROWDED = 4  # members of a bucket, on average, for each range into which ranks are divided
+_MEMBERS = 4  # members of a bucket, on average, for each range into which ranks are divided
 _SPREAD = 32  # values of the filter for each key of an asking document
 
 
@@ -134,12 +134,12 @@ class Buckets:
     def proposed(self) -> Iterator[Candidates]:
         """Yield the candidates of all documents that share a key with a better one, block by block; once.
 
-        Where buckets are crowded, the ranks are divided into ranges. Each range looks at all buckets, so this would
-        take longer where these are small.
+        Where buckets are large, the ranks are divided into ranges. Each range looks at all buckets, so this would take
+        longer where these are small.
         """
         columns, self._columns = self._columns, []
         members, buckets = sum(len(one.members) for one in columns), sum(len(one.sizes) for one in columns)
-        number = min(-(-(self._end - self._first) // RANGE), members // (_CROWDED * max(buckets, 1)))
+        number = min(-(-(self._end - self._first) // RANGE), members // (_MEMBERS * max(buckets, 1)))
         if number <= 1:
             yield from proposed(columns, self._first, self._end)
             return

@@ -139,11 +139,9 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
     by_texts = given.verify != "estimate" and (kept or any(getattr(hit, "text", None) is not None for hit in hits))
     rules = [_rule(one, service.index.scheme, by_texts=by_texts) for one in given.by] if given.by else None
     known: dict[str, Any] = {"index": service.index, "cache": service.cache}
-    kinds, missing = types_of(hits), list[str]()
+    kinds = types_of(hits)
     if kinds == {RankedHit}:
         hits, rules, known = _records(service, given.hits, rules or [NearDuplicates()], given.recipe)
-        missing = _missing(service, hits, rules)
-        hits[0] |= dict.fromkeys(missing)  # these answers report them, and the library does not warn
     elif not kinds <= {str}:
         raise Refusal(INVALID, "Some hits are ids, and others are objects; send all as ids, or all as objects.")
     elif given.recipe is not None and hits:
@@ -167,7 +165,7 @@ def collapse(service: Service, given: CollapseBody) -> CollapseAnswer:
             lambda own, rank, _, *evidence: HiddenRepeat(own, rank, *evidence),
         )
     ]
-    return CollapseAnswer(**found.numbers, results=results, missing_fields=missing)
+    return CollapseAnswer(**found.numbers, results=results, missing_fields=found.missing_fields)
 
 
 def _rule(given: Near | Same, scheme: Any, *, by_texts: bool) -> Rule:
@@ -178,12 +176,6 @@ def _rule(given: Near | Same, scheme: Any, *, by_texts: bool) -> Rule:
     if given.levels is not None and given.of != "path":
         raise Refusal(INVALID, 'levels needs "of": "path".')
     return SameValue(given.field, _OF[given.of](given.levels or 1), keep=given.keep)
-
-
-def _missing(service: Service, records: Sequence[dict[str, Any]], rules: Sequence[Rule]) -> list[str]:
-    """Return the fields of rules that neither a record nor the index has."""
-    named = dict.fromkeys(rule.field for rule in rules if isinstance(rule, SameValue))
-    return [name for name in named if name not in service.index.fields and not any(name in one for one in records)]
 
 
 def _records(

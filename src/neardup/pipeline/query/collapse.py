@@ -66,8 +66,9 @@ class Collapsed:
         self.hits, self.examined = len(given.ids), judged.outcome.hits
 
     def __repr__(self) -> str:
-        groups = counted(self.groups, "group")
-        return f"<Collapsed {counted(self.hits, 'hit')}: {groups}, {self.hidden:,} hidden>"
+        groups, missing = counted(self.groups, "group"), self.missing_fields
+        note = f"; no hit has {', '.join(map(repr, missing))}" if missing else ""
+        return f"<Collapsed {counted(self.hits, 'hit')}: {groups}, {self.hidden:,} hidden{note}>"
 
     @property
     def kept(self) -> list[Any]:
@@ -95,6 +96,12 @@ class Collapsed:
         size = self._requested.size
         listed = self.groups if self._requested.include is None else len(self._included)
         return (1 if listed else 0) if size is None else -(-listed // size)
+
+    @property
+    def missing_fields(self) -> list[str]:
+        """The fields of rules that neither a hit nor the index has, and which hide no hit: they may be misspelt."""
+        fields = dict.fromkeys(rule.field for rule in self._rules if isinstance(rule, SameValue))
+        return [field for field in fields if self.hits and self._given.lacks(field)]
 
     @property
     def numbers(self) -> dict[str, int]:
@@ -375,6 +382,8 @@ def rules_of(by: Rule | Sequence[Rule] | None) -> tuple[Rule, ...]:
 
 
 def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
+    if given.lacks(rule.field):
+        return [None] * number
     values, kinds = _plain(given.values(rule.field, number))
     if rule.of is not None:
         values, kinds = _plain(_made(rule.of, values))

@@ -1,6 +1,5 @@
 """Ranked hits: ids, records or a table, with the values of their fields."""
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
@@ -93,8 +92,8 @@ class Hits:
     def values(self, field: str, number: int) -> list[Any]:
         """Return the values of a field for the first *number* hits, ``None`` for missing ones, also NaN.
 
-        A record without a value has that of the index, if there is one. A field that neither a record nor the index has
-        is warned of.
+        A record without a value has that of the index, if there is one. Raises ``DataError`` if neither a record nor an
+        index has the field.
         """
         if not self.given:
             return []
@@ -106,8 +105,9 @@ class Hits:
                     values = [None if is_missing(value) else value for value in values]  # as of pandas
                 return values if index is None else self._completed(index, field, values)
             if index is None:
-                warn_of_missing(field, sorted({str(name) for hit in self.given for name in hit}))
-                return [None] * number
+                names = sorted({str(name) for hit in self.given for name in hit})
+                shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
+                raise DataError(f"field {field!r}", f"is missing in all hits; their fields are {shown}")
         if self._index is None:
             lacking = "texts" if field == "text" else f"values of {field!r}"
             rule = f"must be an index: the hits are ids without {lacking}; or pass records with the field {field!r}"
@@ -126,6 +126,11 @@ class Hits:
         """Return whether any record has a field."""
         return self.records and any(field in hit for hit in self.given)
 
+    def lacks(self, field: str) -> bool:
+        """Return whether neither a record nor the index has a field; ids have those of the index only."""
+        is_stored = self._index is not None and field in self._index.fields
+        return self.records and not is_stored and not self.has_field(field)
+
     def _given_values(self, field: str, number: int) -> list[Any]:
         records = self.given if number == len(self.given) else self.given[:number]
         if self._plain:
@@ -134,13 +139,6 @@ class Hits:
             except KeyError:
                 pass
         return [record.get(field) for record in records]
-
-
-def warn_of_missing(field: str, known: Sequence[str]) -> None:
-    """Warn of a field that no hit has, which may be misspelt; *known* are fields of the hits."""
-    shown = f"{', '.join(known[:_SHOWN])}{', ...' if len(known) > _SHOWN else ''}" if known else "no fields"
-    rule = f"so this rule hides nothing; the hits have: {shown}"
-    warnings.warn(f"no hit has the field {field!r}, {rule}", RuntimeWarning, stacklevel=2)
 
 
 class PlacedHits(Hits):

@@ -9,12 +9,12 @@ from neardup.model.hits import HiddenHit, Hit
 from neardup.model.policy import Representative
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.query.collapse import Collapsed, collapse, rules_of
-from neardup.pipeline.query.hits import warn_of_missing
 from neardup.pipeline.query.near_hits import HitVerify
 from neardup.pipeline.query.result_cache import JudgedSets
 from neardup.pipeline.query.rules import NearDuplicates, Rule
 
 OURS: Final = "neardup"
+_SHOWN: Final = 10  # fields that a message names
 
 
 def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
@@ -89,7 +89,9 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
         representative=representative,
     )
     shown = _shown(collapsed, given, name if include is None else None)
-    return {**response, "hits": {**outer, "hits": shown}, OURS: collapsed.numbers}
+    missing = collapsed.missing_fields
+    ours = collapsed.numbers | ({"missing_fields": missing} if missing else {})
+    return {**response, "hits": {**outer, "hits": shown}, OURS: ours}
 
 
 def _asked(
@@ -97,7 +99,7 @@ def _asked(
 ) -> list[Any]:
     """Return the hits as records of the fields for the rules, or as ids if an index must have the fields.
 
-    If the fields are *needed*, one that no hit has is warned of.
+    Raises ``DataError`` if texts are *needed*, and no hit has one.
     """
     texts, values = set[str](), set[str]()
     for rule in rules:
@@ -110,12 +112,12 @@ def _asked(
     known = [*dict.fromkeys(name for hit in given for part in ("_source", "fields") for name in hit.get(part) or ())]
     for field in sorted(texts | values):
         found = [_value_of(hit, field, joined=field in texts) for hit in given]
-        is_known = field in known or any(value is not None for value in found)
-        if given and needed and not is_known:
-            warn_of_missing(field, known)
-        if is_known or needed:
+        if field in known or any(value is not None for value in found):
             for record, value in zip(records, found, strict=True):
                 record[field] = value
+        elif given and needed and field in texts:
+            shown = f"their fields are {', '.join(known[:_SHOWN])}" if known else "they have neither _source nor fields"
+            raise DataError(f"field {field!r}", f"is missing in all hits; {shown}")
     if index is not None and all(len(record) == 1 for record in records):
         return [record["_id"] for record in records]
     return records

@@ -217,11 +217,15 @@ def result_of(folder: WorkFolder, job: Job) -> StoredResult:
 
 
 def lacking_in(records: Sequence[Record]) -> dict[str, list[str]]:
-    """Return the fields that no record of any shard has, each with the fields that there are; see ``LackingFields``."""
+    """Return the fields that no record of any shard has, each with the fields that there are.
+
+    Without records, they are those of tables.
+    """
     lacking = LackingFields()
     for record in records:
         lacking.note(record["lacking"], record["documents"])
-    return lacking.found
+    some = any(record["documents"] for record in records)
+    return {name: existing for name, existing in lacking.found.items() if some or existing}
 
 
 def require_documents(

@@ -57,7 +57,7 @@ _EMPTY: Final = "it has no documents yet: no run with it was completed"
 _NOT_STATE: Final = "not a state"  # the code of errors about folders of something else
 _DAMAGED: Final = "it is damaged: restore the state from a copy, or make a new one"
 _MISSING: Final = "it is missing: restore the state from a copy, or make a new one"
-_FORMAT: Final = 5
+_FORMAT: Final = 6
 _HEADER, _LOCK = STATE
 _FIRST: Final = "state.new"  # while the first run adds its segment, which no header lists yet
 _TEXTS: Final = "texts.json"
@@ -516,7 +516,9 @@ def _is_usable(header: StateHeader) -> bool:
     policy = {name.name for name in fields(Policy)} - {"keep"}
     extracted = header.extraction is None or "extractor" in header.extraction
     named = all(_SEGMENT_NAME.fullmatch(part.name) and "\0" not in "".join(part.inputs) for part in header.segments)
-    return isinstance(header.scheme.get("scheme"), str) and policy <= header.policy.keys() and extracted and named
+    summed = all(len(part.checksums) == len(_FILES) for part in header.segments)
+    scheme = isinstance(header.scheme.get("scheme"), str)
+    return scheme and policy <= header.policy.keys() and extracted and named and summed
 
 
 def _limit(before: datetime | str) -> datetime:
