@@ -454,8 +454,8 @@ class Index(AbstractContextManager["Index"]):
         fields, batch by batch. Without *remember*, ``judge`` replaces ``admit``, and nothing changes. Content
         whose resemblance to the version that was admitted last is at least *changed_at_least* counts as unchanged: it
         is not admitted, so later versions are compared with the same one, but its fields are new. *texts* may be
-        ``Signatures``, unless they are to be admitted to an index that stores texts. Raises the errors of these
-        methods.
+        ``Signatures``, unless they are to be admitted to an index that stores texts. Known documents need the fields
+        that the scheme signs, too. Raises the errors of these methods.
 
         A document is *passed on* when a verdict on its present content has ``None`` as the representative. If no
         document of a cluster was passed on, no verdict names its representative. Instead, the first new or changed
