@@ -234,8 +234,8 @@ class Combined(Scheme):
     @property
     def law_limit(self) -> str:
         """A sentence about the second scheme."""
-        law = f"These are upper bounds: the law of {self.first.name} alone"
-        return f"{law}; a pair must also match by {self.second.name}."
+        first, second = self.first.name, self.second.name
+        return f"These are upper bounds: the law of {first} alone; a pair must also match by {second}."
 
 
 for _name in _OF_FIRST:

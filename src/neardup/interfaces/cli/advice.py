@@ -46,7 +46,9 @@ _ONE_FIELD: Final = frozenset(",;|\t")  # in a header that is one field: it sepa
 _AFTER_ANSWERS: Final = "continue with --skip N, where N is the line of the last answer"
 _WITHOUT_ANSWERS: Final = " (a page that was admitted without an answer is then `known`)"
 _AGAIN: Final = "run the same command again"
-_OUTPUTS: Final = ("out", "report", "dropped", "mark", "to", "items", "documents", "html", "svg", "common", "templates")
+_OF_DEDUP: Final = ("out", "report", "dropped", "mark")
+_RESULTS: Final = (*_OF_DEDUP, "to", "items", "documents", "html", "svg")
+_OUTPUTS: Final = (*_RESULTS, "common", "templates")
 _NO_FILES: Final = {"-", STDOUT, None}  # as outputs
 IN_PIECES: Final = ("work", "memory", "part_size", "out_format", "restart")  # options of dedup: a run in pieces
 _ENCODINGS: Final = {  # by the code of an error or a rejected record
@@ -265,30 +267,41 @@ def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # no
 def way_on(arguments: argparse.Namespace) -> str:
     """Return how an interrupted command continues, or that it begins again."""
     given = vars(arguments)
-    verb = given.get("verb", "")
-    run = f"the same command{' without --restart' * given.get('restart', False)} continues the run"
-    homes = {"state": f"/{WORK}", **dict.fromkeys(_OUTPUTS[:4], BESIDE)}  # of runs that name no work folder
-    named = (f"{Path(given[name])}{end}" for name, end in homes.items() if given.get(name))
-    left = next((folder for folder in named if Path(folder).is_dir()), "")
-    run += f" in {given['work']}" if "work" in given else f" in {left}; to give up, remove this folder" if left else ""
-    places = {given[name] for name in ("work", "state", *_OUTPUTS[:4]) if name in given} - _NO_FILES
-    again = f"{_AGAIN}; outputs that were complete need --force" if _may_need_force(given) else _AGAIN
     answers = f"{_AFTER_ANSWERS}{_WITHOUT_ANSWERS if given.get('admit') else ''}"
-    in_pieces = verb == "dedup" and places and "-" not in given.get("inputs", ()) and runs_in_pieces(arguments)
     ways = {
-        "dedup": run if in_pieces else "",  # without such places, its folder is a temporary one
-        "pairs": run if "work" in given else "",
+        "dedup": _way_of_run(given) if _leaves_work(arguments) else "",
+        "pairs": _way_of_run(given) if "work" in given else "",
         "index": "" if "from" in given else f"{_AGAIN}; documents that were added are skipped",
         "seen": answers if given.get("inputs", []) in ([], ["-"]) else "",
         "work": f"other processes do the tasks of this worker; {_AGAIN} to join again",
         "label": f"the same command continues: the labels are in {given['out']}" if "out" in given else "",
     }
-    return ways.get(verb) or again
+    again = f"{_AGAIN}; outputs that were complete need --force" if _may_need_force(given) else _AGAIN
+    return ways.get(given.get("verb", "")) or again
+
+
+def _leaves_work(arguments: argparse.Namespace) -> bool:
+    """Return whether an interrupted command is a run in pieces whose work folder is not a temporary one."""
+    given = vars(arguments)
+    places = {given.get(name) for name in ("work", "state", *_OF_DEDUP)} - _NO_FILES
+    stays = bool(places) and "-" not in given.get("inputs", ())
+    return given.get("verb") == "dedup" and stays and runs_in_pieces(arguments)
+
+
+def _way_of_run(given: Mapping[str, Any]) -> str:
+    """Return how a run in pieces continues, and where its work folder is if no option names it."""
+    run = f"the same command{' without --restart' * given.get('restart', False)} continues the run"
+    if "work" in given:
+        return f"{run} in {given['work']}"
+    ends = {"state": f"/{WORK}", **dict.fromkeys(_OF_DEDUP, BESIDE)}
+    named = (f"{Path(given[name])}{end}" for name, end in ends.items() if given.get(name))
+    left = next((folder for folder in named if Path(folder).is_dir()), "")
+    return f"{run} in {left}; to give up, remove this folder" if left else run
 
 
 def _may_need_force(given: Mapping[str, Any]) -> bool:
     """Return whether some outputs of an interrupted command may be complete, so that they exist when it is repeated."""
-    return given.get("force") is False and len({*map(given.get, _OUTPUTS[:-2])} - _NO_FILES) > 1
+    return given.get("force") is False and len({*map(given.get, _RESULTS)} - _NO_FILES) > 1
 
 
 def advice_on_quotes(found: "QuotedLines | int") -> str:

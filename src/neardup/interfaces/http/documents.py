@@ -238,8 +238,9 @@ def columns_of(
     for name in fields:
         if name not in known:
             raise unknown_field(name, known)
-    for place, document in enumerate(documents if recipe is None else ()):
-        for name in lacking_fields(service.index.scheme, document.fields):
+    scheme = service.index.scheme
+    for place, document in enumerate(documents if recipe is None and scheme.required_columns else ()):
+        for name in lacking_fields(scheme, document.fields):
             rule = f"has no {name!r}, which the scheme of the index requires; send null if it is unknown"
             raise DataError(f"{what}[{place}].fields", rule)
     return {field: [document.fields.get(field) for document in documents] for field in fields} or None

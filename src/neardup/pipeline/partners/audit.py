@@ -190,12 +190,13 @@ def _as_in(result: RunResult, given: Any) -> Any:
     if summary.common is not None:
         with suppress(ParameterError):  # its recipe is another one
             given = given.with_common(summary.common)
-    names = "recipe", "threshold", "short", "short_threshold", "measure"
-    about = given.recipe, given.threshold, given.short, given.short_threshold, exact_measure(given.rule)
-    known = summary.recipe, summary.threshold, summary.short, summary.short_threshold, summary.measure
-    changes = [Change("setting", *one) for one in zip(names, known, about, strict=True) if one[1] != one[2]]
-    way_out = "pass the scheme of the run, with its secret key"
-    if own is not None:
+    if own is None:
+        names = "recipe", "threshold", "short", "short_threshold", "measure"
+        about = given.recipe, given.threshold, given.short, given.short_threshold, exact_measure(given.rule)
+        known = summary.recipe, summary.threshold, summary.short, summary.short_threshold, summary.measure
+        changes = [Change("setting", *one) for one in zip(names, known, about, strict=True) if one[1] != one[2]]
+        way_out = "pass the scheme of the run, with its secret key"
+    else:
         changes = RecordedScheme.of(own).changes(RecordedScheme.of(given))  # those of lists may follow from others
         changes = [change for change in changes if change.name not in UNRECORDED] or changes
         way_out = "leave it out: the result has recorded it"

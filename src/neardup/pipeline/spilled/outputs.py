@@ -211,8 +211,8 @@ def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
         starts = np.unique(np.searchsorted(np.cumsum(lengths) - lengths, np.arange(0, lengths.sum(), output.part)))
         edges = [0, *places[starts[(starts > 0) & (starts < len(places))]].tolist(), number]
         most = 10**_DIGITS - 1
-        rule = f"makes too many parts (limit: {most:,}); repeat the run with at least"
-        rule = f"{rule} {-(-int(lengths.sum()) // most):,} bytes: it continues"
+        least = -(-int(lengths.sum()) // most)
+        rule = f"makes too many parts (limit: {most:,}); repeat the run with at least {least:,} bytes: it continues"
         require(len(edges) - 1 <= most, "part_size", output.part, rule)
         found += [Part(output, _numbered(output, place), *ends) for place, ends in enumerate(pairwise(edges))]
     return found
