@@ -95,9 +95,12 @@ def run(arguments: argparse.Namespace) -> int:
         check_file(given["common"], ARRAYS, expand(read), force=arguments.force)
     say_if_cold()
     from neardup.pipeline.files.dedup import dedup_files
-    from neardup.pipeline.spilled.state import is_state
 
-    begins = "state" in given and not is_state(Path(given["state"]))
+    begins = False
+    if "state" in given:  # the module takes long to load
+        from neardup.pipeline.spilled.state import is_state
+
+        begins = not is_state(Path(given["state"]))
 
     def page(done: "FilesResult") -> bytes:
         from neardup.interfaces.pages.report import report_page
