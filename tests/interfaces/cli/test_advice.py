@@ -367,7 +367,7 @@ def test_the_command_for_this_kind_of_folder(neardup, command, words):
         "work {0}",
         "copy seen {0}",
         "check {0}",
-        "serve {0}",
+        "serve {0} --port 0",
     ],
 )
 def test_a_name_that_no_file_can_have_is_wrong_usage(neardup, tmp_path, command):
