@@ -25,6 +25,22 @@ settings.register_profile("dev", max_examples=50, deadline=None, suppress_health
 settings.register_profile("ci", settings.get_profile("dev"), max_examples=10, derandomize=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "dev"))
 
+# The tests talk to services on this machine, and read what a terminal shows: not through the proxy of a company, nor in
+# the colours and the width of somebody's terminal.
+for name in (
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_color",
+    "force_color",
+    "colorterm",
+    "term",
+    "columns",
+    "lines",
+):
+    os.environ.pop(name, None)
+    os.environ.pop(name.upper(), None)
+
 # `nohup` and background jobs ignore these signals, and processes inherit that: tests could not interrupt them.
 # A handler that does nothing protects the tests in the same way, but it is not inherited.
 for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
