@@ -208,35 +208,47 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
     return f"{worded}{following}" if following[:1] in {"", ":", ";"} else f"{worded}; {following}"
 
 
-def _following(error: NeardupError, arguments: argparse.Namespace) -> str:  # noqa: C901, PLR0911, PLR0912 - kinds of errors
+def _following(error: NeardupError, arguments: argparse.Namespace) -> str:
     """Return what to do next about an error, or an empty string."""
-    given, code, where = vars(arguments), error.code, str(getattr(error, "where", ""))
-    verb = given.get("verb", "")
-    folder = shlex.quote(str(given.get("index", given.get("to", "DIR"))))
+    given, where = vars(arguments), str(getattr(error, "where", ""))
+    particular = _about_kind(error, given) or _about_folder(error.code, where, given)
+    return particular or _about_code(error, where, arguments)
+
+
+def _about_kind(error: NeardupError, given: Mapping[str, Any]) -> str:
+    """Return what to do next about an error with data of its own; an empty string for others."""
     if isinstance(error, FieldMissing):
         return _about_field(error, given)
-    if code in _OTHER_FOLDERS and (commands := _about_own_folder(where)):
-        return commands
-    if code == "not a work folder" and verb == "work" and (Path(where) / STATE[0]).is_file():
-        return f"it is a state; if a run of it is in progress, join it with: neardup work {shlex.quote(where)}/work"
-    if isinstance(error, RunChanged) and (touched := [change for change in error.changes if change.kind == "time"]):
-        seconds, nanoseconds = divmod(touched[0].before, 10**9)
-        restored = f"touch -d @{seconds}.{nanoseconds:09} {shlex.quote(touched[0].name)}"
-        return f"if its content is the same, restore its time: {restored}; otherwise {_BEGINS_AGAIN}"
     if isinstance(error, RunChanged):
-        return _BEGINS_AGAIN
+        return _about_changes(error)
     if isinstance(error, ExtraMissing) and error.library == "resiliparse":
         return "or use --text-view visible, which needs no library"
     if isinstance(error, ParameterError) and error.name == "memory":
         return "such as 64M or 2GiB"
     if isinstance(error, ParameterConflict) and error.name == "measure":
         return "leave out --scheme: --measure chooses it"
+    return ""
+
+
+def _about_folder(code: str, where: str, given: Mapping[str, Any]) -> str:
+    """Return the commands for a folder of another kind, a damaged index or a missing search table."""
+    folder = shlex.quote(str(given.get("index", given.get("to", "DIR"))))
+    if code in _OTHER_FOLDERS and (commands := _about_own_folder(where)):
+        return commands
+    if code == "not a work folder" and given.get("verb") == "work" and (Path(where) / STATE[0]).is_file():
+        return f"it is a state; if a run of it is in progress, join it with: neardup work {shlex.quote(where)}/work"
     if code == "search table":  # these rules end with "build it" or "rebuild it"
         key = f" --key-file {shlex.quote(given['key_file'])}" if given.get("key_file") else ""
         return f": neardup reindex {folder}{key}"
     if code == StorageDamaged.code and _is_of_index(where, given):
         check = f"neardup check {folder}, which reports whether neardup rescue {folder} TO can save the rest"
         return f"restore the index from a copy; or run {check}"
+    return ""
+
+
+def _about_code(error: NeardupError, where: str, arguments: argparse.Namespace) -> str:
+    """Return what to do next by the code of an error, in the words for the command."""
+    given, code, verb = vars(arguments), error.code, vars(arguments).get("verb", "")
     if code not in _NEXT and isinstance(error.__cause__, OSError) and is_full(error.__cause__):
         code = FULL
     if code in {NO_FILE, NOT_A_FILE, OTHER_FILE, "ending"}:
@@ -376,6 +388,16 @@ def _is_of_index(where: str, given: Mapping[str, Any]) -> bool:
     """Return whether a damaged file is one of an index, and not of the state that ``index`` reads."""
     named = given["verb"] == "index" or ("index" in given and given["verb"] not in {"check", "rescue"})
     return named and not ("from" in given and Path(where).is_relative_to(given["from"]))
+
+
+def _about_changes(error: RunChanged) -> str:
+    """Return how a run continues whose inputs or settings were changed."""
+    touched = next((change for change in error.changes if change.kind == "time"), None)
+    if touched is None:
+        return _BEGINS_AGAIN
+    seconds, nanoseconds = divmod(touched.before, 10**9)
+    restored = f"touch -d @{seconds}.{nanoseconds:09} {shlex.quote(touched.name)}"
+    return f"if its content is the same, restore its time: {restored}; otherwise {_BEGINS_AGAIN}"
 
 
 def _about_own_folder(where: str) -> str:
