@@ -130,15 +130,22 @@ def run(arguments: argparse.Namespace) -> int:
         terminal.print_json(summary_of(done, seconds))
     else:
         show_summary(done, seconds)
-        hosts = None if done.templates is None else len(done.templates)
-        learned = options.learned_line(arguments, hosts, done.hosts_learned)
-        created = [f"state {given['state']} created: there were no earlier documents"] if begins else []
-        bare = [options.NO_TEMPLATES] * (done.documents.without_templates and not given["no_templates"])
-        kept = (
-            [f"the work folder {shlex.quote(given['work'])} is kept"] if given["keep_work"] and "work" in given else []
-        )
-        terminal.show_lines([*learned, *created, *bare, *kept])
+        terminal.show_lines(_notes(arguments, done, begins=begins))
     return 1 if done.rejected else 0
+
+
+def _notes(arguments: argparse.Namespace, done: "FilesResult", *, begins: bool) -> list[str]:
+    """Return notes on templates and folders; the run *begins* a state if there were no earlier documents."""
+    given = vars(arguments)
+    hosts = None if done.templates is None else len(done.templates)
+    notes = [*options.learned_line(arguments, hosts, done.hosts_learned)]
+    if begins:
+        notes.append(f"state {given['state']} created: there were no earlier documents")
+    if done.documents.without_templates and not given["no_templates"]:
+        notes.append(options.NO_TEMPLATES)
+    if given["keep_work"] and "work" in given:
+        notes.append(f"the work folder {shlex.quote(given['work'])} is kept")
+    return notes
 
 
 def _print_forecast(found: "Forecast") -> None:
