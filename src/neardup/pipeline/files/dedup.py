@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
-from typing import TYPE_CHECKING, Any, Final, Literal, cast
+from typing import TYPE_CHECKING, Final, Literal, cast
 
 from neardup.engines.executors import Executors
 from neardup.engines.local import LocalEngine, thread_count
@@ -204,21 +204,30 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     require_policy(chosen, policy)
     threads = thread_count(threads)
     given_outputs = {"out": out, "report": report, "dropped": dropped, "mark": mark}
-    flags = {"revisits": revisits, "strict": strict, "force": force, "restart": restart}
-    flags |= {"keep_work": keep_work, "for_index": for_index}
-    _check_paths(require_paths("inputs", inputs), given_outputs, learn_templates, **flags)
+    flags = {"strict": strict, "force": force, "restart": restart, "keep_work": keep_work, "for_index": for_index}
+    _check_paths(require_paths("inputs", inputs), given_outputs, learn_templates, revisits=revisits, **flags)
     earlier = _earlier(state, against, for_index=for_index)
     compared = filter(_may_have_more, earlier.inputs if earlier else ())
     known = InputPaths(compared, folder="the folder that is compared with,")
     named = {name: local(path) for name, path in given_outputs.items() if path is not None}
     for path in named.values():
         known.check(path)  # a run that is continued would compare with outputs there
-    reading: dict[str, Any] = {"text": text, "id": id, "columns": [*dict.fromkeys([*chosen.columns, *policy.fields])]}
-    reading |= {"format": format, "quoting": quoting, "glob": glob, "extraction": extraction, "html": html, "url": url}
-    reading |= {"strict": strict, "max_bytes": max_bytes, "full_names": state is not None}
-    reading["needs_text"] = needs_text(chosen, text, policy)
     settings = RunSettings(
-        request=Request(**reading),
+        request=Request(
+            text=text,
+            id=id,
+            columns=[*dict.fromkeys([*chosen.columns, *policy.fields])],
+            format=format,
+            quoting=quoting,
+            glob=glob,
+            extraction=extraction,
+            html=html,
+            url=url,
+            strict=strict,
+            max_bytes=max_bytes,
+            full_names=state is not None,
+            needs_text=needs_text(chosen, text, policy),
+        ),
         scheme=chosen,
         ignore_common=common,
         policy=policy,
