@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import repeat
 from typing import Any, Final, Literal, NamedTuple, Self, cast, get_args
 
 import numpy as np
@@ -195,25 +194,27 @@ class Extraction:
         ``None`` where they are the same texts, and everywhere if they are not wanted.
         """
         _require_lists(markup, declared, hosts)
-        templates = [None if self.templates is None else self.templates.get(host) for host in hosts]
-        asked = zip(markup, declared or repeat(None), templates or repeat(None), strict=False)
+        charsets = declared or [None] * len(markup)
+        templates: list[Template | None] = [None] * len(markup)
+        if self.templates is not None and hosts:
+            templates = [*map(self.templates.get, hosts)]
         opened: AbstractContextManager[Find] = self.known.opened() if self.known else nullcontext(lambda *_: None)
         with opened as known:
-            found = [self._read(page, charset, template, known) for page, charset, template in asked]
+            found = [self._read(*asked, known) for asked in zip(markup, charsets, templates, strict=True)]
         contents, views = [content for content, _ in found], [view for _, view in found]
         read = [content.whole for content in contents]
 
         def shown(number: int) -> str:
-            return visible_content(self.decoded(markup[number], declared[number] if declared else None)).whole
+            return visible_content(self.decoded(markup[number], charsets[number])).whole
 
         texts, sites = read, [0] * len(read)
         if self.templates is not None and hosts:
             all_shown = [view == "visible" != self.view for view in views]
             texts, sites = texts_without_templates(self.templates, read, hosts, all_shown, shown)
-        wholes = [
-            None if template is None else shown(number) if views[number] == "visible" else read[number]
-            for number, template in enumerate(templates if whole and templates else [None] * len(read))
-        ]
+        wholes: list[str | None] = [None] * len(read)
+        for number, template in enumerate(templates if whole else ()):
+            if template is not None:
+                wholes[number] = shown(number) if views[number] == "visible" else read[number]
         found_pages = Pages(
             texts,
             [content.title for content in contents],
