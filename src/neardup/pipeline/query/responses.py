@@ -60,19 +60,7 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     rules = rules_of(by)
     if "hits" not in response and "error" in response:
         return dict(response)
-    outer = response.get("hits")
-    outer = outer if isinstance(outer, Mapping) else {"hits": None}
-    given = outer.get("hits", [])
-    if not isinstance(given, list | tuple) or not all(isinstance(hit, Mapping) for hit in given):
-        rule = (
-            "has no list hits.hits, so it is not a response of Elasticsearch or OpenSearch;"
-            " for other engines, pass the hits to collapse"
-        )
-        raise DataError("response", rule)
-    for rank, hit in enumerate(given):
-        for part in ("_source", "fields", "inner_hits"):
-            if hit.get(part) is not None and not isinstance(hit[part], Mapping):
-                raise DataError(f"{part} of hit {rank}", f"must be a mapping, not {kind_of(hit[part])}")
+    outer, given = _hits_of(response)
     collapsed = collapse(
         _asked(given, rules, needed=enabled and index is None and signatures is None, index=index),
         rules,
@@ -92,6 +80,24 @@ def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
     missing = collapsed.missing_fields
     ours = collapsed.numbers | ({"missing_fields": missing} if missing else {})
     return {**response, "hits": {**outer, "hits": shown}, OURS: ours}
+
+
+def _hits_of(response: Mapping[str, Any]) -> tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]:
+    """Return the object ``hits`` of a response, and the hits in it; ``DataError`` for other responses."""
+    outer = response.get("hits")
+    outer = outer if isinstance(outer, Mapping) else {"hits": None}
+    given = outer.get("hits", [])
+    if not isinstance(given, list | tuple) or not all(isinstance(hit, Mapping) for hit in given):
+        rule = (
+            "has no list hits.hits, so it is not a response of Elasticsearch or OpenSearch;"
+            " for other engines, pass the hits to collapse"
+        )
+        raise DataError("response", rule)
+    for rank, hit in enumerate(given):
+        for part in ("_source", "fields", "inner_hits"):
+            if hit.get(part) is not None and not isinstance(hit[part], Mapping):
+                raise DataError(f"{part} of hit {rank}", f"must be a mapping, not {kind_of(hit[part])}")
+    return outer, given
 
 
 def _asked(
