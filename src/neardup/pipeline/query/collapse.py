@@ -40,7 +40,6 @@ _DEFAULT: Final = (NearDuplicates(),)
 Shown = TypeVar("Shown")
 _EQUALITY: Final = "equality"
 _Reason = tuple[str, str, Any, float | None, bool]  # the last parameters of a ``HiddenHit``
-_Reasons = tuple[list[int], list[int], list[Callable[[int], _Reason]]]
 
 
 class Explained(NamedTuple):
@@ -121,8 +120,8 @@ class Collapsed:
 
         The functions have the parameters of ``HitGroup``, ``Hit`` and ``HiddenHit``.
         """
-        span, reasons = self._requested.span, self._reasons()
-        ids, given, matched = self._given.ids, self._given.given, reasons[0]
+        span, matched = self._requested.span, self._matched[0]
+        ids, given = self._given.ids, self._given.given
         shown: list[tuple[int, list[int], list[int]]]  # the id of a group, its members on this page, and all of them
         if self._requested.include is None:
             numbers = range(self.groups)[span]
@@ -137,7 +136,7 @@ class Collapsed:
                 if matched[rank] == STAYS:
                     staying.append(kept(ids[rank], rank, given[rank]))
                 else:
-                    going.append(self._hidden(hidden, rank, reasons))
+                    going.append(self._hidden(hidden, rank))
             hides = len(going) if everybody is ranks else sum(matched[rank] != STAYS for rank in everybody)
             yield group(own, tuple(staying), tuple(going), hides)
 
@@ -164,20 +163,26 @@ class Collapsed:
                 met[name] += 1
         return [group_id(named[number], earlier[number]) for number in numbers]
 
-    def _hidden(self, make: Callable[..., Shown], rank: int, reasons: _Reasons) -> Shown:
+    def _hidden(self, make: Callable[..., Shown], rank: int) -> Shown:
         """Return a hidden hit, made by a function with the parameters of ``HiddenHit``."""
-        ids, (matched, by, rules) = self._given.ids, reasons
-        return make(ids[rank], rank, self._given.given[rank], ids[matched[rank]], *rules[by[rank]](rank))
+        ids, (matched, by) = self._given.ids, self._matched
+        return make(ids[rank], rank, self._given.given[rank], ids[matched[rank]], *self._reasons[by[rank]](rank))
 
-    def _reasons(self) -> _Reasons:
-        """Return *of* and *by* of the outcome as lists, and for each rule why it hides a hit, by the hit's rank."""
-        rules: list[Callable[[int], _Reason]] = []
+    @cached_property
+    def _matched(self) -> tuple[list[int], list[int]]:
+        """The ranks of the hits that the hits match, and the numbers of the rules that hide them, by rank."""
+        return self.outcome.matched()
+
+    @cached_property
+    def _reasons(self) -> list[Callable[[int], _Reason]]:
+        """For each rule a function of a rank: why it hides this hit."""
+        reasons: list[Callable[[int], _Reason]] = []
         for rule, values in zip(self._rules, self._judged.values, strict=True):
             if isinstance(rule, SameValue) and values is not None:
-                rules.append(_of_values(rule.name, values))
+                reasons.append(_of_values(rule.name, values))
             elif self._judged.scheme is not None:
-                rules.append(_of_measures(self._judged.scheme, self._judged.measured))
-        return *self.outcome.matched(), rules
+                reasons.append(_of_measures(self._judged.scheme, self._judged.measured))
+        return reasons
 
     def explain(self, id: Any) -> Explained | None:  # noqa: A002 - the word users know
         """Return why a hit is hidden, with the evidence of both texts; ``None`` for a hit that is not hidden.
@@ -189,8 +194,7 @@ class Collapsed:
         rank = next(ranks, None)
         if rank is None:
             return None
-        reasons = self._reasons()
-        better, hidden = reasons[0][rank], self._hidden(HiddenHit, rank, reasons)
+        better, hidden = self._matched[0][rank], self._hidden(HiddenHit, rank)
         text, other = self._text(rank), self._text(better)
         if text is None or other is None:
             return Explained(hidden, None)

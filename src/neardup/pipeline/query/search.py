@@ -344,13 +344,20 @@ class Search(AbstractContextManager["Search"]):
             scheme = at_threshold(scheme, threshold, by_texts=by_texts)
         limit = _limit(query, seconds)
         with self._found(_terms(query, site), top, sort, limit) as ranked:
-            group = None if include is None else _group(include)
             if collapse in {"exact", "site"}:
                 rule: Rule = SameValue(collapse, keep=keep)
             else:
                 rule = NearDuplicates(scheme=None if threshold is None else scheme, keep=keep)
-            shows = {"page": page, "size": size, "include": group, "representative": representative}
-            collapsed = self._collapsed(ranked, collapse, rule, verify, shows)
+            collapsed = self._collapsed(
+                ranked,
+                rule,
+                verify,
+                enabled=collapse != "off" and len(ranked.places) > 0,
+                representative=representative,
+                page=page,
+                size=size,
+                include=None if include is None else _group(include),
+            )
             shown = [kept.rank for group in collapsed.page for kept in group.kept]
             hidden = [hidden.rank for group in collapsed.page for hidden in group.hidden]
             of = collapsed.outcome.of.tolist()
@@ -426,16 +433,12 @@ class Search(AbstractContextManager["Search"]):
         """Read the part of texts that is searched for snippets, and one byte more to detect longer texts."""
         return self._store.strings("text", places, REACH + 1)
 
-    def _collapsed(
-        self, ranked: "_Ranked", collapse: Collapsing, rule: Rule, verify: HitVerify | None, page: dict[str, Any]
-    ) -> Collapsed:
-        page["enabled"] = collapse != "off" and len(ranked.places) > 0
+    def _collapsed(self, ranked: "_Ranked", rule: Rule, verify: HitVerify | None, **ways: Any) -> Collapsed:
+        """Collapse the hits of a query by a rule; *ways* are further parameters of ``collapse``."""
         if isinstance(rule, SameValue):
-            return collapsed_hits(self._records(ranked, rule.field), rule, **page)
+            return collapsed_hits(self._records(ranked, rule.field), rule, **ways)
         given = PlacedHits(self._index, ranked.places, ranked.ordinals)
-        if collapse == "off":
-            return collapsed_hits(given, rule, **page)
-        return collapsed_hits(given, rule, index=self._index, cache=self.judged, verify=verify, **page)
+        return collapsed_hits(given, rule, index=self._index, cache=self.judged, verify=verify, **ways)
 
     def _records(self, ranked: "_Ranked", collapse: str) -> list[dict[str, Any]]:
         """Return hits as records with the value by which they are collapsed.
