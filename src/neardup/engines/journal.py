@@ -25,6 +25,7 @@ from neardup.engines.files import (
     sync_folder,
     unsealed,
 )
+from neardup.model.engine import Progress
 from neardup.model.errors import RunComplete, StorageDamaged, StorageRefused
 from neardup.model.folders import RUN
 
@@ -45,7 +46,6 @@ _TRIES: Final = 4
 _LOOK: Final = 1.0  # seconds between reports of what other processes have done
 
 Task = Callable[[int], dict[str, Any]]
-Progress = Callable[[str, int, int], None]
 Files = dict[str, tuple[int, int | None]]
 """The sizes of files and their CRC-32, by name; files without it are only compared by size."""
 

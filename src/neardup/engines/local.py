@@ -6,13 +6,11 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import AbstractContextManager
 from functools import partial
 from itertools import pairwise
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from neardup.engines.resources import available_cores
+from neardup.model.engine import Item, Result
 from neardup.model.errors import EngineFailed, require_whole
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 NO_THREADS: Final = (
     "cannot be started: the limit of processes or memory is reached; use fewer threads, or raise the limit"

@@ -1,10 +1,12 @@
-"""How functions run: one call after the other, or several in parallel."""
+"""How functions run, one call after the other or several in parallel, and report their progress."""
 
 from collections.abc import Callable, Iterable
 from typing import Final, Protocol, TypeVar
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
+Progress = Callable[[str, int, int], None]  # called with the name of a stage, what is done, and the total
+StageProgress = Callable[[int, int], None]  # the same, for one stage
 
 
 class Engine(Protocol):

@@ -1,15 +1,14 @@
 """The progress of a run: passed to a function, or shown as bars."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
+from neardup.model.engine import Progress as Progress  # noqa: PLC0414 - for those that follow it
 from neardup.model.errors import require
 
 if TYPE_CHECKING:
     from rich.console import Console
-
-Progress = Callable[[str, int, int], None]  # called with a stage's name, what is done, and the total
 
 _WORDS: Final = {
     "learn": "Learning templates",

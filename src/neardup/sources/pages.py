@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.engines.processes import Processes, TableFunction
+from neardup.model.engine import Item
 from neardup.model.errors import ExtraMissing
 from neardup.text.extraction import BothViews, Extraction, texts_without_templates
 from neardup.text.html import LARGEST_PAGE, TOO_LONG, PageContent
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from neardup.sources.collection import InputPiece
     from neardup.sources.request import Request
 
-Item = TypeVar("Item")
 Reader = Callable[[pa.Table], pa.Table]
 
 BATCH: Final = 1 << 20  # bytes of markup that are read together

@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from neardup.engines.local import thread_count
 from neardup.engines.processes import open_processes
+from neardup.model.engine import Progress
 from neardup.model.errors import require_paths
 from neardup.sources.collection import InputPiece
 from neardup.sources.compression import within_memory
@@ -28,7 +29,6 @@ from neardup.sources.record_faults import nothing_left
 from neardup.sources.request import Request
 from neardup.sources.whole_inputs import WholeInputs
 
-Progress = Callable[[str, int, int], None]
 AdvanceInput = Callable[[int, float], None]  # the number of an input, and the share of it that has been read
 
 _CLASSES: Final = {

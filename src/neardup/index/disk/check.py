@@ -10,13 +10,14 @@ import numpy as np
 
 from neardup.index.disk.arrays import StoredArrays, expect, understood
 from neardup.index.disk.columns import strings_of
-from neardup.index.disk.files import Disk, Progress
+from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import COMMON
 from neardup.index.disk.log import LogReader
 from neardup.index.disk.manifest import MANIFEST, SECOND, TRIES, Manifest
 from neardup.index.disk.merger import PREFIXES, UPDATES
 from neardup.index.disk.rescue import manifest_of
 from neardup.index.disk.segment import SEGMENT
+from neardup.model.engine import StageProgress
 from neardup.model.errors import PERMISSION, StorageDamaged, StorageError, StorageFailed
 from neardup.model.folders import TEMPLATES, URL_RULES
 
@@ -47,7 +48,7 @@ class Report:
         return self.torn > 0 and len(self.problems) == 1
 
 
-def check(folder: Path, disk: Disk, progress: Progress | None = None) -> Report:
+def check(folder: Path, disk: Disk, progress: StageProgress | None = None) -> Report:
     """Verify every byte of an index, and that its files agree. Changes nothing and needs no key.
 
     If a writer replaces files during the check, the new files are checked instead. Raises ``StorageFailed`` for files
@@ -91,7 +92,7 @@ def require_permission(folder: Path, disk: Disk) -> None:
                     continue
 
 
-def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | None) -> Report:
+def _report(folder: Path, disk: Disk, manifest: Manifest, progress: StageProgress | None) -> Report:
     problems: list[str] = []
     total = sum(stored.size for stored in manifest.stored)
     done = documents = last = 0
@@ -122,7 +123,7 @@ def _report(folder: Path, disk: Disk, manifest: Manifest, progress: Progress | N
     return Report(problems, len(manifest.stored) + 3, done, documents, torn=torn)
 
 
-def _advance(progress: Progress, before: int, total: int, verified: int) -> None:
+def _advance(progress: StageProgress, before: int, total: int, verified: int) -> None:
     progress(before + verified, total)
 
 

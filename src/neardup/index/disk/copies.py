@@ -10,12 +10,13 @@ import numpy as np
 
 from neardup.index import fulltext
 from neardup.index.disk.arrays import Stored, StoredArrays
-from neardup.index.disk.files import LOCK, Disk, Progress
+from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.folder import COMMON
 from neardup.index.disk.log import LogReader
 from neardup.index.disk.manifest import MANIFEST, SESSIONS, UNFINISHED, Manifest, Session, with_session
 from neardup.index.disk.merger import PREFIXES, UPDATES
 from neardup.index.disk.segment import SEGMENT
+from neardup.model.engine import StageProgress
 from neardup.model.errors import StorageDamaged, StorageError, StorageRefused
 from neardup.model.folders import TEMPLATES, URL_RULES
 
@@ -30,7 +31,7 @@ class Copied(NamedTuple):
     written: int
 
 
-def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: Progress | None = None) -> Copied:
+def copy(folder: Path, to: Path, source: Disk, target: Disk, progress: StageProgress | None = None) -> Copied:
     """Copy the acknowledged state of an index to a folder that is empty, or has an earlier copy of it.
 
     Every block is verified before it is copied. Files that the earlier copy has are not written again; until the new
@@ -84,7 +85,7 @@ class _Copying(NamedTuple):
         rule = f"has changes that {self.folder} does not have, and would lose them; {advice}"
         raise StorageRefused(str(self.to), rule)
 
-    def copied(self, progress: Progress | None, manifest: Manifest) -> Copied:
+    def copied(self, progress: StageProgress | None, manifest: Manifest) -> Copied:
         """Copy the files of one state, and commit it."""
         self.require_same(manifest)
         self.require_earlier(manifest)

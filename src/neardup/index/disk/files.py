@@ -5,7 +5,7 @@ import fcntl
 import mmap
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, Final, NamedTuple
@@ -28,7 +28,6 @@ _CANNOT_LOCK: Final = frozenset(
 )
 
 Identity = tuple[int, int]
-Progress = Callable[[int, int], None]  # called with what is done, and the total
 
 
 class _Held(NamedTuple):

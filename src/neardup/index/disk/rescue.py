@@ -10,7 +10,7 @@ from neardup.index.disk.arrays import Array, Stored, StoredArrays, understood
 from neardup.index.disk.buffers import some
 from neardup.index.disk.columns import Batch, Columns, unflattened
 from neardup.index.disk.field_changes import of_arrays
-from neardup.index.disk.files import Disk, Progress
+from neardup.index.disk.files import Disk
 from neardup.index.disk.log import LogReader, LogRecord
 from neardup.index.disk.manifest import MANIFEST, RESTORE, SECOND, Manifest
 from neardup.index.disk.merger import UPDATES
@@ -18,6 +18,7 @@ from neardup.index.disk.reader import changed_values
 from neardup.index.disk.segment import SEGMENT, require_columns
 from neardup.kernels.blocks import BLOCK
 from neardup.model.arrays import Flags, Positions, TextBatch
+from neardup.model.engine import StageProgress
 from neardup.model.errors import StorageDamaged, StorageError, counted
 
 _BOTH_LOST: Final = (
@@ -60,7 +61,7 @@ class Salvage:
         self._changed: dict[str, dict[int, Any]] = {name: {} for name in columns.changing}
         self._recent: list[Batch] = []
 
-    def batches(self, progress: Progress | None = None) -> Iterator[Batch]:
+    def batches(self, progress: StageProgress | None = None) -> Iterator[Batch]:
         """Yield the intact documents in the order of their admission, with the latest values of all columns."""
         self._read_updates()
         self._read_log()

@@ -20,7 +20,7 @@ from msgspec import structs
 from neardup.index.disk import merger
 from neardup.index.disk.columns import Batch, Structure, flattened
 from neardup.index.disk.field_changes import FieldChanges, as_arrays
-from neardup.index.disk.files import LOCK, Disk, Progress
+from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.growing_part import GrowingPart
 from neardup.index.disk.latest_changes import LatestChanges
 from neardup.index.disk.log import HEADER_BYTES, LogWriter, Tail
@@ -32,6 +32,7 @@ from neardup.index.disk.reader import PlacedCandidates, Places, Reader
 from neardup.index.disk.segment import Segment
 from neardup.model.arrays import Flags, Positions
 from neardup.model.candidates import ROOM
+from neardup.model.engine import StageProgress
 from neardup.model.errors import StorageError, StorageFailed, StorageMoved, StorageRefused
 
 Durability = Literal["commit", "interval", "bulk"]
@@ -255,7 +256,7 @@ class Store(Reader):
         if self.recent.documents or self.log_bytes > HEADER_BYTES or not counted:
             self._commit_all()
 
-    def compact(self, progress: Progress | None = None) -> None:
+    def compact(self, progress: StageProgress | None = None) -> None:
         """Merge segments and purge removed documents, within the memory."""
         with self.change():
             self.flush()

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from neardup.interfaces.wording.excerpts import Excerpt
+    from neardup.model.engine import StageProgress
     from neardup.sources.record_faults import QuotedLines, Rejected
 
 _SHOWN = 5  # rejected records, or unknown ids, that are shown by name
@@ -85,7 +86,7 @@ def progress_bars(*, wanted: bool = True) -> Iterator[Callable[[str, int, int], 
 
 
 @contextmanager
-def progress_bar(stage: str) -> Iterator[Callable[[int, int], None] | None]:
+def progress_bar(stage: str) -> "Iterator[StageProgress | None]":
     """Show the progress of one stage as ``progress_bars`` does."""
     with progress_bars() as update:
         yield update and partial(update, stage)

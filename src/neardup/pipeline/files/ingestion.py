@@ -17,6 +17,7 @@ import numpy as np
 from neardup.engines.files import has_file
 from neardup.index.disk.columns import STRING
 from neardup.index.disk.store import Durability
+from neardup.model.engine import StageProgress
 from neardup.model.errors import (
     DataError,
     OutputRefused,
@@ -324,7 +325,7 @@ def _admitted(
     documents: NamedDocuments,
     at: Moment,
     catch_up: Callable[[], object],
-    progress: Callable[[int, int], None],
+    progress: StageProgress,
 ) -> tuple[Counter[str], RecordFaults]:
     """Admit documents step by step, and update the search table after each step.
 

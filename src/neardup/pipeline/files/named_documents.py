@@ -1,6 +1,6 @@
 """The documents of inputs that an index is to admit, piece by piece; of several with one id, the last one counts."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from secrets import token_bytes
@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from neardup.model.arrays import Flags, Positions, Words, run_starts
+from neardup.model.engine import StageProgress
 from neardup.model.errors import DataError, FieldMissing
 from neardup.pipeline.digests import keyed
 from neardup.pipeline.index.fields import SITE
@@ -41,7 +42,7 @@ class NamedDocuments:
         required: Sequence[str],
         optional: Iterable[str],
         most: int,
-        progress: Callable[[int, int], None] = lambda *_: None,
+        progress: StageProgress = lambda *_: None,
     ) -> None:
         """Find the last document of each id; hold the pieces if all of them take at most *most* bytes of memory.
 

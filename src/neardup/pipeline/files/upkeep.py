@@ -1,6 +1,6 @@
 """Maintenance of an index: checks and statistics without its key, and removing documents."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,6 +12,7 @@ from neardup.index.disk import copies
 from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
 from neardup.index.fulltext import FullText
+from neardup.model.engine import StageProgress
 from neardup.model.errors import PERMISSION, StorageError, StorageRefused
 from neardup.model.seen import Removal, Stats
 from neardup.pipeline.index import terms
@@ -23,7 +24,7 @@ from neardup.sources.formats import AnyPath, is_url, local_folder
 from neardup.sources.output_places import require_outside
 
 
-def check_index(folder: AnyPath, progress: Callable[[int, int], None] | None = None) -> checking.Report:
+def check_index(folder: AnyPath, progress: StageProgress | None = None) -> checking.Report:
     """Verify every byte of the committed files of an index, its terms, and the other files that it names or keeps.
 
     Of the search table, which is derived, the structure is verified. Raises ``StorageRefused`` if there is no index,
@@ -110,7 +111,7 @@ def expire(index: Index, before: datetime, by: str) -> Removal:
     return done
 
 
-def copy_index(folder: AnyPath, to: AnyPath, progress: Callable[[int, int], None] | None = None) -> copies.Copied:
+def copy_index(folder: AnyPath, to: AnyPath, progress: StageProgress | None = None) -> copies.Copied:
     """Copy an index, as ``Index.copy`` does. Needs no key."""
     source, target = local_folder("index", folder), local_folder("to", to)
     Manifest.read(Disk(), source)

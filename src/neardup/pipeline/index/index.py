@@ -1,7 +1,7 @@
 """The index of a crawl: all documents seen so far, on disk, to which each new document is compared."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from functools import partial
@@ -20,6 +20,7 @@ from neardup.index.disk.memory_files import FOLDER, MemoryDisk
 from neardup.index.disk.reader import Places, each
 from neardup.index.disk.store import Durability, Store, Usage
 from neardup.model.arrays import Signatures
+from neardup.model.engine import StageProgress
 from neardup.model.errors import (
     DataError,
     counted,
@@ -543,12 +544,12 @@ class Index(AbstractContextManager["Index"]):
         """Write the documents in memory to a segment."""
         self._store.flush()
 
-    def compact(self, progress: Callable[[int, int], None] | None = None) -> None:
+    def compact(self, progress: StageProgress | None = None) -> None:
         """Merge the segments, and purge removed documents from the files."""
         require_function("progress", progress)
         self._store.compact(progress)
 
-    def copy(self, to: str | PathLike[str], progress: Callable[[int, int], None] | None = None) -> copies.Copied:
+    def copy(self, to: str | PathLike[str], progress: StageProgress | None = None) -> copies.Copied:
         """Copy everything that was acknowledged, and the search table, to a folder.
 
         It must be empty, or have an earlier copy of this index, whose files are not written again. A writer can
@@ -564,7 +565,7 @@ class Index(AbstractContextManager["Index"]):
         require_outside(target, self._store.folder)
         return copies.copy(self._store.folder, target, self._disk, Disk(), progress)
 
-    def check(self, progress: Callable[[int, int], None] | None = None) -> checking.Report:
+    def check(self, progress: StageProgress | None = None) -> checking.Report:
         """Verify every byte of the committed files; see ``Report``."""
         require_function("progress", progress)
         with self._store.busy:

@@ -13,12 +13,13 @@ from neardup.engines.files import naming
 from neardup.index.disk.buffers import taken
 from neardup.index.disk.check import require_permission
 from neardup.index.disk.columns import NEVER, Batch, decoded
-from neardup.index.disk.files import Disk, Progress
+from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import create
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.rescue import Loss, Salvage, manifest_of
 from neardup.index.disk.store import Store, Usage
 from neardup.model.arrays import Signatures, TextBatch
+from neardup.model.engine import StageProgress
 from neardup.model.errors import StorageDamaged, StorageRefused
 from neardup.model.folders import TEMPLATES, URL_RULES
 from neardup.model.memory import OF_INDEX
@@ -58,7 +59,7 @@ def rescue(
     *,
     key: bytes | None = None,
     scheme: Any = None,
-    progress: Progress | None = None,
+    progress: StageProgress | None = None,
 ) -> Rescued:
     """Make a new index of the intact documents of a damaged one, which is not changed.
 
