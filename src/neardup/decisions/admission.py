@@ -8,9 +8,8 @@ Otherwise it is kept, and is its own representative. No document is dropped thro
 from typing import Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from neardup.model.arrays import Positions
+from neardup.model.arrays import Positions, Values
 from neardup.model.policy import Representative
 
 NONE = -1
@@ -21,7 +20,7 @@ class Matches(NamedTuple):
 
     rows: Positions
     documents: Positions
-    values: npt.NDArray[np.float64]
+    values: Values
 
 
 NO_MATCHES: Final = Matches(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))

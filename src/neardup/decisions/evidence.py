@@ -8,10 +8,8 @@ import numpy.typing as npt
 
 from neardup.kernels.cosines import cosines, make_weighted
 from neardup.kernels.sets import CONTAINMENT, OVERLAP, RESEMBLANCE, intersections, make_distinct
-from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Words
+from neardup.model.arrays import AnyPositions, Features, Flags, Positions, Values, Words
 from neardup.model.engine import Engine, in_parts
-
-Shares = npt.NDArray[np.float64]
 
 COLUMNS: Final = ("resemblance", "contained_in_kept", "contains_kept")
 SET_MEASURES: Final = {"resemblance": RESEMBLANCE, "overlap": OVERLAP, "containment": CONTAINMENT}
@@ -68,7 +66,7 @@ class FeatureSets:
         repeating = self.repeating(documents)
         in_parts(engine, lambda part: self.make_distinct(repeating[part]), len(repeating))
 
-    def measured(self, measure: str, left: Positions, right: Positions) -> Shares:
+    def measured(self, measure: str, left: Positions, right: Positions) -> Values:
         """Return the *measure* (see ``Shared``) of pairs of documents; their repeats must be removed already."""
         return shared_by(self, left, right).measured(measure)
 
@@ -98,14 +96,14 @@ class WeightedSets(FeatureSets):
         """Remove the repeats of these documents, and count them."""
         make_weighted(self.arrays, documents, self._distinct, *self._table, self.weights, self.norms)
 
-    def cosines(self, left: AnyPositions, right: AnyPositions) -> Shares:
+    def cosines(self, left: AnyPositions, right: AnyPositions) -> Values:
         """Return the cosines of documents ``left[i]`` and ``right[i]``; 0 if one has no features."""
         self.make_distinct(self.repeating(np.concatenate([left, right])))
         found = np.empty(len(left))
         cosines(self.arrays, self.weights, self.norms, left, right, found)
         return found
 
-    def measured(self, measure: str, left: Positions, right: Positions) -> Shares:  # noqa: ARG002 - as of other sets
+    def measured(self, measure: str, left: Positions, right: Positions) -> Values:  # noqa: ARG002 - as of other sets
         """Return the cosines of pairs of documents."""
         return self.cosines(left, right)
 
@@ -130,27 +128,27 @@ class Shared:
     right: Positions
 
     @property
-    def resemblance(self) -> Shares:
+    def resemblance(self) -> Values:
         """``|A & B| / |A | B|``."""
         return _share(self.shared, self.left + self.right - self.shared)
 
     @property
-    def left_in_right(self) -> Shares:
+    def left_in_right(self) -> Values:
         """Containment of A in B, ``|A & B| / |A|``."""
         return _share(self.shared, self.left)
 
     @property
-    def right_in_left(self) -> Shares:
+    def right_in_left(self) -> Values:
         """Containment of B in A, ``|A & B| / |B|``."""
         return _share(self.shared, self.right)
 
     @property
-    def columns(self) -> dict[str, Shares]:
+    def columns(self) -> dict[str, Values]:
         """The measures of dropped documents A and kept documents B, by the columns of a table of decisions."""
         return dict(zip(COLUMNS, (self.resemblance, self.left_in_right, self.right_in_left), strict=True))
 
     @property
-    def of_smaller(self) -> Shares:
+    def of_smaller(self) -> Values:
         """``|A & B| / min(|A|, |B|)``."""
         return _share(self.shared, self.smaller)
 
@@ -159,7 +157,7 @@ class Shared:
         """``min(|A|, |B|)``."""
         return np.minimum(self.left, self.right)
 
-    def measured(self, measure: str) -> Shares:
+    def measured(self, measure: str) -> Values:
         """Return the ``resemblance``, the ``overlap`` (of the smaller set) or the ``containment`` (of A in B)."""
         if measure == "overlap":
             return self.of_smaller
@@ -178,5 +176,5 @@ def shared_by(sets: FeatureSets, left: Positions, right: Positions) -> Shared:
     return Shared(count_shared(sets, left, right), sets.sizes[left], sets.sizes[right])
 
 
-def _share(part: Positions, whole: Positions) -> Shares:
+def _share(part: Positions, whole: Positions) -> Values:
     return np.divide(part, whole, out=np.zeros(len(part)), where=whole > 0)

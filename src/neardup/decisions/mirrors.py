@@ -6,8 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from neardup.decisions.evidence import Shares
-from neardup.model.arrays import AnyPositions, Flags, Positions, positions_in, ragged, run_starts
+from neardup.model.arrays import AnyPositions, Flags, Positions, Values, positions_in, ragged, run_starts
 
 MOST_HOSTS: Final = 50  # contents on more hosts are licences and default pages
 LEAST: Final = 5  # common contents of a candidate pair; pages of a mirror that are the same
@@ -92,7 +91,7 @@ class HostAgreement:
     same: Positions
 
     @property
-    def at_least(self) -> Shares:
+    def at_least(self) -> Values:
         """The lower bound of the share of the same: that of Wilson's interval at 95 %; 0 without common paths."""
         number = np.maximum(self.common, 1)
         share = self.same / number

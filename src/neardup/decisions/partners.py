@@ -4,12 +4,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.decisions.evidence import SET_MEASURES, Shared, distinct_sets
 from neardup.kernels.partners import enter, partners
 from neardup.kernels.sets import OVERLAP
-from neardup.model.arrays import Features, Flags, Positions, Words, ragged
+from neardup.model.arrays import Features, Flags, Positions, Values, Words, ragged
 
 LONG = 8  # documents of the sample: more of them make a list long
 _ROOM = 1 << 16  # pairs that are found at a time
@@ -50,7 +49,7 @@ class Partners:
         self._met = np.zeros(len(distinct), np.bool_)
 
     @property
-    def met(self) -> npt.NDArray[np.float64]:
+    def met(self) -> Values:
         """The share of the features of each document of the sample that was found among any documents so far."""
         found = np.bincount(self._owners_of, self._met[self._of], len(self._sizes))
         return np.asarray(found / np.maximum(1, self._sizes))

@@ -5,11 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neardup.decisions.evidence import Shares, WeightedSets, count_shared
+from neardup.decisions.evidence import WeightedSets, count_shared
 from neardup.decisions.pairs import JoinedPairs
 from neardup.decisions.partners import LONG, collected, lists_of, numbered, table_of
 from neardup.kernels.weighted_partners import spared, weighted_partners
-from neardup.model.arrays import Positions, Words, ragged
+from neardup.model.arrays import Positions, Values, Words, ragged
 from neardup.model.engine import IN_TURN, Engine
 
 
@@ -21,7 +21,7 @@ class MeasuredPairs(NamedTuple):
 
     left: Positions
     right: Positions
-    values: Shares
+    values: Values
     smaller: Positions
 
 

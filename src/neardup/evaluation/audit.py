@@ -4,13 +4,10 @@ from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.evaluation.intervals import Share, share_of_kind
 from neardup.evaluation.plain_results import AsDict
-from neardup.model.arrays import Flags
-
-Values = npt.NDArray[np.float64]
+from neardup.model.arrays import Flags, Values
 
 STEP: Final = 0.1  # of the bands, and how far below the threshold a sample is looked at
 NO_KEY, OVERSIZED, REFUSED, UNEXPLAINED = "no shared key", "oversized bucket", "signature", "unexplained"

@@ -7,9 +7,8 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from neardup.model.arrays import Values
 from neardup.model.labels import LabelledPair
-
-Values = npt.NDArray[np.float64]
 
 FLOOR: Final = 0.2  # the least resemblance of pairs that are looked for
 CONTAINED: Final = 0.5  # the least overlap of the smaller document in pairs below the floor that are looked for
@@ -98,7 +97,7 @@ def next_band(
     return best if urgency[best] else None
 
 
-def _curves(resemblance: Values) -> npt.NDArray[np.float64]:
+def _curves(resemblance: Values) -> Values:
     """Return the probabilities at each resemblance, for every centre and steepness."""
     exponent = _STEEPNESS[None, :, None] * (resemblance[None, None, :] - _CENTRES[:, None, None])
     return np.asarray(_MISTAKES + (1 - 2 * _MISTAKES) / (1 + np.exp(-exponent)))

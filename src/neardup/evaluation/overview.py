@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-from neardup.model.arrays import Flags, Positions
-
-Shares = npt.NDArray[np.float64]
+from neardup.model.arrays import Flags, Positions, Values
 
 BINS: Final = 50
 CLUSTERS: Final = 10
@@ -43,7 +40,7 @@ class Overview:
     least resemblance to the greatest; ``exact`` is one exact duplicate, or -1.
     """
 
-    edges: Shares
+    edges: Values
     counts: Positions
     unmeasured: int
     sizes: Positions
@@ -54,7 +51,7 @@ class Overview:
     exact: int
 
 
-def overview(representatives: Positions, resemblance: Shares, exact: Flags) -> Overview:
+def overview(representatives: Positions, resemblance: Values, exact: Flags) -> Overview:
     """Return an overview of a run over *n* documents: int64[n], float64[n] and bool[n].
 
     *representatives* has the position of the kept document for each dropped document, and -1 for a kept document;
@@ -91,7 +88,7 @@ def overview(representatives: Positions, resemblance: Shares, exact: Flags) -> O
     )
 
 
-def _spread(members: Positions, resemblance: Shares, exact: Flags) -> Positions:
+def _spread(members: Positions, resemblance: Values, exact: Flags) -> Positions:
     """Choose a few members of a cluster, evenly by the rank of their resemblance; ties to the smallest position."""
     near = members[~exact[members]]
     if not len(near):
@@ -100,7 +97,7 @@ def _spread(members: Positions, resemblance: Shares, exact: Flags) -> Positions:
     return ordered[np.unique(np.linspace(0, len(ordered) - 1, MEMBERS).astype(np.int64))]
 
 
-def _across(near: Positions, representatives: Positions, resemblance: Shares) -> Positions:
+def _across(near: Positions, representatives: Positions, resemblance: Values) -> Positions:
     """Choose near duplicates of different clusters, as evenly over the range of resemblance as they allow.
 
     For each of evenly spaced values, the nearest of a cluster not yet chosen is selected, ties to the smallest

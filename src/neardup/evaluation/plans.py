@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from neardup.evaluation.expected_candidates import ExpectedCandidates, candidates_by_law
 from neardup.evaluation.plain_results import AsDict
+from neardup.model.arrays import Values
 from neardup.model.candidates import ROOM
 from neardup.model.errors import ParameterConflict, ParameterError, counted, plain_value, require
 from neardup.model.requirements import Requirements, require_background
@@ -448,7 +449,7 @@ def _drawn(scheme: Any, **more: Any) -> Plan:
     )
 
 
-def curve_of(name: str, measure: str, values: npt.NDArray[np.float64], chances: npt.ArrayLike) -> Curve:
+def curve_of(name: str, measure: str, values: Values, chances: npt.ArrayLike) -> Curve:
     """Return a curve of arrays."""
     probabilities = np.asarray(chances, np.float64).tolist()
     return Curve(name=name, measure=measure, values=tuple(values.tolist()), probabilities=tuple(probabilities))
@@ -470,7 +471,7 @@ def _recommended(wanted: Requirements, scheme: str | Scheme | None) -> Plan:
     return _drawn(best, threshold=wanted.threshold, requirements=wanted, recommendations=found, unreached=unreached)
 
 
-def spread(first: int, last: int) -> npt.NDArray[np.float64]:
+def spread(first: int, last: int) -> Values:
     """Return 101 values between two percentages, each the float nearest to its decimal fraction.
 
     >>> spread(0, 100)[[0, 55, 100]]

@@ -11,10 +11,9 @@ import numpy.typing as npt
 from neardup.decisions.pairs import clusters_of
 from neardup.evaluation.intervals import Estimated
 from neardup.evaluation.plain_results import AsDict
-from neardup.model.arrays import Flags, Positions
+from neardup.model.arrays import Flags, Positions, Values
 from neardup.model.errors import DataError, ParameterError, require
 
-Values = npt.NDArray[np.float64]
 Part = Literal["f1", "precision", "recall"]
 
 _PARTS: Final[tuple[Part, ...]] = ("precision", "recall", "f1")

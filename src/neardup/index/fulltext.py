@@ -17,9 +17,8 @@ from typing import Final, NamedTuple
 from urllib.parse import quote
 
 import numpy as np
-import numpy.typing as npt
 
-from neardup.model.arrays import Positions
+from neardup.model.arrays import Positions, Values
 from neardup.model.errors import (
     FULL,
     PERMISSION,
@@ -133,7 +132,7 @@ class RankedMatches(NamedTuple):
     """The best of *total* matching documents, by descending score and then by ordinal; or the newest, with score 0."""
 
     ordinals: Positions
-    scores: npt.NDArray[np.float64]
+    scores: Values
     total: int
     state: TableState
 

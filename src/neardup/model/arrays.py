@@ -15,6 +15,7 @@ Words = npt.NDArray[np.uint64]
 Positions = npt.NDArray[np.int64]
 AnyPositions = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
+Values = npt.NDArray[np.float64]  # of measures, probabilities and weights
 
 _RECIPE: Final = "neardup.recipe"  # keys of the metadata of a table
 _ROW: Final = "neardup.row"
@@ -259,7 +260,7 @@ def require_pairs(left: AnyPositions, right: AnyPositions, number: int) -> None:
     require(len(left) == len(right), "right", right, f"must have {len(left):,} positions, as many as left")
 
 
-def shares(given: Any, name: str = "resemblance") -> npt.NDArray[np.float64]:
+def shares(given: Any, name: str = "resemblance") -> Values:
     """Return the argument of a law as an array; ``ParameterError`` unless every number is from 0 to 1."""
     try:
         numbers = np.asarray(given, np.float64)

@@ -18,6 +18,7 @@ from neardup.model.arrays import (
     Positions,
     Signatures,
     TextBatch,
+    Values,
     Words,
     require_signatures,
     shares,
@@ -28,7 +29,7 @@ from neardup.model.options import Option
 from neardup.model.ranked_rule import RankedRule, whole_term
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.model.written_values import written_times, written_values
-from neardup.schemes.scheme import Reading, Scheme, Shares, ranked_kernel
+from neardup.schemes.scheme import Reading, Scheme, ranked_kernel
 from neardup.text.columns import is_mixed, text_column, typed_parts, whole_batch
 from neardup.text.containers import table_or_column
 from neardup.text.shingling import Shingling
@@ -217,7 +218,7 @@ class Checksum(Scheme):
         equal = one.rows[left, 0] == other.rows[right, 0]
         return np.asarray(equal & one.present[left] & other.present[right])
 
-    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Values:
         """Return 1 for equal checksums, otherwise 0."""
         return self._matching(one, other, left, right).astype(np.float64)
 

@@ -10,12 +10,22 @@ from weakref import WeakKeyDictionary
 import numpy as np
 import numpy.typing as npt
 
-from neardup.model.arrays import AnyPositions, Corpus, Features, Flags, Positions, Signatures, Words, require_signatures
+from neardup.model.arrays import (
+    AnyPositions,
+    Corpus,
+    Features,
+    Flags,
+    Positions,
+    Signatures,
+    Values,
+    Words,
+    require_signatures,
+)
 from neardup.model.errors import require
 from neardup.model.options import SHORT, THRESHOLD, Option
 from neardup.model.recipe import RecipeId, recipe_id
 from neardup.schemes.minhash import MinHash
-from neardup.schemes.scheme import Reading, Scheme, Shares
+from neardup.schemes.scheme import Reading, Scheme
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
 from neardup.text.columns import gathered, text_column
@@ -194,7 +204,7 @@ class Combined(Scheme):
         also: Flags = self.second._matching(filters, others, left, right)  # noqa: SLF001 - the same
         return flags & also & one.present[left] & other.present[right]
 
-    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Values:
         mine, theirs = self.parts(one)[0], self.parts(other)[0]
         estimates = self.first._estimated(mine, theirs, left, right)  # noqa: SLF001 - of the same base
         return np.where(one.present[left] & other.present[right], estimates, 0.0)

@@ -9,11 +9,10 @@ import numpy.typing as npt
 
 from neardup.kernels import fracminhash as kernels
 from neardup.kernels.sets import CONTAINMENT, OVERLAP
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, shares
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Values, Words, shares
 from neardup.model.errors import require_choice, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
 from neardup.schemes.laws import sample_law
-from neardup.schemes.scheme import Shares
 from neardup.schemes.signing import SampleScheme
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
@@ -111,7 +110,7 @@ class FracMinHash(SampleScheme):
         kernels.shares(one.rows, other.rows, left, right, self._bound, _CODES[self.measure], least, shared, among)
         return shared, among
 
-    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Values:
         shared, among = self._counts(one, other, left, right, np.zeros(self.size + 1, np.int64))
         return np.asarray(shared / np.maximum(among, 1))
 

@@ -6,11 +6,8 @@ from math import ceil, lgamma
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-from neardup.model.arrays import shares
-
-Chances = npt.NDArray[np.float64]
+from neardup.model.arrays import Values, shares
 
 _CELLS: Final = 1 << 20  # elements of a table of chances by terms
 
@@ -24,12 +21,12 @@ def least_count(whole: int, threshold: float) -> int:
     return count
 
 
-def binomial_tail(trials: int, needed: int, chance: Chances) -> Chances:
+def binomial_tail(trials: int, needed: int, chance: Values) -> Values:
     """``P[Binomial(trials, chance) >= needed]``, one number per chance."""
     return np.asarray(np.minimum(binomial_terms(trials, needed, chance).sum(axis=1), 1.0))
 
 
-def binomial_terms(trials: int, first: int, chance: Chances) -> Chances:
+def binomial_terms(trials: int, first: int, chance: Values) -> Values:
     """``P[Binomial(trials, chance) == k]`` for k from *first* to *trials*, by logarithms; one row per chance."""
     counts = np.arange(first, trials + 1)
     ways = np.array([lgamma(trials + 1) - lgamma(k + 1) - lgamma(trials - k + 1) for k in counts])
@@ -65,7 +62,7 @@ def smallest_law(resemblance: Any, size: int) -> Any:
     counts = np.arange(size)
     ways = np.array([lgamma(size + j) - lgamma(j + 1) - lgamma(size) for j in counts])
 
-    def law(chance: Chances) -> Chances:
+    def law(chance: Values) -> Values:
         with np.errstate(divide="ignore"):
             alone = np.log((1.0 - chance) / 2.0)[:, None]
         return np.asarray(np.clip(1.0 - 2.0 * np.exp(ways + (size + counts) * alone).sum(axis=1), 0.0, 1.0))
@@ -105,7 +102,7 @@ def bands_and_sample_law(resemblance: Any, permutations: int, bands: int, thresh
         terms[-1] = 0.0
         return np.fft.rfft(terms, permutations + 1) ** times
 
-    def law(chance: Chances) -> Chances:
+    def law(chance: Values) -> Values:
         tail = binomial_tail(permutations, least, chance)
         for place, one in enumerate(chance.tolist()):
             spectrum = apart(rows, bands - longer, one) * (apart(rows + 1, longer, one) if longer else 1.0)
@@ -134,7 +131,7 @@ def hamming_law(cosine: Any, bits: int, distance: int) -> Any:
 
 
 @np.errstate(under="ignore")  # chances too small for a float are 0
-def _each(chance: Any, law: Callable[[Chances], Chances], terms: int = 1) -> Any:
+def _each(chance: Any, law: Callable[[Values], Values], terms: int = 1) -> Any:
     """Apply a law of flat arrays to a number or an array of any shape, in parts that take little memory."""
     chances = np.asarray(chance, np.float64)
     flat = chances.reshape(-1)

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
-from neardup.model.arrays import AnyPositions, Corpus, Positions, Signatures, Words, require_signatures
+from neardup.model.arrays import AnyPositions, Corpus, Positions, Signatures, Values, Words, require_signatures
 from neardup.model.errors import ParameterConflict, require, require_kind, require_share, require_whole
 from neardup.model.layout import Banding, bands_law
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, SHORT, THRESHOLD, Option
@@ -17,7 +17,6 @@ from neardup.model.ranked_rule import RankedRule, whole_term
 from neardup.model.recipe import KEY_BYTES, Hashing
 from neardup.model.requirements import Requirements
 from neardup.schemes.laws import bands_and_sample_law, binomial_terms, least_count, sample_law
-from neardup.schemes.scheme import Shares
 from neardup.schemes.signing import FeatureScheme, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
@@ -121,7 +120,7 @@ class MinHash(FeatureScheme):
         multipliers, addends = rounds(self.hashing, "minhash", self.permutations)
         kernels.sketch(values, starts, ends, multipliers, addends, rows)
 
-    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Values:
         counts = np.empty(len(left), np.int32)
         absent = _ABSENT[one.rows.dtype.itemsize]
         kernels.agreements(one.rows, other.rows, left, right, absent, counts)

@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import Any, ClassVar, Final, NamedTuple, Self, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from neardup.model.arrays import (
     AnyPositions,
@@ -16,6 +15,7 @@ from neardup.model.arrays import (
     Flags,
     Positions,
     Signatures,
+    Values,
     Words,
     require_comparable,
     require_pairs,
@@ -29,7 +29,6 @@ from neardup.schemes.ranked_parts import matched_in_parts
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 
-Shares = npt.NDArray[np.float64]
 T = TypeVar("T")
 Answer = Callable[[Signatures, Signatures, AnyPositions, AnyPositions], T]  # two sets of signatures, rows of each
 
@@ -257,21 +256,21 @@ class Scheme:
     # Pairs of signatures.
 
     @abstractmethod
-    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Values:
         """Estimate the measure of rows ``left[i]`` of *one* and ``right[i]`` of *other*."""
 
     def _matching(self: Any, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:
         """Return whether rows ``left[i]`` of *one* and ``right[i]`` of *other* match."""
         return np.asarray(self._estimated(one, other, left, right) >= self.threshold)
 
-    def estimate(self, left: Signatures, right: Signatures) -> Shares:
+    def estimate(self, left: Signatures, right: Signatures) -> Values:
         """Return the estimate of the scheme's measure, row by row; 0 if a document has no signature.
 
         Raises ``RecipeMismatch`` for signatures of another recipe and ``DataError`` for sets of different lengths.
         """
         return self._row_by_row(self._estimated, left, right)
 
-    def estimate_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+    def estimate_pairs(self, signatures: Signatures, left: AnyPositions, right: AnyPositions) -> Values:
         """Estimate the measure of documents ``left[i]`` and ``right[i]`` of one set of signatures.
 
         Raises ``RecipeMismatch`` for signatures of another recipe and ``ParameterError`` for anything but positions.

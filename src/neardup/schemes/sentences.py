@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import sentences as kernels
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Values, Words
 from neardup.model.errors import require_choice, require_whole
 from neardup.model.options import MIN_LENGTH, SHORT, STEM, THRESHOLD, Option
 from neardup.model.ranked_rule import RankedRule
 from neardup.schemes.laws import least_count, sample_law, smallest_law
-from neardup.schemes.scheme import Reading, Shares
+from neardup.schemes.scheme import Reading
 from neardup.schemes.signing import SampleScheme, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
@@ -122,7 +122,7 @@ class Sentences(SampleScheme):
         terms = _ranked_terms(self._of_smaller, self.size, self.threshold)
         return RankedRule(ranked_kernel("by_sentences"), signatures.rows, terms)
 
-    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Values:
         shares = np.empty(len(left), np.float64)
         kernels.overlaps(one.rows, other.rows, left, right, self._of_smaller, shares)
         return shares

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from neardup.kernels import simhash as kernels
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures, shares
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Values, Words, require_signatures, shares
 from neardup.model.errors import require, require_choice, require_kind
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.options import ANALYSIS, SHINGLE, SHORT, THRESHOLD, Option
@@ -17,7 +17,7 @@ from neardup.model.ranked_rule import RankedRule, whole_term
 from neardup.model.requirements import Requirements
 from neardup.model.tables import BITS, MOST_DISTANCE
 from neardup.schemes.laws import bit_agreement, hamming_law
-from neardup.schemes.scheme import Reading, Shares
+from neardup.schemes.scheme import Reading
 from neardup.schemes.signing import FeatureScheme, ranked_kernel
 from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
@@ -162,7 +162,7 @@ class SimHash(FeatureScheme):
         counts[~(one.present[left] & other.present[right])] = self.bits
         return counts
 
-    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Values:
         angles = np.pi * self._distances(one, other, left, right) / self.bits
         return np.asarray(np.maximum(np.cos(angles), 0.0))
 

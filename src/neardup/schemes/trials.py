@@ -12,14 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Words, require_signatures, shares
+from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Values, Words, require_signatures, shares
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHORT, THRESHOLD, Option
 from neardup.model.ranked_rule import RankedRule, whole_term
 from neardup.model.requirements import Requirements
 from neardup.schemes.laws import trials_law
 from neardup.schemes.minhash import rounds
-from neardup.schemes.scheme import Reading, Shares
+from neardup.schemes.scheme import Reading
 from neardup.schemes.signing import FeatureScheme, ranked_kernel
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
@@ -148,7 +148,7 @@ class Trials(FeatureScheme):
         kernels.agreements(one.rows, other.rows, left, right, _ABSENT, counts)
         return counts
 
-    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Shares:
+    def _estimated(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Values:
         return np.asarray((self._agreements(one, other, left, right) / self.trials) ** (1.0 / self.hashes))
 
     def _matching(self, one: Signatures, other: Signatures, left: AnyPositions, right: AnyPositions) -> Flags:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from neardup.kernels.sets import make_distinct
 from neardup.kernels.weights import weigh
-from neardup.model.arrays import Features, Positions, Words, ragged, require_ascending
+from neardup.model.arrays import Features, Positions, Values, Words, ragged, require_ascending
 from neardup.model.errors import counted, is_number, require, require_whole
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
@@ -158,7 +158,7 @@ class TermWeights:
         """The arrays for ``neardup.kernels.weights``: terms, bounds of prefixes, units, otherwise."""
         return self.terms, prefix_bounds(self.terms), self.units, np.uint32(self.otherwise)
 
-    def weights(self, features: Features) -> npt.NDArray[np.float64]:
+    def weights(self, features: Features) -> Values:
         """Return the weight of every feature, one number for each of ``features.values``."""
         self.shingling.require_own(features)
         units = np.empty(len(features.values), np.uint32)

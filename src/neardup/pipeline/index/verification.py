@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.decisions.admission import Decisions, Matches, decide
-from neardup.decisions.evidence import FeatureSets, Shares, exact_measure, shared_by
+from neardup.decisions.evidence import FeatureSets, exact_measure, shared_by
 from neardup.index.disk.buffers import some, taken
 from neardup.index.disk.columns import Batch
 from neardup.index.disk.reader import PlacedCandidates, Places
@@ -21,6 +21,7 @@ from neardup.model.arrays import (
     Positions,
     Signatures,
     TextBatch,
+    Values,
     Words,
     require_same_recipe,
 )
@@ -199,7 +200,7 @@ class Verifier:
 
     def _measured(
         self, compared: Iterable[tuple[FeatureSets, Positions, Positions]], *, later: bool
-    ) -> tuple[Shares, Positions]:
+    ) -> tuple[Values, Positions]:
         """Return the measure of each pair, and the number of features of the smaller one."""
         measure = exact_measure(self._scheme.rule)
         values, smaller = [], []

@@ -9,11 +9,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.decisions.evidence import Shared, Shares, distinct_sets, shared_by
+from neardup.decisions.evidence import Shared, distinct_sets, shared_by
 from neardup.decisions.partners import FoundPartners, Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.labelling import BANDS, FLOOR, bands_of, next_band
-from neardup.model.arrays import Features, Positions, TextBatch, Words, ragged
+from neardup.model.arrays import Features, Positions, TextBatch, Values, Words, ragged
 from neardup.model.errors import DataError, require_whole
 from neardup.model.labels import DrawnPair, LabelledPair
 from neardup.pipeline.corpus.documents import Documents, placed
@@ -42,7 +42,7 @@ class BandPairs:
 
     left: Positions
     right: Positions
-    resemblance: Shares
+    resemblance: Values
     degrees: Positions
     pairs: float
 

@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.evidence import COSINE, Shares, distinct_sets, exact_measure
+from neardup.decisions.evidence import COSINE, distinct_sets, exact_measure
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.labelling import FLOOR
 from neardup.evaluation.tuning import Choice, Goal, Labels, ScoredRule, Tuning, groups_of, tuned
-from neardup.model.arrays import Positions
+from neardup.model.arrays import Positions, Values
 from neardup.model.errors import DataError, kind_of, require, require_whole
 from neardup.model.labels import LabelledPair, by_pair
 from neardup.model.layout import bands_law
@@ -53,7 +53,7 @@ class MatchRule:
         distance = min(_FARTHEST, int((1 - threshold) * BITS + _ROUNDING))
         return {**self.settings, "distance": distance, "verify": "estimate"}
 
-    def measured(self, texts: Sequence[str], left: Positions, right: Positions) -> tuple[Shares, Positions]:
+    def measured(self, texts: Sequence[str], left: Positions, right: Positions) -> tuple[Values, Positions]:
         """Return the scores of pairs of texts, given by their positions, and the sizes of their smaller documents.
 
         The scores are float64[n]; the size of a document is the number of its different features.
@@ -85,7 +85,7 @@ class Stricter(NamedTuple):
         """Return the settings in addition to those of a rule with this threshold."""
         return {"short": self.short, "short_threshold": round(threshold + self.raised * (1 - threshold), 4)}
 
-    def scores(self, scores: Shares, smaller: Positions) -> Shares:
+    def scores(self, scores: Values, smaller: Positions) -> Values:
         """Return scores that reach a threshold where the given ones reach that of their pair."""
         lowered = np.maximum(0.0, (scores - self.raised) / (1 - self.raised))
         return np.where(smaller < self.short, lowered, scores)

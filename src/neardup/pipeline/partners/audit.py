@@ -15,8 +15,8 @@ from neardup.decisions.partners import Partners
 from neardup.decisions.ranking import ranking
 from neardup.decisions.weighted_partners import MeasuredPairs, WeightedPartners
 from neardup.engines.local import LocalEngine
-from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, Values, audit_of
-from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Words
+from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, audit_of
+from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Values, Words
 from neardup.model.changes import Change
 from neardup.model.errors import DataError, ParameterError, counted, kind_of, require, require_share, require_whole
 from neardup.pipeline.corpus.address_ranks import address_ranks

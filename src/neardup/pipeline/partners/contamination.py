@@ -8,11 +8,10 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.decisions.evidence import Shares
 from neardup.decisions.partners import Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.passages import RUN, longest_passage
-from neardup.model.arrays import Features, Positions, TextBatch
+from neardup.model.arrays import Features, Positions, TextBatch, Values
 from neardup.model.errors import require_kind, require_paths, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
@@ -250,10 +249,10 @@ class _Found(NamedTuple):
     *listed* are the rows of documents with enough of an item: of how many items, and their largest shares.
     """
 
-    share: Shares
+    share: Values
     row: Positions
     documents: Positions
-    listed: list[tuple[Positions, Positions, Shares]]
+    listed: list[tuple[Positions, Positions, Values]]
 
 
 class _Kind:

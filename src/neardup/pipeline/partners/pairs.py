@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from neardup.decisions.evidence import COSINE, FeatureSets, Shared, Shares, WeightedSets
+from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets
 from neardup.decisions.pairs import Join, clusters_of
 from neardup.decisions.weighted_partners import CosineJoin
 from neardup.engines.local import LocalEngine
 from neardup.kernels.radix import sort
-from neardup.model.arrays import Features, Positions, Words
+from neardup.model.arrays import Features, Positions, Values, Words
 from neardup.model.errors import require, require_choice, require_flag, require_share
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.corpus.run import scheme_of_texts
@@ -149,7 +149,7 @@ def pair_table(  # noqa: PLR0913, PLR0917 - what the columns are made of
     common: Shared,
     named: Sequence[Callable[[Positions], pa.Array]],
     first: int,
-    cosines: Shares | None,
+    cosines: Values | None,
     clusters: Positions | None,
 ) -> pa.Table:
     """Return the table of pairs; see ``pairs``.

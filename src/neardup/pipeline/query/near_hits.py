@@ -9,11 +9,11 @@ import numpy.typing as npt
 import pyarrow as pa
 from msgspec import Struct
 
-from neardup.decisions.evidence import SET_MEASURES, Shares, WeightedSets, exact_measure
+from neardup.decisions.evidence import SET_MEASURES, WeightedSets, exact_measure
 from neardup.decisions.exact import leaders_by_content
 from neardup.index.disk.reader import Places
 from neardup.kernels.collapse import GIVEN
-from neardup.model.arrays import Features, Flags, Positions, Signatures, require_same_recipe
+from neardup.model.arrays import Features, Flags, Positions, Signatures, Values, require_same_recipe
 from neardup.model.errors import ParameterError
 from neardup.model.ranked_rule import RankedRule
 from neardup.pipeline.corpus.comparison import feature_sets
@@ -65,7 +65,7 @@ class NearHits(Struct):
     scheme: Scheme
     signatures: Signatures
     ranked: RankedRule
-    found: tuple[Shares, Shares, Flags] | None = None
+    found: tuple[Values, Values, Flags] | None = None
 
     def require_verified(self) -> None:
         """Raise ``ParameterError`` if there was too much to compare."""
@@ -294,7 +294,7 @@ class _ComparedParts:
             self._leaders[hit] = self._firsts.setdefault(self._digest(hit), hit)
         sets.make_distinct(known)
 
-    def _compared(self, later: Positions, better: Positions) -> tuple[Shares, Shares]:
+    def _compared(self, later: Positions, better: Positions) -> tuple[Values, Values]:
         """Return the measures or estimates of pairs, and what these need."""
         scheme, signed, known, sets = self._scheme, self._signed, self._texts.known, self._texts.sets
         ranks = np.unique(np.concatenate([later, better]))
@@ -302,7 +302,7 @@ class _ComparedParts:
         if self._verify == "exact" and self._same is None and not known[ranks].all():
             rank = int(ranks[np.argmin(known[ranks])])
             raise ParameterError("verify", self._verify, _NO_TEXT.format(rank))
-        least: Shares = self._thresholds.of(later, better, sets.smaller(later, better))
+        least: Values = self._thresholds.of(later, better, sets.smaller(later, better))
         estimated = scheme.match_pairs(signed, later, better).astype(np.float64)
         if scheme.short is not None:  # documents of unknown lengths may be short
             unknown = np.flatnonzero((estimated > 0) & ~(known[later] & known[better]))

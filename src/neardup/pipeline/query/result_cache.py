@@ -9,13 +9,12 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.decisions.collapse import Collapse
-from neardup.decisions.evidence import Shares
-from neardup.model.arrays import Flags, Positions
+from neardup.model.arrays import Flags, Positions, Values
 from neardup.model.errors import require_whole
 from neardup.pipeline.query.near_hits import NearHits
 
 _NOTHING: Final = np.empty(0, np.int64), np.empty(0), np.empty(0), np.empty(0, np.bool_)
-Measured = tuple[Positions, Shares, Shares, Flags]  # see ``Judged.measured``
+Measured = tuple[Positions, Values, Values, Flags]  # see ``Judged.measured``
 _LEAST: Final = 16  # the fewest hits that a set counts as: its key and rules take memory, too
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, Self, get_args
 
 import numpy as np
-import numpy.typing as npt
 from msgspec.structs import asdict
 
 from neardup.index import fulltext
@@ -19,7 +18,7 @@ from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, TimeLimit, Titles
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat, ShownHit, Snippet
-from neardup.model.arrays import Positions, TextBatch
+from neardup.model.arrays import Positions, TextBatch, Values
 from neardup.model.errors import (
     ParameterError,
     StorageRefused,
@@ -459,7 +458,7 @@ class _Ranked(NamedTuple):
 
     places: Places
     ordinals: Positions
-    scores: npt.NDArray[np.float64]
+    scores: Values
     total: int
 
     def at(self, ranks: Sequence[int]) -> "_Ranked":
