@@ -98,6 +98,7 @@ SITE: Final = "neardup_site"  # the field of an index with the sites of pages, w
 _SHOWN: Final = 60  # characters of a value in a message
 FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, the range of Python's datetime
 LAST_MOMENT: Final = 253_402_300_799_999_999
+_UNFIT: Final = (pa.ArrowException, TypeError, ValueError, OverflowError)  # of values that Arrow cannot convert
 
 
 def field_kinds(fields: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
@@ -292,31 +293,35 @@ def shortened(shown: str) -> str:
 
 
 def _column(name: str, values: Any) -> Any:
+    """Return the values of a field as an Arrow column."""
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise DataError(f"field {name!r}", f"must have a value for each document, but is {described(values)}")
     values = values if hasattr(values, "__len__") else [*values]
-    try:
+    with suppress(*_UNFIT):
         array = pa.array(values)
         if pa.types.is_date(array.type):
             array = pa.array(values, from_pandas=True)  # otherwise NaT is a date
         return uncut(array, values, name)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        values = [None if type(value).__name__ in MISSING else value for value in values]
-        for place, value in enumerate(values):
-            if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
-                rule = f"field {name!r} is {described(value)}, which has more than 64 bits"
-                raise DataError(f"document {place}", rule) from None
-            if isinstance(value, str) and value.encode(errors="ignore") != value.encode(errors="surrogatepass"):
-                rule = f"field {name!r} has a lone surrogate, which UTF-8 cannot write"
-                raise DataError(f"document {place}", rule) from None
-    try:  # a union, in which each value keeps its type, so that none depends on the others
+    return _union(name, [None if type(value).__name__ in MISSING else value for value in values])
+
+
+def _union(name: str, values: list[Any]) -> pa.Array:
+    """Return values of different types as a union, in which each keeps its type, so that none depends on the others."""
+    for place, value in enumerate(values):
+        if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:
+            rule = f"field {name!r} is {described(value)}, which has more than 64 bits"
+            raise DataError(f"document {place}", rule)
+        if isinstance(value, str) and value.encode(errors="ignore") != value.encode(errors="surrogatepass"):
+            rule = f"field {name!r} has a lone surrogate, which UTF-8 cannot write"
+            raise DataError(f"document {place}", rule)
+    try:
         kinds = [*dict.fromkeys(map(type, values))]
         parts = [[value if type(value) is kind else None for value in values] for kind in kinds]
         children = [uncut(pa.array(part), part, name) for part in parts]
         return pa.UnionArray.from_sparse(pa.array([kinds.index(type(value)) for value in values], pa.int8()), children)
-    except (pa.ArrowException, TypeError, ValueError, OverflowError) as error:
+    except _UNFIT as error:
         raise DataError(f"field {name!r}", f"has values that do not fit into one column: {error}") from error
 
 
