@@ -80,29 +80,29 @@ class Admissions:
         """Record that unchanged documents were seen, with these fields."""
         self._judge.see(places, moment, changed_fields(self._store, places, columns))
 
-    def admit(self, ids: list[str], given: Given, columns: Batch, moment: int) -> list[Verdict]:
+    def admit(self, ids: list[str], given: Given, moment: int) -> list[Verdict]:
         """Admit documents, and return for each what it repeats among those admitted before."""
 
         def admitted(names: list[str], rows: slice | Positions, own: Batch) -> list[Verdict]:
             return self._admit(names, self._store.with_ids(names), given.at(rows), own, moment)
 
-        return _in_steps(ids, given, columns, admitted)
+        return _in_steps(ids, given, admitted)
 
-    def visit(
-        self, ids: list[str], given: Given, columns: Batch | None, moment: int, least: float | None
-    ) -> list[Verdict]:
-        """Return the verdict on each document, ``Known`` included; with *columns*, admit new and changed ones.
+    def visit(self, ids: list[str], given: Given, moment: int, least: float | None) -> list[Verdict]:
+        """Admit new and changed documents, and return the verdict on each document, ``Known`` included.
 
         Content that resembles the earlier content by at least *least* counts as unchanged.
         """
-        if columns is None:
-            judged = (self._visit(ids[step], given, step, None, moment, least) for step in given.steps())
-            return [*chain.from_iterable(judged)]
 
         def visited(names: list[str], rows: slice | Positions, own: Batch) -> list[Verdict]:
             return self._visit(names, given, rows, own, moment, least)
 
-        return _in_steps(ids, given, columns, visited)
+        return _in_steps(ids, given, visited)
+
+    def look_up(self, ids: list[str], given: Given, least: float | None) -> list[Verdict]:
+        """Return the verdicts of ``visit``, and change nothing."""
+        judged = (self._visit(ids[step], given, step, None, 0, least) for step in given.steps())
+        return [*chain.from_iterable(judged)]
 
     def _visit(  # noqa: PLR0913, PLR0917 - the rows of one step
         self,
@@ -113,7 +113,7 @@ class Admissions:
         moment: int,
         least: float | None,
     ) -> list[Verdict]:
-        """Return the verdicts on some *rows* of the documents, with different ids; *columns* are theirs."""
+        """Return the verdicts on some *rows* of the documents, with different ids; admit them with their *columns*."""
         places = self._store.with_ids(ids)
         known = self._known(ids, given, rows, places)
         rest, asked = self._new_or_changed(known, given, rows, places, least)
@@ -192,15 +192,15 @@ class Admissions:
 
 
 def _in_steps(
-    ids: list[str], given: Given, columns: Batch, judged: Callable[[list[str], slice | Positions, Batch], list[Verdict]]
+    ids: list[str], given: Given, judged: Callable[[list[str], slice | Positions, Batch], list[Verdict]]
 ) -> list[Verdict]:
-    """Return what *judged* returns for the rows of each step, which have different ids, and their *columns*.
+    """Return what *judged* returns for the rows of each step, which have different ids, and their columns.
 
     Repeats in a step are judged after it, once for each id, with the fields that are known last.
     """
     verdicts: list[Verdict] = []
     for step in given.steps(ids):
-        names, own = ids[step], taken_rows(columns, step)
+        names, own = ids[step], taken_rows(given.columns, step)
         if len({*names}) == len(names):
             verdicts += judged(names, step, own)
             continue

@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.index.disk import check as checking
 from neardup.index.disk import copies
-from neardup.index.disk.columns import NEVER, Batch, Structure
+from neardup.index.disk.columns import NEVER, Structure
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import create, open_
 from neardup.index.disk.manifest import Manifest
@@ -406,8 +406,8 @@ class Index(AbstractContextManager["Index"]):
         """
         with self._store.busy:
             self._store.require_writer()
-            given, names, columns = self._admissible(ids, documents, fields)
-            return self._admissions.admit(names, given, columns, microseconds_or_now(at))
+            names, given = self._admissible(ids, documents, fields)
+            return self._admissions.admit(names, given, microseconds_or_now(at))
 
     def fill(
         self,
@@ -467,10 +467,10 @@ class Index(AbstractContextManager["Index"]):
             least = _least(changed_at_least)
             if remember:
                 self._store.require_writer()
-                given, names, columns = self._admissible(ids, texts, fields)
-                return self._admissions.visit(names, given, columns, microseconds_or_now(at), least)
+                names, given = self._admissible(ids, texts, fields)
+                return self._admissions.visit(names, given, microseconds_or_now(at), least)
             given = self._given(texts, fields)
-            return self._admissions.visit(require_ids(ids, len(given)), given, None, 0, least)
+            return self._admissions.look_up(require_ids(ids, len(given)), given, least)
 
     def _given(self, documents: Any, fields: Any) -> Given:
         given = Given(self._scheme, self._store.columns, self._store.digest_salt, documents, fields)
@@ -478,12 +478,12 @@ class Index(AbstractContextManager["Index"]):
             _ = given.columns  # values are checked, also by what does not store them
         return given
 
-    def _admissible(self, ids: Sequence[str], documents: Any, fields: Any) -> tuple[Given, list[str], Batch]:
-        """Return ids, documents and fields after checking them; ``DataError`` if they cannot be admitted."""
+    def _admissible(self, ids: Sequence[str], documents: Any, fields: Any) -> tuple[list[str], Given]:
+        """Return ids, and documents with fields, after checking them; ``DataError`` if they cannot be admitted."""
         if self.keeps_texts and isinstance(documents, Signatures):
             raise DataError("documents", "must be texts, not signatures, because this index stores texts")
         given = self._given(documents, fields)
-        return given, require_ids(ids, len(given)), given.columns
+        return require_ids(ids, len(given)), given
 
     def see(self, ids: Iterable[str], *, at: datetime | float | None = None) -> list[str | None]:
         """Record that documents were seen again with unchanged content; unknown ids are ignored.
