@@ -17,7 +17,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 
 import pyarrow as pa
 
@@ -97,6 +97,15 @@ class _Capture:
     missing: bytes = b""
     span: tuple[int, int] = (0, 0)
     warcinfo: bool = False
+
+    @classmethod
+    def of(cls, path: str, one: Record) -> Self:
+        """Return the place of a record in a file."""
+        kind, record_id, named = _type(one.headers), one.headers.get("warc-record-id", ""), [*one.concurrent]
+        if kind in _ACCESSORIES:
+            named.append(one.headers.get("warc-refers-to", ""))
+        names = tuple(map(_bare, named))
+        return cls(path, one.offset, one.length, _bare(record_id), names, one.missing, one.span, kind == "warcinfo")
 
 
 @dataclass(slots=True)
@@ -381,40 +390,33 @@ def _add(pages: _Pages, one: Record | Gap, request: Request, *, markup: bool) ->
     if isinstance(one, Gap):
         pages.rejected.append(_rejection(pages.path, one))
         request.check(pages.rejected)
-        return
-    headers = one.headers
-    record_id = _bare(headers.get("warc-record-id", ""))
-    named_ids = tuple(map(_bare, one.concurrent))
-    capture = _Capture(pages.path, one.offset, one.length, record_id, named_ids, one.missing, one.span)
-    kind = _type(headers)
-    if kind in _ACCESSORIES:
-        capture.warcinfo = kind == "warcinfo"
-        capture.named += (_bare(headers.get("warc-refers-to", "")),)
-        pages.accessories.append((len(pages.captures), capture))
-        return
-    places = _places(pages, one)
-    found = _page(headers, one.block)
-    if isinstance(found, str):
+    elif _type(one.headers) in _ACCESSORIES:
+        pages.accessories.append((len(pages.captures), _Capture.of(pages.path, one)))
+    elif isinstance(found := _page(one.headers, one.block), str):
         pages.skipped[found] += 1
-        if kind == "revisit":
+        if _type(one.headers) == "revisit":
+            places = _places(pages, one)
             named = places.get(_id_field(request)) or f"{request.name_of(pages.path)}:{_position(one)}"
-            referred = {name: _bare(headers.get(name.replace("_", "-"), "")) or None for name in REFERENCES}
+            referred = {name: _bare(one.headers.get(name.replace("_", "-"), "")) or None for name in REFERENCES}
             pages.revisits.append({"id": str(named)} | places | referred)
-        return
+    else:
+        _add_page(pages, one, found, request, markup=markup)
+
+
+def _add_page(pages: _Pages, one: Record, found: "_Page", request: Request, *, markup: bool) -> None:
     payload = found.payload
     if payload.fault:
         pages.body_faults[payload.fault] += 1
     content: bytes | str = payload.body
     if markup or not found.is_html:
         content = request.extraction.decoded(payload.body, payload.charset, markup=found.is_html)
-    is_page = found.is_html or _is_text_of_page(headers)
+    is_page = found.is_html or _is_text_of_page(one.headers)
     pages.templated = pages.templated or is_page
-    host = (
-        host_of(_address_in(headers)) if is_page and request.extraction.templates is not None and not markup else None
-    )
+    needs_host = is_page and request.extraction.templates is not None and not markup
+    host = host_of(_address_in(one.headers)) if needs_host else None
     pages.contents.add(content, f"{pages.shown}:{_position(one)}", payload.charset, host)
-    pages.captures.append(capture)
-    pages.fields.append(places | found.fields)
+    pages.captures.append(_Capture.of(pages.path, one))
+    pages.fields.append(_places(pages, one) | found.fields)
 
 
 def _places(pages: _Pages, one: Record) -> dict[str, object]:
