@@ -328,14 +328,14 @@ def _contents(
     pages: list[FetchedPage] = given.pages
     fields: dict[str, list[Any]] = {**(columns_of(service, pages, given.recipe, "pages") or {})}
     rows = [row for row, page in enumerate(pages) if page.html is not None]
+    for row in rows:
+        if given.recipe is not None:
+            rule = "but the request has a recipe; with a recipe, send signatures instead of html"
+            raise Refusal(INVALID, f"Page {row} has HTML, {rule}.")
+        if pages[row].text is not None:
+            rule = "a page must have only one of text, html and signature"
+            raise Refusal(INVALID, f"Page {row} has HTML and a text; {rule}.")
     if rows:
-        for row in rows:
-            if given.recipe is not None:
-                rule = "but the request has a recipe; with a recipe, send signatures instead of html"
-                raise Refusal(INVALID, f"Page {row} has HTML, {rule}.")
-            if pages[row].text is not None:
-                rule = "a page must have only one of text, html and signature"
-                raise Refusal(INVALID, f"Page {row} has HTML and a text; {rule}.")
         urls, markup = [pages[row].url for row in rows], [str(pages[row].html) for row in rows]
         try:
             texts, found = page_texts(service.index, service.extraction, urls, markup)

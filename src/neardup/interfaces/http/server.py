@@ -237,17 +237,9 @@ def _run_workers(
         writer = None
         reading = replace(deployment, read_only=True)
         if not deployment.read_only:
-            own = opened.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
-            path = str(folder / _WRITER)
-            reading = replace(reading, writer=path)
-            try:
-                own.bind(path)
-            except OSError as error:
-                then = "if its path is too long, name a shorter one: TMPDIR=DIR neardup ..."
-                raise StorageFailed(str(folder), f"cannot hold a socket: {reason(error)}; {then}") from error
-            own.listen(BACKLOG)
-            own.setblocking(False)
+            reading = replace(reading, writer=str(folder / _WRITER))
             changing = with_short_start(worker, replace(deployment, access_log=None, proxies=()), None)
+            own = opened.enter_context(_socket_in(folder))
             writer = (uvicorn_config(changing, deployment, factory=True), own)
         answering = with_short_start(worker, reading, ready)
         config = uvicorn_config(answering, deployment, factory=True, workers=deployment.workers)
@@ -266,6 +258,20 @@ def _run_workers(
         threading.Thread(target=wait, daemon=True).start()
         supervisor.run()
     return int(any(process.exitcode not in {0, -signal.SIGTERM} for process in supervisor.all))
+
+
+def _socket_in(folder: Path) -> socket.socket:
+    """Return the socket in a folder at which the process that writes is reached."""
+    own = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        own.bind(str(folder / _WRITER))
+    except OSError as error:
+        own.close()
+        then = "if its path is too long, name a shorter one: TMPDIR=DIR neardup ..."
+        raise StorageFailed(str(folder), f"cannot hold a socket: {reason(error)}; {then}") from error
+    own.listen(BACKLOG)
+    own.setblocking(False)
+    return own
 
 
 @contextmanager
