@@ -111,7 +111,7 @@ def templates_of(
     learn: AnyPath | Literal[False] | None,
     inputs: Inputs,
     request: Request,
-    stored: Callable[[], Sequence[Extraction] | None] = lambda: None,
+    stored: Callable[[], Sequence[Extraction]] = lambda: (),
 ) -> RunTemplates:
     """Return how a run reads pages, and whether it learns templates.
 
@@ -119,9 +119,9 @@ def templates_of(
     Unasked, templates are only learned if some inputs are archives, or tables whose field of the address is named, and
     if all can be read twice; the pages of others are read with those that are stored.
 
-    *stored* returns how the pages of a state or of indexes became texts, with which the documents are compared;
-    ``None`` without a state or index. Their templates are used, and those of other hosts are added. Pages that were
-    stored without templates are compared with pages without templates.
+    *stored* returns how the pages of a state or of indexes became texts, with which the documents are compared. Their
+    templates are used, and those of other hosts are added. Pages that were stored without templates are compared with
+    pages without templates.
 
     With a file, raises ``ParameterError`` for an extraction that has other templates, for inputs that can be read only
     once, and for templates that were learned by another rule; the errors of reading, and of writing such a file.
@@ -130,24 +130,32 @@ def templates_of(
     if learn is False or (learn is None and plain.templates is not None):
         return RunTemplates(plain)
     if learn is None:
-        pages, addressed = stored() or (), request.has_urls or WARC in inputs.formats
-        known = _latest(pages, plain)
-        if (known is None and (pages or not addressed)) or not (addressed or request.reads_pages(inputs.formats)):
-            return RunTemplates(plain)
-        learns = addressed and not any(map(needs_copy, inputs.paths))
-    else:
-        rule = "must not have templates if a file of templates is named in learn_templates"
-        require(plain.templates is None, "extraction", plain, rule)
-        learns = True
-        check_file(learn, ARROW, inputs.given, force=True)
-        for one in filter(needs_copy, inputs.paths):
-            rule = "can be read only once, but learning templates reads the inputs twice; save it to a file first"
-            raise ParameterError("inputs", one, rule)
-        known = HostTemplates.load(learn) if Path(learn).exists() else _latest(stored() or (), plain)
-        if known is not None:
-            require_rule(known, plain)
-    known = HostTemplates((), rule_of(plain)) if known is None else known
-    return RunTemplates(replace(plain, templates=known), learn, learns)
+        return _unasked(inputs, request, stored())
+    rule = "must not have templates if a file of templates is named in learn_templates"
+    require(plain.templates is None, "extraction", plain, rule)
+    check_file(learn, ARROW, inputs.given, force=True)
+    for one in filter(needs_copy, inputs.paths):
+        rule = "can be read only once, but learning templates reads the inputs twice; save it to a file first"
+        raise ParameterError("inputs", one, rule)
+    known = HostTemplates.load(learn) if Path(learn).exists() else _latest(stored(), plain)
+    if known is not None:
+        require_rule(known, plain)
+    return RunTemplates(_with_templates(plain, known), learn, learns=True)
+
+
+def _unasked(inputs: Inputs, request: Request, stored: Sequence[Extraction]) -> RunTemplates:
+    """Return how a run reads pages if no file of templates is named; *stored* pages are those it compares with."""
+    plain = request.extraction
+    known, addressed = _latest(stored, plain), request.has_urls or WARC in inputs.formats
+    if (known is None and (stored or not addressed)) or not (addressed or request.reads_pages(inputs.formats)):
+        return RunTemplates(plain)
+    learns = addressed and not any(map(needs_copy, inputs.paths))
+    return RunTemplates(_with_templates(plain, known), learns=learns)
+
+
+def _with_templates(plain: Extraction, known: HostTemplates | None) -> Extraction:
+    """Return how pages are read with these templates, none by default."""
+    return replace(plain, templates=HostTemplates((), rule_of(plain)) if known is None else known)
 
 
 def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | None:
@@ -167,9 +175,8 @@ def _asked(request: Request) -> Request:
     request = replace(request, processes=None)  # pages are not extracted
     if request.html is None:
         return replace(request, columns=())
-    extraction = request.extraction
-    templates = HostTemplates((), rule_of(extraction)) if extraction.templates is None else extraction.templates
-    return replace(request, columns=(request.url_field,), extraction=replace(extraction, templates=templates))
+    extraction = _with_templates(request.extraction, request.extraction.templates)
+    return replace(request, columns=(request.url_field,), extraction=extraction)
 
 
 def _pages(

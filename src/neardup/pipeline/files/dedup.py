@@ -332,10 +332,8 @@ def _warn_if_added_before(done: FilesResult, state: "State") -> None:
         warnings.warn(f"no document with a text was kept: {why}; {where}", RuntimeWarning, stacklevel=3)
 
 
-def _stored_pages(earlier: EarlierDocuments, state: "State | None") -> list[Extraction] | None:
-    """Return how the pages that a state or indexes have became texts; ``None`` without a state or index."""
-    if state is None and not earlier.indexes:
-        return None
+def _stored_pages(earlier: EarlierDocuments, state: "State | None") -> list[Extraction]:
+    """Return how the pages that a state or indexes have became texts."""
     found = [*(index.extraction for index in earlier.indexes), *([] if state is None else [state.extraction])]
     return [one for one in found if one is not None]
 
