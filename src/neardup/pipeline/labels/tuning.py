@@ -1,6 +1,7 @@
 """Tuning: the rule and the threshold for a collection, by labelled pairs of its documents."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +16,7 @@ from neardup.evaluation.labelling import FLOOR
 from neardup.evaluation.tuning import Choice, Goal, Labels, ScoredRule, Tuning, groups_of, tuned
 from neardup.model.arrays import Positions, Values
 from neardup.model.errors import DataError, kind_of, require, require_whole
-from neardup.model.labels import LabelledPair, by_pair
+from neardup.model.labels import Label, LabelledPair, by_pair
 from neardup.model.layout import bands_law
 from neardup.pipeline.config import scheme_from
 from neardup.pipeline.progress import Progress, followed
@@ -172,15 +173,7 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     known = [*by_pair("labels", labels).values()]
     pairs = [one for one in known if one.label != "unsure"]
     same = np.array([one.label == "same" for one in pairs], np.bool_)
-    if not known:
-        raise DataError("the labels", "there are no labels", "one kind")
-    for label, number in (("same", int(same.sum())), ("different", int((~same).sum()))):
-        if number == 0:
-            left_out = len(known) - len(pairs)
-            other = "different" if label == "same" else "same"
-            unsure = f", {left_out:,} 'unsure'" if left_out else ""
-            rule = f"no pair is labelled {label!r} ({len(pairs):,} {other!r}{unsure}); label more pairs"
-            raise DataError("the labels", f"{rule}, until at least {_FEW} are labelled {label!r}", "one kind")
+    _require_both_kinds(known)
     groups = groups_of([one.pair for one in pairs])
     if groups.max() == 0:
         raise DataError(
@@ -198,6 +191,19 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     resemblance = np.array([math.nan if pair.resemblance is None else pair.resemblance for pair in pairs], np.float64)
     doubted = ~np.where(same, resemblance >= 1, resemblance < FLOOR)
     return tuned(rules, Labels(same, weights, groups, doubted), goal, unsure=len(known) - len(pairs), seed=seed)
+
+
+def _require_both_kinds(known: Sequence[LabelledPair]) -> None:
+    """Raise ``DataError`` unless some of these pairs are the same, and some different."""
+    if not known:
+        raise DataError("the labels", "there are no labels", "one kind")
+    counts = Counter(one.label for one in known)
+    kinds: tuple[tuple[Label, Label], ...] = (("same", "different"), ("different", "same"))
+    for label, other in kinds:
+        if not counts[label]:
+            unsure = f", {counts['unsure']:,} 'unsure'" if counts["unsure"] else ""
+            rule = f"no pair is labelled {label!r} ({counts[other]:,} {other!r}{unsure}); label more pairs"
+            raise DataError("the labels", f"{rule}, until at least {_FEW} are labelled {label!r}", "one kind")
 
 
 def _scored(
