@@ -13,7 +13,7 @@ import numpy.typing as npt
 from neardup.kernels.sets import make_distinct
 from neardup.kernels.weights import weigh
 from neardup.model.arrays import Features, Positions, Values, Words, ragged, require_ascending
-from neardup.model.errors import counted, is_number, require, require_whole
+from neardup.model.errors import ParameterError, counted, is_number, require, require_whole
 from neardup.model.recipe import Hashing
 from neardup.text.analysis import Analysis
 from neardup.text.columns import batches, text_column, whole_batch
@@ -114,8 +114,10 @@ class TermWeights:
         features = shingling.features(words)
         order = np.argsort(features.values, kind="stable")
         terms = features.values[order]
-        for place in np.flatnonzero(terms[1:] == terms[:-1])[:1].tolist():
-            require(False, "weights", words[order[place + 1]], f"must be another feature than {words[order[place]]!r}")
+        equal = np.flatnonzero(terms[1:] == terms[:-1])
+        if len(equal):
+            first, again = (words[place] for place in order[equal[0] : equal[0] + 2])
+            raise ParameterError("weights", again, f"must be another feature than {first!r}")
         units = np.array([_rounded(weights[words[place]]) for place in order.tolist()], np.uint32)
         return cls(shingling=shingling, terms=terms, units=units, otherwise=_rounded(otherwise))
 
