@@ -87,8 +87,9 @@ class Audited:
         self.estimates: Values = np.where(self.by_estimate, _column(decisions, "resemblance"), np.nan)
         self.keyed = _in(rules, "shared key")
         self.known: Flags = (self.representatives < 0) & rules.is_valid().to_numpy(False)
-        for first in np.flatnonzero(self.measured < scheme.threshold - _AGREES)[:1].tolist():
-            raise self.below(first, float(self.measured[first]), scheme.threshold)
+        below = np.flatnonzero(self.measured < scheme.threshold - _AGREES)
+        if len(below):
+            raise self.below(int(below[0]), float(self.measured[below[0]]), scheme.threshold)
 
     def _representatives(self, decisions: pa.Table) -> Positions:
         number = len(self.ranks)
@@ -100,8 +101,9 @@ class Audited:
             rule = f"names a representative that is not among its {number:,} documents; repeat the run"
             raise DataError(self.name, rule)
         dropped = np.flatnonzero(found >= 0)
-        for worse in dropped[self.ranks[found[dropped]] > self.ranks[dropped]][:1].tolist():
-            dropped_id = self.ids[worse].as_py()
+        worse = dropped[self.ranks[found[dropped]] > self.ranks[dropped]]
+        if len(worse):
+            dropped_id = self.ids[int(worse[0])].as_py()
             rule = f"is not that of the run: {dropped_id!r} was dropped for a document of a worse rank"
             raise ParameterError("keep", None, rule)
         return found
@@ -485,20 +487,25 @@ class _Sample:
         if signatures is not None:
             self._compare(positions, run.estimates[positions], scheme.estimate_pairs(signatures, left, right))
             matches = scheme.match_pairs(signatures, left, right)
-            for one in positions[run.by_estimate[positions] & ~matches][:1].tolist():
-                raise self._other_texts(one, "had signatures that match", "have others")
-            shared = share_a_key(scheme, signatures, left, right)
-            for one in positions[run.keyed[positions] & ~shared][:1].tolist():
-                raise self._other_texts(one, "shared a key", "share none")
+            others = positions[run.by_estimate[positions] & ~matches]
+            if len(others):
+                raise self._other_texts(int(others[0]), "had signatures that match", "have others")
+            others = positions[run.keyed[positions] & ~share_a_key(scheme, signatures, left, right)]
+            if len(others):
+                raise self._other_texts(int(others[0]), "shared a key", "share none")
         least = thresholds_of(scheme, sites).of(left, right, sets.smaller(left, right))
-        for one in np.flatnonzero(run.verified[positions] & (values < least - _AGREES))[:1].tolist():
-            raise run.below(int(positions[one]), float(values[one]), float(least[one]))
+        below = np.flatnonzero(run.verified[positions] & (values < least - _AGREES))
+        if len(below):
+            first = below[0]
+            raise run.below(int(positions[first]), float(values[first]), float(least[first]))
 
     def _compare(self, positions: Positions, stated: Values, found: Values) -> None:
         """Raise an error for the first document whose measure differs from the one that the run has *stated*."""
-        for one in np.flatnonzero(np.abs(stated - found) > _AGREES)[:1].tolist():
-            before = f"had a {self._measure} of {float(stated[one]):.4f}"
-            raise self._other_texts(int(positions[one]), before, f"have {float(found[one]):.4f}")
+        others = np.flatnonzero(np.abs(stated - found) > _AGREES)
+        if len(others):
+            first = others[0]
+            before = f"had a {self._measure} of {float(stated[first]):.4f}"
+            raise self._other_texts(int(positions[first]), before, f"have {float(found[first]):.4f}")
 
     def _other_texts(self, position: int, before: str, now: str) -> DataError:
         """Return the error for a document if its text, or its representative's, differs from the run's."""

@@ -57,9 +57,10 @@ class WorkDecisions:
     def require(self, inputs: Iterable[str]) -> None:
         """Raise ``DataError`` unless these are the inputs of the run, in any order."""
         given = {_placed(path, os.getcwd()) for path in inputs}  # noqa: PTH109
-        for path in sorted(given.symmetric_difference(self._inputs))[:1]:
+        others = given.symmetric_difference(self._inputs)
+        if others:
             rule = "is not an input of both the audit and its run; name all inputs of the run, and no others"
-            raise DataError(display(path), rule)
+            raise DataError(display(min(others)), rule)
 
     def collections(self) -> Iterator[Collection]:
         """Yield the documents, in pieces; raises ``DataError`` if an input was changed since."""
