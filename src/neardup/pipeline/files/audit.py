@@ -89,15 +89,15 @@ def audit_files(  # noqa: PLR0913 - every one an option of the command line
     """
     require_paths("inputs", inputs)
     of_run = of is not None and is_work(require_path("of", of))
-    files = [] if of is None or of_run else _files_of(of)
     allowed = learn_templates is None or learn_templates is False
     require(allowed, "learn_templates", learn_templates, "must be None or False; a file of templates is not extended")
     ways: dict[str, Any] = {"sample": sample, "until": until, "seed": seed, "threads": threads, "progress": progress}
     reading |= {"text": text, "id": id}
+    known = _Known(scheme, key, keep)
     if of is not None and of_run:
-        opened = _of_work(Path(of), inputs, Request(**reading), _Known(scheme, key, keep))
+        opened = _of_work(Path(of), inputs, Request(**reading), known)
     else:
-        opened = _of_files(inputs, of, files, reading, _Known(scheme, key, keep), learn_templates, ways)
+        opened = _of_files(inputs, of, reading, known, learn_templates, ways)
     with opened as (run, faults):
         lost = {one: found.records for one in ("without_text", "quoted_lines") if (found := getattr(faults, one))}
         return replace(audit_run(run, **ways), rejected=len(faults.rejected), **lost)
@@ -128,16 +128,17 @@ def _of_work(
 def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
     inputs: Sequence[AnyPath],
     of: AnyPath | None,
-    files: Sequence[AnyPath],
     reading: dict[str, Any],
     known: _Known,
     learn: Literal[False] | None,
     ways: dict[str, Any],
 ) -> Iterator[tuple[Audited, RecordFaults]]:
-    """Yield the run of a report, which has these *files*; without one, a run that is made first."""
-    (scheme, key, keep), recorded = known, terms_of_report(files[0]) if files else None
+    """Yield the run of a report; without one, a run that is made first."""
+    files = [] if of is None else _files_of(of)
+    recorded = terms_of_report(files[0]) if files else None
     rule = "requires of, a report that has recorded the scheme; otherwise, pass the scheme with its key"
-    require(key is None or recorded is not None, "key", "(secret)", rule)
+    require(known.key is None or recorded is not None, "key", "(secret)", rule)
+    scheme, keep = known.scheme, known.keep
     if of is not None and recorded is not None:
         scheme, keep = _as_recorded(os.fspath(of), recorded, known)
     chosen, _ = chosen_scheme(scheme)
