@@ -3,12 +3,7 @@
 import argparse
 
 from neardup.interfaces.cli.options import INPUTS, JSON, READING, THREADS, chosen, reading_of
-from neardup.interfaces.cli.terminal import (
-    note_quoted_lines,
-    progress_bars,
-    resolve_outputs,
-    summarise,
-)
+from neardup.interfaces.cli.terminal import note_quoted_lines, progress_bars, resolve_outputs, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.numbers import Row, quoted_rows, total, without_text
 from neardup.model.errors import require
@@ -66,6 +61,7 @@ def run(arguments: argparse.Namespace) -> int:
         "items_without_text": found.items_without_text,
         "quoted_lines": found.quoted_lines,
         "contaminated": found.contaminated,
+        "to_drop": len(found.documents),
     }
     least = f"{arguments.threshold:g}"
     partly = int((found.items["share"].to_numpy() > 0).sum()) - found.contaminated
@@ -80,4 +76,4 @@ def run(arguments: argparse.Namespace) -> int:
         Row(partly, "with less of it in a document"),
         total(len(found.documents), "training document", " with these items"),
     ]
-    return summarise(arguments, {**record, "to_drop": len(found.documents)}, rows, rejected=found.rejected)
+    return summarise(arguments, record, rows, rejected=found.rejected)
