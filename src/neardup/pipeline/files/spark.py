@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -128,14 +128,7 @@ def dedup(  # noqa: PLR0913 - all are options of a run
     executors = SparkExecutors(session)
     pages = {name: options[name] for name in ("html", "url") if options.get(name) is not None}
     with_text = "html" not in pages and (text in frame.columns or needs_text(chosen, text, policy))
-    named = {"id": id} | pages | ({"text": text} if with_text else {})
-    fields = [("scheme", name) for name in chosen.columns if name != BODY or name in frame.columns]
-    ranking = [("keep", name) for name in policy.fields if name in policy.required_fields or name in frame.columns]
-    needed = [*named.items(), *fields, *ranking]
-    for parameter, name in needed:
-        if name not in frame.columns:
-            raise ParameterError(parameter, name, f"must be a column; the DataFrame has {', '.join(frame.columns)}")
-    columns = [*dict.fromkeys(name for _, name in needed)]
+    columns = _needed(frame, {"id": id} | pages | ({"text": text} if with_text else {}), chosen, policy)
     by = (order,) if isinstance(order, str) else require_sequence("order", order, "names of columns")
     for name in by:
         require(isinstance(name, str), "order", name, "must be the name of a column")
@@ -167,6 +160,17 @@ def dedup(  # noqa: PLR0913 - all are options of a run
         _remove_stored(folder)
     with naming_errors():
         return SparkResult(_read(session, decisions), done.result.summary, done.rejected)
+
+
+def _needed(frame: Any, named: Mapping[str, str], scheme: Scheme, policy: Policy) -> list[str]:
+    """Return the columns that a run needs: those that parameters *named*, and those of the scheme and the ranks."""
+    fields = [("scheme", name) for name in scheme.columns if name != BODY or name in frame.columns]
+    ranking = [("keep", name) for name in policy.fields if name in policy.required_fields or name in frame.columns]
+    needed = [*named.items(), *fields, *ranking]
+    for parameter, name in needed:
+        if name not in frame.columns:
+            raise ParameterError(parameter, name, f"must be a column; the DataFrame has {', '.join(frame.columns)}")
+    return [*dict.fromkeys(name for _, name in needed)]
 
 
 @contextmanager
