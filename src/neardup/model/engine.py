@@ -9,6 +9,10 @@ Progress = Callable[[str, int, int], None]  # called with the name of a stage, w
 StageProgress = Callable[[int, int], None]  # the same, for one stage
 
 
+def silent(*_: object) -> None:
+    """Report no progress."""
+
+
 class Engine(Protocol):
     """Runs a function on items; see ``neardup.engines.local.LocalEngine``."""
 

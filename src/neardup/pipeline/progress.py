@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 from neardup.model.engine import Progress as Progress  # noqa: PLC0414 - for those that follow it
+from neardup.model.engine import silent
 from neardup.model.errors import require
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def followed(progress: bool | Progress | None, /) -> AbstractContextManager[Prog
         screen = Console(stderr=True)
         if screen.is_terminal or screen.is_jupyter:
             return bars(screen)
-    return nullcontext(lambda *_: None)
+    return nullcontext(silent)
 
 
 @contextmanager

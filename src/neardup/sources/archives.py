@@ -12,7 +12,7 @@ an empty file is that of an interrupted download.
 
 import os
 from collections import Counter
-from collections.abc import Callable, Container, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -172,7 +172,7 @@ class Archives(InputPiece):
         """Read the pages of an archive, or take some *pages* that were read."""
         if pages is None:
             pages = _Pages(path)
-            for more, found in _read(path, request, progress=advance):
+            for more, found in _read(path, request, advance=advance):
                 pages.append(more, found)
         self._pages = pages
         self.has_pages = True
@@ -363,7 +363,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
     end: int | None = None,
     *,
     markup: bool = False,
-    progress: Callable[[float], None] = lambda _: None,
+    advance: Advance = silent,
 ) -> Iterator[tuple[_Pages, pa.Table]]:
     """Yield the documents of a part of a file, some whole captures at a time, with what was found in them."""
     size = max(1, Path(path).stat().st_size)
@@ -377,7 +377,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
                 yield pages, pages.contents.pages(), (one.offset - begin) / max(1, last - begin)
                 pages = _Pages(path)
             _add(pages, one, request, markup=markup)
-            progress(min(1.0, one.offset / size))
+            advance(min(1.0, one.offset / size))
         yield pages, pages.contents.pages(), 1.0
 
     extraction, whole = request.extraction, request.whole_texts

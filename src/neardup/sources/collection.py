@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions
+from neardup.model.engine import silent as silent  # noqa: PLC0414 - for the formats
 from neardup.model.errors import DataError, FieldMissing
 from neardup.sources.fields import are_true
 from neardup.sources.formats import display
@@ -56,10 +57,6 @@ class Needs(NamedTuple):
     whole: bool = False
     markup: bool = False
     documents: int | None = None
-
-
-def silent(_done: float) -> None:
-    """Report no progress."""
 
 
 class Collection(ABC):

@@ -24,7 +24,7 @@ import pyarrow as pa
 
 from neardup.engines.local import thread_count
 from neardup.engines.processes import Processes
-from neardup.model.engine import StageProgress
+from neardup.model.engine import StageProgress, silent
 from neardup.model.errors import NO_FILE, DataError, InputRefused, require
 from neardup.sources import remote
 from neardup.sources.collection import Extent, InputPiece, Needs, ranges
@@ -285,7 +285,7 @@ class Shards:
 
     def every_piece(
         self,
-        progress: StageProgress = lambda *_: None,
+        progress: StageProgress = silent,
         *,
         markup: Callable[[], bool] = lambda: False,
         required: Sequence[str] = (),

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from neardup.engines.local import thread_count
 from neardup.engines.processes import open_processes
+from neardup.model.engine import silent
 from neardup.model.errors import ParameterError, require
 from neardup.pipeline.crawl.templates import Page, Records, learned, require_rule, rule_of, updated
 from neardup.pipeline.progress import Progress
@@ -87,7 +88,7 @@ class RunTemplates:
         if not self.learns:
             return self.extraction
         replace(request, extraction=self.extraction).require_used(inputs.formats, folders=True)
-        pages, records = _pages(Shards.opened(inputs, _asked(request)), RecordFaults(), progress or (lambda *_: None))
+        pages, records = _pages(Shards.opened(inputs, _asked(request)), RecordFaults(), progress or silent)
         extraction = replace(self.extraction, templates=None, known=PageContents.temporary())
         own = {one.host for one in self.known.templates}
         with open_processes(request.processes, thread_count(threads)) as processes:
@@ -180,7 +181,7 @@ def _asked(request: Request) -> Request:
 
 
 def _pages(
-    shards: Shards, faults: RecordFaults, progress: Progress = lambda *_: None
+    shards: Shards, faults: RecordFaults, progress: Progress = silent
 ) -> tuple[Iterator[Page], Iterator[tuple[pa.Table, float]]]:
     """Return the addresses and markup of all pages of inputs that are not cut yet, and the records of archives.
 

@@ -17,7 +17,7 @@ import numpy as np
 from neardup.engines.files import has_file
 from neardup.index.disk.columns import STRING
 from neardup.index.disk.store import Durability
-from neardup.model.engine import StageProgress
+from neardup.model.engine import StageProgress, silent
 from neardup.model.errors import (
     DataError,
     OutputRefused,
@@ -167,9 +167,10 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     asked = dict(field_kinds(fields))
     kinds = {**dict.fromkeys((TITLE, URL), STRING), **asked} if search else asked
     ways: dict[str, Any] = {"key": key, "durability": durability, "memory": memory}
-    tell = progress or (lambda *_: None)
+    tell = progress or silent
     with ExitStack() as stack:
         index: Index | None = None
+        required, optional = set[str](), set[str]()  # fields that a new index needs, and that it may leave out
         if is_index(folder):
             index = stack.enter_context(Index.open(folder, "w", scheme=scheme, **ways))
             _require_such(index, asked, texts=texts, search=search)
@@ -181,6 +182,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
                 require_representative(representative)
                 ways["representative"] = representative
             _require_room(folder)
+            required = _required(asked, url=url, search=search)
+            optional = {*kinds} - {*asked, *(scheme.columns if scheme else ())}
         signed = scheme.columns if scheme else ()
         request = replace(request, url=url, columns=(*signed, *kinds, *([url] if url else [])))
         if scheme is not None and not (index.keeps_texts if index is not None else texts or search):
@@ -190,9 +193,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         shards = stack.enter_context(extracted_shards(found, replace(request, extraction=extraction), size=size))
         reader = RecordReader(kinds=kinds, signed=signed, url=url, addresses=addresses or Addresses(), sites=not signed)
         documents = NamedDocuments(shards, reader)
-        required = {*signed} - {BODY} | (_required(asked, url=url, search=search) if index is None else set())
-        optional = {*kinds} - {*asked, *signed} if index is None else set()
-        documents.find([*named, *required], optional, memory, partial(tell, "read"))
+        documents.find([*named, *({*signed} - {BODY} | required)], optional, memory, partial(tell, "read"))
         _require_accepted(documents, new=index is None)
         created = index is None
         if index is None:
@@ -313,7 +314,7 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
             undo.callback(rmtree, folder, ignore_errors=True)
             stack.enter_context(index)
         required = _required(fields or (), url=url, search=search)
-        follow = progress or (lambda *_: None)
+        follow = progress or silent
         done = fill(index, earlier, url=url, addresses=addresses, progress=follow, required=required)
         undo.pop_all()
         stack.enter_context(keeping_up(index, make=search, progress=progress))

@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from neardup.model.arrays import Flags, Positions, Words, run_starts
-from neardup.model.engine import StageProgress
+from neardup.model.engine import StageProgress, silent
 from neardup.model.errors import DataError, FieldMissing
 from neardup.pipeline.digests import keyed
 from neardup.pipeline.index.fields import SITE
@@ -42,7 +42,7 @@ class NamedDocuments:
         required: Sequence[str],
         optional: Iterable[str],
         most: int,
-        progress: StageProgress = lambda *_: None,
+        progress: StageProgress = silent,
     ) -> None:
         """Find the last document of each id; hold the pieces if all of them take at most *most* bytes of memory.
 

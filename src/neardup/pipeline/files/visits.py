@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from neardup.model.engine import silent
 from neardup.model.errors import require_other_fields, require_share
 from neardup.model.verdicts import as_record
 from neardup.pipeline.corpus.documents import needs_text
@@ -100,7 +101,7 @@ class FileAnswers:
         with extracted_shards(found, self._request, threads) as cut:
             self.faults.ignored = cut.ignored
             shards, begun = replace(cut, size=TOGETHER), False
-            for piece in shards.every_piece(progress=partial(progress or (lambda *_: None), "read")):
+            for piece in shards.every_piece(progress=partial(progress or silent, "read")):
                 if len(piece) and not begun:
                     begun = True
                     self._require_fields(piece)

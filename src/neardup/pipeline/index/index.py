@@ -20,7 +20,7 @@ from neardup.index.disk.memory_files import FOLDER, MemoryDisk
 from neardup.index.disk.reader import Places, each
 from neardup.index.disk.store import Durability, Store, Usage
 from neardup.model.arrays import Signatures
-from neardup.model.engine import StageProgress
+from neardup.model.engine import StageProgress, silent
 from neardup.model.errors import (
     DataError,
     counted,
@@ -436,8 +436,7 @@ class Index(AbstractContextManager["Index"]):
         require_function("progress", progress)
         with self._store.busy:
             self._store.require_writer()
-            progress = progress or (lambda *_: None)
-            return fill(self, state, url=url, addresses=addresses, threads=threads, progress=progress)
+            return fill(self, state, url=url, addresses=addresses, threads=threads, progress=progress or silent)
 
     def visit(  # noqa: PLR0913 - every one a keyword with a default
         self,

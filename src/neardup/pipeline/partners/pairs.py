@@ -14,6 +14,7 @@ from neardup.decisions.weighted_partners import CosineJoin
 from neardup.engines.local import LocalEngine
 from neardup.kernels.radix import sort
 from neardup.model.arrays import Features, Positions, Values, Words
+from neardup.model.engine import silent
 from neardup.model.errors import require, require_choice, require_flag, require_share
 from neardup.pipeline.corpus.documents import Documents
 from neardup.pipeline.corpus.run import scheme_of_texts
@@ -57,7 +58,7 @@ class PairRule:
         return Join(sets, self.threshold, measure=measure, **ways)
 
     def found(
-        self, join: Join | CosineJoin, engine: LocalEngine, progress: Progress = lambda *_: None
+        self, join: Join | CosineJoin, engine: LocalEngine, progress: Progress = silent
     ) -> Iterator[npt.NDArray[np.int32]]:
         """Yield the left and the right documents of pairs, ``left < right``, and what they share, some at a time."""
         number = len(join)
