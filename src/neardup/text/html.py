@@ -269,9 +269,11 @@ def _head(tags: Iterable[tuple[int, bytes]]) -> tuple[str | None, str | None, bo
             noindex = noindex or (robots and forbids_index(values.get("content", "")))
         else:
             lang = lang or values.get("lang", "").strip() or values.get("xml:lang", "").strip() or None
-    named = set(filter(None, links))
-    clear = len(named) == 1 and len(links) <= _MOST_CANONICALS
-    return _resolved(named.pop(), base) if clear else "" if named else None, lang, noindex
+    canonical, named = None, set(filter(None, links))
+    if named:
+        clear = len(named) == 1 and len(links) <= _MOST_CANONICALS
+        canonical = _resolved(named.pop(), base) if clear else ""
+    return canonical, lang, noindex
 
 
 def _resolved(link: str, base: str | None) -> str:
