@@ -11,10 +11,10 @@ import pyarrow as pa
 from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, counted, kind_of, require, require_kind, require_share
 from neardup.model.verdicts import Verdict
-from neardup.pipeline.index.fields import SITE, field_table, has_sites, with_column
+from neardup.pipeline.index.fields import SITE, URL, field_table, has_sites, with_column
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import IndexAddresses, extraction_for, require_extraction
-from neardup.pipeline.index.records import URL, address_fields
+from neardup.pipeline.index.records import address_fields
 from neardup.sources.addresses import Addresses
 from neardup.sources.pages import host_of
 from neardup.text.columns import readable_values, text_column

@@ -36,13 +36,13 @@ from neardup.pipeline.corpus.documents import needs_text
 from neardup.pipeline.crawl.file_templates import templates_of
 from neardup.pipeline.crawl.filter import Moment
 from neardup.pipeline.files.named_documents import NamedDocuments
-from neardup.pipeline.index.fields import field_kinds, has_sites
+from neardup.pipeline.index.fields import HOST, TITLE, URL, field_kinds, has_sites
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import addresses_for, kept_extraction, require_extraction
-from neardup.pipeline.index.records import HOST, URL, RecordReader
+from neardup.pipeline.index.records import RecordReader
 from neardup.pipeline.index.transfer import Filled, fill
 from neardup.pipeline.progress import Progress
-from neardup.pipeline.query.search import TITLE, has_table, keeping_up
+from neardup.pipeline.query.search import has_table, keeping_up
 from neardup.pipeline.spilled.state import State, is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY

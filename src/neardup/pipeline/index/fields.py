@@ -94,6 +94,7 @@ _OWN: Final[dict[str, tuple[Any, ...]]] = {  # the types whose values Arrow cast
     "time": (pa.types.is_timestamp,),
     "flag": (pa.types.is_boolean,),
 }
+TITLE, URL, HOST = "title", "url", "host"  # string fields that are searched, shown or filled, if an index has them
 SITE: Final = "neardup_site"  # the field of an index with the sites of pages, which users do not see
 _SHOWN: Final = 60  # characters of a value in a message
 FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, the range of Python's datetime

@@ -10,7 +10,7 @@ import pyarrow as pa
 from neardup.index.disk.columns import STRING
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing
-from neardup.pipeline.index.fields import READ, SITE, chosen_rows, read_field, shortened, with_column
+from neardup.pipeline.index.fields import HOST, READ, SITE, URL, chosen_rows, read_field, shortened, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
@@ -21,10 +21,8 @@ from neardup.sources.record_faults import Rejected
 from neardup.sources.records import literal_of
 from neardup.text.columns import gathered
 
-URL: Final = "url"
 NONE_REFUSED: Final[Mapping[int, str]] = {}
 _WIDEST: Final = 4  # bytes of a character
-HOST: Final = "host"
 _NAMELESS: Final = (
     "it has no id, and in a pipe the number of a line identifies a record in one run only;"
     " name a field with ids or URLs"

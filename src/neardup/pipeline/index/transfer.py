@@ -19,9 +19,10 @@ from neardup.model.errors import FieldMissing
 from neardup.model.moments import moment_of_text
 from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.digests import keyed
+from neardup.pipeline.index.fields import HOST, URL
 from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
 from neardup.pipeline.index.page_terms import addresses_for, require_extraction
-from neardup.pipeline.index.records import HOST, URL, RecordReader
+from neardup.pipeline.index.records import RecordReader
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.earlier_documents import Earlier, WholeRows
 from neardup.pipeline.spilled.state import State

@@ -34,7 +34,7 @@ from neardup.model.errors import (
 from neardup.model.hits import GROUP_PATTERN, HiddenHit
 from neardup.model.policy import Representative
 from neardup.model.query import Term, terms_of, written
-from neardup.pipeline.index.fields import field_values, moment_of
+from neardup.pipeline.index.fields import TITLE, URL, field_values, moment_of
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.query.collapse import Collapsed
@@ -50,7 +50,6 @@ from neardup.text.search_words import query_words, search_words
 Collapsing = Literal["near", "exact", "site", "off"]
 Sort = Literal["score", "newest"]
 
-TITLE, URL = "title", "url"  # the string fields that are searched and shown, if an index has them
 MOST_BODY: Final = 1_000_000  # characters of a text that are found
 MOST_TITLE: Final = 10_000
 SECONDS: Final = 2.0  # seconds that a search may take
