@@ -11,13 +11,12 @@ from neardup.decisions.evidence import SET_MEASURES, FeatureSets
 from neardup.kernels.families import deviations, gather
 from neardup.kernels.joins import add_occurrences, join, lists, occurrences, parities, rarest_first
 from neardup.kernels.sets import OVERLAP, connect_given, roots
-from neardup.model.arrays import Bytes, Positions, Words
+from neardup.model.arrays import ROUNDING, Bytes, Positions, Words
 from neardup.model.engine import IN_TURN, Engine
 
 _ROOM: Final = 1 << 16  # pairs that are found at a time
 _PLACES: Final = 26  # bits of the largest table of occurrences
 _PARITIES: Final = 2048  # bits of each document; far longer documents differ in half of them
-_ROUNDING: Final = 1e-9
 _LEAST: Final = 32  # members of a family
 _FEW: Final = 1 << 18  # features of a family that are always analysed together
 _SHARE: Final = 16  # of all features: as many as their analysis needs no more memory than these
@@ -131,7 +130,7 @@ class Join:
 
 def _first(sizes: Positions, share: float) -> Positions:
     """Return how many of its first features a document must have looked up if *share* of them are shared at least."""
-    least = np.maximum(1, np.ceil(share * sizes - _ROUNDING)).astype(np.int64)
+    least = np.maximum(1, np.ceil(share * sizes - ROUNDING)).astype(np.int64)
     return np.asarray(np.maximum(0, sizes - least + 1))
 
 

@@ -8,11 +8,10 @@ import numpy as np
 from neardup.decisions.evidence import SET_MEASURES, Shared, distinct_sets
 from neardup.kernels.partners import enter, partners
 from neardup.kernels.sets import OVERLAP
-from neardup.model.arrays import Features, Flags, Positions, Values, Words, ragged
+from neardup.model.arrays import ROUNDING, Features, Flags, Positions, Values, Words, ragged
 
 LONG = 8  # documents of the sample: more of them make a list long
 _ROOM = 1 << 16  # pairs that are found at a time
-_ROUNDING = 1e-9
 
 
 class FoundPartners(NamedTuple):
@@ -40,7 +39,7 @@ class Partners:
         distinct, of, counts = numbered(sets.values[ragged(sets.starts, sets.sizes)])
         of = of[np.argsort(owners * len(distinct) + of)]  # the most common features of each document first
         places = np.arange(len(of)) - np.repeat(np.cumsum(sets.sizes) - sets.sizes, sets.sizes)
-        spare = np.maximum(0, np.ceil(least * sets.sizes - _ROUNDING).astype(np.int64) - 1)
+        spare = np.maximum(0, np.ceil(least * sets.sizes - ROUNDING).astype(np.int64) - 1)
         unlisted = (places < spare[owners]) & (counts[of] > LONG) & (self._measure != OVERLAP)
         listed, begins, rest, rest_begins = lists_of(of, owners, unlisted, len(distinct), number)
         self._lists = begins, owners[listed], rest_begins, of[rest]

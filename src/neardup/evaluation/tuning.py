@@ -11,7 +11,7 @@ import numpy.typing as npt
 from neardup.decisions.pairs import clusters_of
 from neardup.evaluation.intervals import Estimated
 from neardup.evaluation.plain_results import AsDict
-from neardup.model.arrays import Flags, Positions, Values
+from neardup.model.arrays import ROUNDING, Flags, Positions, Values
 from neardup.model.errors import DataError, ParameterError, require
 
 Part = Literal["f1", "precision", "recall"]
@@ -29,7 +29,6 @@ _NEAR: Final = 3  # neighbours on each side of a threshold by which its errors a
 _EQUAL: Final = 0.002  # thresholds with hardly a difference; the middle one of them is chosen
 _ALIKE: Final = 0.01  # variants with hardly a difference; here, too, the middle one
 _ENDS: Final = (0.025, 0.975)  # of intervals
-_ROUNDING: Final = 1e-9
 _FINDS_NOTHING: Final = -3.0  # the score of what finds no pair that is the same, below all others
 _RANDOM: Final = 0.01  # the share of random pairs that may match by a rule
 _UNUSABLE: Final = 3.0  # more than scores differ
@@ -78,7 +77,7 @@ class Goal(NamedTuple):
         if self.value is None:
             return np.asarray(f1)
         wanted, other = (precision, recall) if self.part == "precision" else (recall, precision)
-        return np.asarray(np.where(wanted >= self.value - _ROUNDING, other, wanted - 1.0 - _ROUNDING))
+        return np.asarray(np.where(wanted >= self.value - ROUNDING, other, wanted - 1.0 - ROUNDING))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -203,7 +202,7 @@ class Labels:
     def counts(self, scores: Values, thresholds: Values) -> Counts:
         """Return the counts at each threshold, which ascend; the scores may be those of several variants, one a row."""
         rows, number = np.atleast_2d(scores), len(thresholds) + 1
-        reached = np.searchsorted(thresholds, rows + _ROUNDING, side="right")  # the number of thresholds
+        reached = np.searchsorted(thresholds, rows + ROUNDING, side="right")  # the number of thresholds
         places = (reached + number * np.arange(len(rows))[:, None]).ravel()
         shape = (*scores.shape[:-1], number)
 
@@ -231,7 +230,7 @@ class Choice(NamedTuple):
 
     def decides(self, scores: Values) -> Flags:
         """Return which pairs match; *scores* has a row for each variant."""
-        return np.asarray(scores[self.variant] >= self.threshold - _ROUNDING)
+        return np.asarray(scores[self.variant] >= self.threshold - ROUNDING)
 
 
 class ScoredRule(NamedTuple):
@@ -257,7 +256,7 @@ class ScoredRule(NamedTuple):
 
     def matching(self) -> Values:
         """Return the share of random pairs that match at each threshold, for each variant."""
-        below = [np.searchsorted(row, GRID - _ROUNDING) for row in np.sort(self.random, axis=1)]
+        below = [np.searchsorted(row, GRID - ROUNDING) for row in np.sort(self.random, axis=1)]
         return np.asarray(1 - np.stack(below) / self.random.shape[1])
 
 
@@ -340,7 +339,7 @@ def _is_clear(matched: Values, other: Values, labels: Labels) -> bool:
     """
     errors, others = (np.abs(own - labels.same) for own in (matched, other))
     gained = np.bincount(labels.groups, labels.weights * (others - errors))
-    return bool(gained.sum() > (1 + _ROUNDING) * sqrt((gained**2).sum()))
+    return bool(gained.sum() > (1 + ROUNDING) * sqrt((gained**2).sum()))
 
 
 def tuned(rules: Sequence[ScoredRule], labels: Labels, goal: str, *, unsure: int, seed: int) -> Tuning:
@@ -381,8 +380,8 @@ def tuned(rules: Sequence[ScoredRule], labels: Labels, goal: str, *, unsure: int
         unsure=unsure,
         rules=tuple(table),
         expected=expected,
-        reaches=wanted.value is None or (about.value or 0.0) >= wanted.value - _ROUNDING,
-        certain=wanted.value is None or about.low >= wanted.value - _ROUNDING,
+        reaches=wanted.value is None or (about.value or 0.0) >= wanted.value - ROUNDING,
+        certain=wanted.value is None or about.low >= wanted.value - ROUNDING,
         default=default,
         needed=max(len(labels.same), ceil(len(labels.same) * (about.width / NARROW) ** 2)),
         thresholds=tuple(GRID.tolist()),
@@ -491,7 +490,7 @@ def _quantile(right: tuple[float, float], wrong: tuple[float, float], end: float
     The odds of *R* and *W*, each by its variance by mean, are those of a beta distribution.
     """
     (rights, one), (wrongs, other) = right, wrong
-    if min(rights, wrongs) <= _ROUNDING * max(rights, wrongs):
+    if min(rights, wrongs) <= ROUNDING * max(rights, wrongs):
         return float(rights > wrongs)
     a, b = rights / one, wrongs / other
     logits = log(a / b) + sqrt(1 / a + 1 / b) * _DEVIATIONS

@@ -17,6 +17,8 @@ AnyPositions = npt.NDArray[np.integer[Any]]
 Flags = npt.NDArray[np.bool_]
 Values = npt.NDArray[np.float64]  # of measures, probabilities and weights
 
+ROUNDING: Final = 1e-9  # more than the error of a computed value, and less than any difference that counts
+
 _RECIPE: Final = "neardup.recipe"  # keys of the metadata of a table
 _ROW: Final = "neardup.row"
 _TABLE: Final = 2  # dimensions of rows

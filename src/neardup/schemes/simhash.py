@@ -9,7 +9,17 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from neardup.kernels import simhash as kernels
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Values, Words, require_signatures, shares
+from neardup.model.arrays import (
+    ROUNDING,
+    AnyPositions,
+    Flags,
+    Positions,
+    Signatures,
+    Values,
+    Words,
+    require_signatures,
+    shares,
+)
 from neardup.model.errors import require, require_choice, require_kind
 from neardup.model.layout import Blocks, require_fingerprint
 from neardup.model.options import ANALYSIS, SHINGLE, SHORT, THRESHOLD, Option
@@ -23,7 +33,6 @@ from neardup.schemes.weights import TermWeights
 from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles, prefix_bounds
 
-_ROUNDING = 1e-9
 _EVEN = np.empty(0, np.uint64), prefix_bounds(np.empty(0, np.uint64)), np.empty(0, np.uint32), np.uint32(1)
 _HARDLY = 0.05  # of the pairs match
 _MOST_KEYS = 256  # bits of a fingerprint in recommendations
@@ -191,7 +200,7 @@ class SimHash(FeatureScheme):
 
     def at_estimate(self, estimate: float) -> Self:
         """Return the scheme with the largest distance whose estimated cosine reaches this one."""
-        return replace(self, distance=int(acos(estimate) * self.bits / pi + _ROUNDING), blocks=None)
+        return replace(self, distance=int(acos(estimate) * self.bits / pi + ROUNDING), blocks=None)
 
     @property
     def table_distance(self) -> int | None:

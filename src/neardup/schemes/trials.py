@@ -12,7 +12,17 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.kernels import minhash as kernels
-from neardup.model.arrays import AnyPositions, Flags, Positions, Signatures, Values, Words, require_signatures, shares
+from neardup.model.arrays import (
+    ROUNDING,
+    AnyPositions,
+    Flags,
+    Positions,
+    Signatures,
+    Values,
+    Words,
+    require_signatures,
+    shares,
+)
 from neardup.model.errors import require, require_whole
 from neardup.model.options import ANALYSIS, BAG, SHORT, THRESHOLD, Option
 from neardup.model.ranked_rule import RankedRule, whole_term
@@ -28,7 +38,6 @@ _MOST_WORDS = 1000
 _MOST_MINIMA = 1 << 16
 _MOST_KEYS = 1024
 _ABSENT = np.uint64(0)  # the first value in the row of a missing signature
-_ROUNDING = 1e-9
 _TOGETHER = 1024  # documents whose minima are in memory at a time; by default they take 344 kB
 
 
@@ -172,7 +181,7 @@ class Trials(FeatureScheme):
 
     def at_estimate(self, estimate: float) -> Self:
         """Return the scheme with the smallest *needed* whose estimated resemblance reaches this one."""
-        return replace(self, needed=max(1, ceil(self.trials * estimate**self.hashes - _ROUNDING)))
+        return replace(self, needed=max(1, ceil(self.trials * estimate**self.hashes - ROUNDING)))
 
     @property
     def key_count(self) -> int:

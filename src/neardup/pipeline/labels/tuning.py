@@ -14,18 +14,17 @@ from neardup.decisions.evidence import COSINE, distinct_sets, exact_measure
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.labelling import FLOOR
 from neardup.evaluation.tuning import Choice, Goal, Labels, ScoredRule, Tuning, groups_of, tuned
-from neardup.model.arrays import Positions, Values
+from neardup.model.arrays import ROUNDING, Positions, Values
 from neardup.model.errors import DataError, kind_of, require, require_whole
 from neardup.model.labels import Label, LabelledPair, by_pair
 from neardup.model.layout import bands_law
+from neardup.model.tables import BITS
 from neardup.pipeline.config import scheme_from
 from neardup.pipeline.progress import Progress, followed
 from neardup.schemes.minhash import MinHash
 from neardup.schemes.signing import signed_features
 
-BITS: Final = 64  # of fingerprints
 _FARTHEST: Final = 20  # bits that may differ
-_ROUNDING: Final = 1e-9
 _SHARES: Final = (0.1, 0.9)  # of the pairs that are short ones, at least and at most
 _SIZES: Final = 8  # that are tried for short documents
 _RAISED: Final = (0.25, 0.5, 0.75, 0.9)
@@ -51,7 +50,7 @@ class MatchRule:
         if not self.by_distance:
             more = _more_permutations(threshold) if self.settings["scheme"] == MinHash.name else {}
             return {**self.settings, "threshold": round(threshold, 4), **more}
-        distance = min(_FARTHEST, int((1 - threshold) * BITS + _ROUNDING))
+        distance = min(_FARTHEST, int((1 - threshold) * BITS + ROUNDING))
         return {**self.settings, "distance": distance, "verify": "estimate"}
 
     def measured(self, texts: Sequence[str], left: Positions, right: Positions) -> tuple[Values, Positions]:
