@@ -69,23 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Label pairs, or compare the labels of two people; return 1 if records were rejected."""
     if arguments.inputs[:1] == [_COMPARE]:
         return _compare(arguments)
+    _check(arguments)
     given = vars(arguments)
-    require(not arguments.json, "json", None, "is only for `neardup label compare A B`")
-    require(given.get("labels", 1) >= 1, "labels", given.get("labels"), "must be at least 1")
-    require("port" not in given or arguments.serve, "port", given.get("port"), "is only used with --serve")
-    require("out" in given, "out", None, "is needed: the file of the answers, such as labels.jsonl")
-    if not arguments.inputs and "like" not in given:
-        raise InputRefused("INPUT", "must name the documents, or --like the labels of another person")
-    if STDIN in arguments.inputs and not arguments.serve:
-        raise InputRefused(STDIN, "standard input is needed for the answers; name a file, or use --serve")
-    if "like" in given:
-        _refuse_drawing(arguments, "cannot be used with --like: the pairs are those of the other person")
-    if not arguments.inputs:
-        options.refuse_reading(arguments, "needs INPUT: it describes how documents are read")
-    options.drawn(arguments)
-    if arguments.serve:
-        loaded()  # or an error that names the library that is missing
-    _check_out(arguments)
     source, rejected = _liked(arguments) if "like" in given else _drawn(arguments)
     from neardup.pipeline.labels.labelling import Labelling
 
@@ -102,6 +87,33 @@ def run(arguments: argparse.Namespace) -> int:
     terminal.show_lines([f"{arguments.out}: {counts_of(answers)}"])
     terminal.show_rejected(rejected)
     return 1 if rejected else 0
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    """Refuse options that do not go together, and a file that cannot be continued, before anything else is read."""
+    given = vars(arguments)
+    require(not arguments.json, "json", None, "is only for `neardup label compare A B`")
+    require(given.get("labels", 1) >= 1, "labels", given.get("labels"), "must be at least 1")
+    require("port" not in given or arguments.serve, "port", given.get("port"), "is only used with --serve")
+    require("out" in given, "out", None, "is needed: the file of the answers, such as labels.jsonl")
+    if not arguments.inputs and "like" not in given:
+        raise InputRefused("INPUT", "must name the documents, or --like the labels of another person")
+    if STDIN in arguments.inputs and not arguments.serve:
+        raise InputRefused(STDIN, "standard input is needed for the answers; name a file, or use --serve")
+    if "like" in given:
+        _refuse_drawing(arguments, "cannot be used with --like: the pairs are those of the other person")
+    if not arguments.inputs:
+        options.refuse_reading(arguments, "needs INPUT: it describes how documents are read")
+    options.drawn(arguments)
+    if arguments.serve:
+        loaded()  # or an error that names the library that is missing
+    from neardup.sources.labels import read_labels
+    from neardup.sources.output import check_file
+
+    others = [*arguments.inputs, *([given["like"]] if "like" in given else [])]
+    check_file(arguments.out, _FILES, others, force=True)
+    if Path(arguments.out).is_file():
+        read_labels(arguments.out)
 
 
 def _compare(arguments: argparse.Namespace) -> int:
@@ -125,18 +137,6 @@ def _refuse_drawing(arguments: argparse.Namespace, rule: str) -> None:
     """Raise ``ParameterError`` with this *rule* for an option that decides which pairs are drawn."""
     options.refuse(vars(arguments), ("sample", "draw", "threads"), rule)
     scheme_options.refuse_scheme(arguments, rule)
-
-
-def _check_out(arguments: argparse.Namespace) -> None:
-    """Refuse a file that cannot be continued, before anything else is read."""
-    from neardup.sources.labels import read_labels
-    from neardup.sources.output import check_file
-
-    given = vars(arguments)
-    others = [*arguments.inputs, *([given["like"]] if "like" in given else [])]
-    check_file(arguments.out, _FILES, others, force=True)
-    if Path(arguments.out).is_file():
-        read_labels(arguments.out)
 
 
 def _drawn(arguments: argparse.Namespace) -> "tuple[PairSource, list[Rejected]]":
