@@ -134,8 +134,19 @@ def extracted(
 ) -> Iterator[tuple[Item, pa.Table]]:
     """Yield the item of each batch with a table of what was found in its pages: see ``FOUND``.
 
-    A batch is an item, a table of pages, and the share of the input, from 0 to 1, that was read up to its end. The
-    *processes* have turned to ``extracting`` for the same *extraction* and *whole*; ``None``: this process reads.
+    Batches are as in ``processed``, with tables of pages. The *processes* have turned to ``extracting`` for the same
+    *extraction* and *whole*; ``None``: this process reads.
+    """
+    if processes is not None:
+        return processed(processes, batches)
+    given = ((item, table) for item, table, _ in batches)
+    return answered(given, partial(map, partial(_read, extraction, whole=whole)))
+
+
+def processed(processes: Processes, batches: Iterable[tuple[Item, pa.Table, float]]) -> Iterator[tuple[Item, pa.Table]]:
+    """Yield the item of each batch with the answer of the processes to its table.
+
+    A batch is an item, a table, and the share of the input, from 0 to 1, that was read up to its end.
     """
     read = 0.0
 
@@ -144,10 +155,7 @@ def extracted(
         for item, table, read in batches:  # noqa: B007 - the share is that of the last table
             yield item, table
 
-    if processes is None:
-        yield from answered(given(), partial(map, partial(_read, extraction, whole=whole)))
-    else:
-        yield from answered(given(), partial(processes.map, read=lambda: read))
+    yield from answered(given(), partial(processes.map, read=lambda: read))
 
 
 def answered(

@@ -23,7 +23,7 @@ from neardup.model.arrays import Positions, Words
 from neardup.model.errors import TEMPORARY, DataError, StorageFailed, counted, kind_of, require, require_kind
 from neardup.pipeline.corpus.run import dedup
 from neardup.schemes.minhash import MinHash
-from neardup.sources.pages import BATCH, Reader, answered, both_views, host_of, views, views_reader
+from neardup.sources.pages import BATCH, Reader, both_views, host_of, processed, views, views_reader
 from neardup.sources.request import AUTO
 from neardup.text import sites
 from neardup.text.extraction import LONG_LINES, OTHER_LINES, BothViews, Extraction, learned_otherwise
@@ -330,14 +330,8 @@ class _Gathered(AbstractContextManager["_Gathered"]):
 
     def add_records(self, records: Records) -> None:
         """Add the pages in records of archives, which the processes decode."""
-        share = 0.0
-
-        def tables() -> Iterator[tuple[pa.Table, pa.Table]]:
-            nonlocal share
-            for table, share in records:  # noqa: B007 - the share is that of the last table
-                yield table, table
-
-        for table, found in answered(tables(), partial(self._processes.map, read=lambda: share)):
+        batches = ((table, table, share) for table, share in records)
+        for table, found in processed(self._processes, batches):
             for page in zip(*(column.to_pylist() for column in found.columns), strict=True):
                 if page[0] is not None:
                     self.add(OrderedPage(*page))
