@@ -23,7 +23,7 @@ from neardup.engines.local import thread_count
 from neardup.model.errors import StorageFailed, StorageRefused
 
 End = Literal["finished", "stopped", "absent"]
-Function = Callable[[WorkFolder, int], dict[str, Any]]
+TaskFunction = Callable[[WorkFolder, int], dict[str, Any]]
 
 
 class Worked(NamedTuple):
@@ -39,7 +39,7 @@ class Worked(NamedTuple):
 
 def work(
     folder: Path,
-    function_of: Callable[[str], Function | None],
+    function_of: Callable[[str], TaskFunction | None],
     *,
     idle: float = LEASE,
     threads: int | None = 1,
@@ -93,7 +93,7 @@ class _WorkerThreads:
         self,
         run: WorkFolder,
         header: Header,
-        function_of: Callable[[str], Function | None],
+        function_of: Callable[[str], TaskFunction | None],
         idle: float,
         waiting: Callable[[End], None],
     ) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Final, Literal, NamedTuple
 
-Kind = Literal["whole", "number", "text", "flag"] | tuple[str, ...]
+OptionKind = Literal["whole", "number", "text", "flag"] | tuple[str, ...]
 
 
 class Option(NamedTuple):
@@ -13,7 +13,7 @@ class Option(NamedTuple):
     """
 
     name: str
-    kind: Kind
+    kind: OptionKind
     about: str
     default: str = ""
     value: str = "N"

@@ -11,7 +11,7 @@ from neardup.model.errors import ParameterError, is_number, plain_value, require
 BITS: Final = 64
 MOST_DISTANCE: Final = 7
 MOST_TABLES: Final = 64
-Kind = Literal["blocks", "nested", "probes"]
+DesignKind = Literal["blocks", "nested", "probes"]
 STORED_BITS: Final = 32  # the low bits of an entry, which are scanned first
 CODES: Final = 1 << 13  # bytes to read the codes of a compressed table
 CODE_BITS: Final = 3.0  # of a compressed entry among n random ones, beyond 64 - log2(n)
@@ -129,12 +129,12 @@ class TableDesign:
     [33, 33]
     """
 
-    kind: Kind
+    kind: DesignKind
     distance: int
     pieces: int
 
     def __post_init__(self) -> None:
-        require_choice("kind", self.kind, get_args(Kind), "must be 'blocks', 'nested' or 'probes'")
+        require_choice("kind", self.kind, get_args(DesignKind), "must be 'blocks', 'nested' or 'probes'")
         distance = require_whole("distance", self.distance, 0, MOST_DISTANCE)
         object.__setattr__(self, "distance", distance)
         least, most = (min(2, distance + 1), distance + 1) if self.kind == "probes" else (distance + 1, BITS)

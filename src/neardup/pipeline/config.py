@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final, get_args
 
 from neardup.model.errors import DataError, InputRefused, ParameterConflict, ParameterError, require, require_path
-from neardup.model.options import Kind
+from neardup.model.options import OptionKind
 from neardup.model.policy import Gather, Policy, Representative, Verify
 from neardup.schemes.registry import for_measure, kinds, measures, named
 from neardup.schemes.scheme import Scheme
@@ -22,14 +22,14 @@ from neardup.sources.lines import read_names
 
 _TABLES: Final = ("recipe", "layout", "policy")
 _LAYOUT = {"recall", "bands", "blocks"}
-_POLICY: Mapping[str, Kind] = {
+_POLICY: Mapping[str, OptionKind] = {
     "keep": "text",
     "verify": get_args(Verify),
     "gather": get_args(Gather),
     "representative": get_args(Representative),
 }
 _MATCHING = {"threshold", "short", "short_threshold", "distance", "needed", "relative_to"}  # options that are policy
-_HASHING: Mapping[str, Kind] = {"seed": "whole", "key_file": "text"}
+_HASHING: Mapping[str, OptionKind] = {"seed": "whole", "key_file": "text"}
 _SHOWN: Final = 60  # characters of a line in a message
 _MOST_BYTES: Final = 1 << 20
 _NESTED: Final = re.compile(  # the standard library needs quadratic time for a key of many names with dots
@@ -235,10 +235,10 @@ def _misplaced(name: str) -> str:
     return f"is unknown; did you mean {f'{likely}, in [{homes[likely]}]' if likely in homes else f'[{likely}]'}?"
 
 
-def _allowed(scheme: type[Any]) -> dict[str, dict[str, Kind]]:
+def _allowed(scheme: type[Any]) -> dict[str, dict[str, OptionKind]]:
     """Return the keys of each table, with their kinds of values."""
-    options: dict[str, Kind] = {option.name: option.kind for option in scheme.options}
-    tables: dict[str, dict[str, Kind]] = {
+    options: dict[str, OptionKind] = {option.name: option.kind for option in scheme.options}
+    tables: dict[str, dict[str, OptionKind]] = {
         "recipe": {"scheme": "text", **_HASHING},
         "layout": {},
         "policy": {"measure": measures(), **_POLICY},
@@ -248,7 +248,7 @@ def _allowed(scheme: type[Any]) -> dict[str, dict[str, Kind]]:
     return tables
 
 
-def _unknown(name: str, table: str, scheme: str, allowed: Mapping[str, Mapping[str, Kind]]) -> str:
+def _unknown(name: str, table: str, scheme: str, allowed: Mapping[str, Mapping[str, OptionKind]]) -> str:
     home = next((other for other in allowed if name in allowed[other]), None)
     if home is not None:
         return f"belongs in [{home}]"
@@ -256,7 +256,7 @@ def _unknown(name: str, table: str, scheme: str, allowed: Mapping[str, Mapping[s
     return f"is unknown; the keys of [{table}] for scheme {scheme} are: {keys}"
 
 
-def _kind_rule(value: object, kind: Kind) -> str:
+def _kind_rule(value: object, kind: OptionKind) -> str:
     """Return the rule that a value of a kind breaks; empty if it breaks none."""
     if isinstance(kind, tuple):
         return "" if value in kind else f"must be one of {', '.join(kind)}"

@@ -13,12 +13,12 @@ from neardup.schemes.sentences import Sentences
 from neardup.schemes.simhash import SimHash
 from neardup.schemes.trials import Trials
 
-Kind = TypeVar("Kind", bound=type[Any])
+SchemeClass = TypeVar("SchemeClass", bound=type[Any])
 
 _KINDS: dict[str, type[Any]] = {}
 
 
-def register(kind: Kind) -> Kind:
+def register(kind: SchemeClass) -> SchemeClass:
     """Add a kind of scheme (a class that derives from ``Scheme``) under its name; returns the class.
 
     From then on, ``dedup``, ``Index``, ``collapse``, ``compare``, ``plan`` and the command line accept it in this

@@ -30,7 +30,7 @@ from neardup.text.analysis import Analysis
 from neardup.text.common_shingles import CommonShingles
 
 T = TypeVar("T")
-Answer = Callable[[Signatures, Signatures, AnyPositions, AnyPositions], T]  # two sets of signatures, rows of each
+PairFunction = Callable[[Signatures, Signatures, AnyPositions, AnyPositions], T]  # two sets of signatures, rows of each
 
 MOST_SHORT: Final = 1 << 31
 SHINGLES: Final = "shingles"
@@ -291,12 +291,14 @@ class Scheme:
         """
         return self._pair_by_pair(self._matching, signatures, left, right)
 
-    def _row_by_row(self, answer: Answer[T], left: Signatures, right: Signatures) -> T:
+    def _row_by_row(self, answer: PairFunction[T], left: Signatures, right: Signatures) -> T:
         require_comparable(self, left, right)
         rows = np.arange(len(left))
         return answer(left, right, rows, rows)
 
-    def _pair_by_pair(self, answer: Answer[T], signatures: Signatures, left: AnyPositions, right: AnyPositions) -> T:
+    def _pair_by_pair(
+        self, answer: PairFunction[T], signatures: Signatures, left: AnyPositions, right: AnyPositions
+    ) -> T:
         require_signatures("signatures", signatures, self)
         require_pairs(left, right, len(signatures))
         return answer(signatures, signatures, left, right)

@@ -21,7 +21,7 @@ from neardup.model.errors import DataError, kind_of
 from neardup.text.charsets import SINGLE_BYTE, charset_of
 from neardup.text.unicode import unicode_tables
 
-Page = TypeVar("Page", bytes, str, bytes | str)
+Markup = TypeVar("Markup", bytes, str, bytes | str)
 
 LARGEST_PAGE: Final = 1 << 24  # bytes of a page that are read
 TOO_LONG: Final = f"longer than {LARGEST_PAGE >> 20} MiB, cut there"
@@ -355,7 +355,7 @@ def _values(attributes: str) -> dict[str, str]:
     return found
 
 
-def capped(page: Page) -> tuple[Page, str]:
+def capped(page: Markup) -> tuple[Markup, str]:
     """Return what is read of a page: its first ``LARGEST_PAGE`` bytes, of a string in UTF-8; and the fault, if any."""
     if isinstance(page, bytes):
         return (page[:LARGEST_PAGE], TOO_LONG) if len(page) > LARGEST_PAGE else (page, "")

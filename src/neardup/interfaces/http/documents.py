@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, READ_ONLY, UNWRITABLE, Refusal
-from neardup.interfaces.http.requests import Id, Input, Page, Size, Threshold, batch, contents_of
+from neardup.interfaces.http.requests import Id, Input, PageNumber, Size, Threshold, batch, contents_of
 from neardup.interfaces.http.service import Service
 from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, ExtraMissing, StorageFailed, StorageRefused
@@ -112,7 +112,7 @@ class DocumentQuery(IdQuery):
 class GroupQuery(IdQuery):
     """A document, and a page of its cluster."""
 
-    page: Page = 1
+    page: PageNumber = 1
     size: Size = 10
 
 

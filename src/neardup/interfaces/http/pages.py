@@ -15,7 +15,7 @@ from neardup.interfaces.http import views
 from neardup.interfaces.http.comparison import NO_TEXTS
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, OPENSEARCH, START, link
 from neardup.interfaces.http.problems import INVALID, NO_DOCUMENT, Refusal
-from neardup.interfaces.http.requests import Id, Input, Page, converted, query_of
+from neardup.interfaces.http.requests import Id, Input, PageNumber, converted, query_of
 from neardup.interfaces.http.search import search_table
 from neardup.interfaces.http.service import Service
 from neardup.interfaces.http.templates import PAGE_POLICY, TEMPLATES, fixed, render, static
@@ -41,7 +41,7 @@ class DocumentPageQuery(Input):
     """A document, a page of those that it represents, and the parameters of the search to link back to."""
 
     id: Id
-    page: Page = 1
+    page: PageNumber = 1
     back: str = ""
 
 

@@ -45,7 +45,7 @@ Id = Annotated[str, Meta(min_length=1, max_length=1024, description="a string of
 Query = Annotated[str, Meta(max_length=1024)]
 Site = Annotated[str, Meta(min_length=1, max_length=255)]
 Size = Annotated[int, Meta(ge=1, le=PAGE)]
-Page = Annotated[int, Meta(ge=1, le=1_000_000)]
+PageNumber = Annotated[int, Meta(ge=1, le=1_000_000)]
 Number = Annotated[int, Meta(ge=1, le=BATCH)]
 Threshold = Annotated[float, Meta(gt=0, le=1)]
 GroupId = Annotated[str, Meta(pattern=GROUP_PATTERN)]

@@ -5,7 +5,7 @@ from typing import Final
 import msgspec
 
 from neardup.interfaces.http.problems import NO_SEARCH, Refusal
-from neardup.interfaces.http.requests import GroupId, Input, Number, Page, Query, Site, Size, Threshold
+from neardup.interfaces.http.requests import GroupId, Input, Number, PageNumber, Query, Site, Size, Threshold
 from neardup.interfaces.http.service import Service
 from neardup.model.answers import Answer
 from neardup.model.policy import Representative
@@ -30,7 +30,7 @@ class SearchQuery(Input):
     """
 
     q: Query
-    page: Page = 1
+    page: PageNumber = 1
     size: Size = 10
     collapse: Collapsing = "near"
     threshold: Threshold | None = None

@@ -14,7 +14,7 @@ import msgspec
 from neardup.evaluation.comparison import Explanation
 from neardup.interfaces.escaping import middle_shortened, parts, printable, printable_lines, shortened
 from neardup.interfaces.http.links import COMPARE, DOCUMENT, START, LinkChoice, elsewhere, link, linked, paging
-from neardup.interfaces.http.requests import GroupId, Input, Page, Query, Site
+from neardup.interfaces.http.requests import GroupId, Input, PageNumber, Query, Site
 from neardup.interfaces.wording.answers import advice_of, because, hidden_of, total_of
 from neardup.interfaces.wording.excerpts import Excerpt
 from neardup.interfaces.wording.match_decisions import estimate_of, excerpts_of, passages_of, value_of
@@ -54,7 +54,7 @@ class PageQuery(Input):
     """A search as its page has it; the members of the group *include* were opened from the page *from_page*."""
 
     q: Query = ""
-    page: Page = 1
+    page: PageNumber = 1
     rule: Way = "near"
     strictness: Step = "default"
     representative: Representative = "best-ranked"
@@ -62,7 +62,7 @@ class PageQuery(Input):
     sort: Sort = "score"
     site: Site | None = None
     include: GroupId | None = None
-    from_page: Page = 1
+    from_page: PageNumber = 1
 
     @property
     def collapses(self) -> bool:

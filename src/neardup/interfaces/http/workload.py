@@ -3,15 +3,14 @@
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Final, TypeVar
+from typing import Final
 
 from neardup.interfaces.http.limits import SMALL, Limits
 from neardup.interfaces.http.problems import OVERLOADED, PREFIXES, TOO_LARGE, ProblemKind, Refusal
+from neardup.model.engine import Result
 from neardup.model.query import terms_of
 
 _THREADS: Final = 2
-
-Answer = TypeVar("Answer")
 
 
 class Workload:
@@ -32,7 +31,7 @@ class Workload:
         self._threads = {name: ThreadPoolExecutor(most, f"neardup-{name}") for name, most in threads.items()}
         self._long_running = 0
 
-    async def answer(self, work: Callable[[], Answer], *, long: bool) -> Answer:
+    async def answer(self, work: Callable[[], Result], *, long: bool) -> Result:
         """Do the work of a request, or reject it (429) where too many of its kind are in progress."""
         if self.in_progress[long] >= self._most[long]:
             await asyncio.sleep(self._limits.pause_seconds)
@@ -44,7 +43,7 @@ class Workload:
         finally:
             self.in_progress[long] -= 1
 
-    async def answer_query(self, query: str, work: Callable[[], Answer]) -> Answer:
+    async def answer_query(self, query: str, work: Callable[[], Result]) -> Result:
         """Do the work of a search; queries with prefixes wait for one another, and for no longer than a query may take.
 
         Too many of them are rejected (429), so that they never delay other queries.
@@ -67,7 +66,7 @@ class Workload:
         finally:
             self._prefix_queries -= 1
 
-    async def forward(self, work: Callable[[], Answer]) -> Answer:
+    async def forward(self, work: Callable[[], Result]) -> Result:
         """Return the answer of the process that writes, or reject the request (429) if too many wait for one.
 
         Forwarded requests do not count as long ones, so changes neither delay reads nor cause their rejection.
@@ -105,7 +104,7 @@ class Workload:
         self._count()
         return Refusal(kind, headers={"retry-after": "1"})
 
-    async def run(self, work: Callable[[], Answer], *, long: bool) -> Answer:
+    async def run(self, work: Callable[[], Result], *, long: bool) -> Result:
         """Do work that takes long, or that would wait for such work, in a thread; other work at once."""
         if not (long or self._long_running):
             return work()

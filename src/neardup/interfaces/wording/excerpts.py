@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from neardup.evaluation.passages import Passage
 
 Span = tuple[int, int]
-Kind = Literal["shared", "alone", "between"]
+PieceKind = Literal["shared", "alone", "between"]
 
-_OMITTED: Final[dict[Kind, str]] = {"shared": "the same", "alone": "only here", "between": "not marked"}
+_OMITTED: Final[dict[PieceKind, str]] = {"shared": "the same", "alone": "only here", "between": "not marked"}
 _ALONE: Final = 10  # times as much context is shown of unshared text
 
 
@@ -25,7 +25,7 @@ class TextPiece:
     *rest* the end, and *omitted* the number of characters between them.
     """
 
-    kind: Kind
+    kind: PieceKind
     text: str
     rest: str = ""
     omitted: int = 0
@@ -96,7 +96,7 @@ def pieces(text: str, shared: Sequence[Span], alone: Sequence[Span], context: in
 
 def _stretches(
     length: int, shared: Sequence[Span], alone: Iterable[Span]
-) -> Iterator[tuple[Kind, int, int, tuple[int, ...]]]:
+) -> Iterator[tuple[PieceKind, int, int, tuple[int, ...]]]:
     marked = sorted([(begin, end, number) for number, (begin, end) in enumerate(shared)] + [(*s, -1) for s in alone])
     done = place = 0
     while place < len(marked):
@@ -113,7 +113,7 @@ def _stretches(
         yield "between", done, length, ()
 
 
-def _shortened(kind: Kind, text: str, passages: tuple[int, ...], context: int) -> TextPiece:
+def _shortened(kind: PieceKind, text: str, passages: tuple[int, ...], context: int) -> TextPiece:
     head, tail = _head(text, context), _tail(text, context)
     if head >= tail:
         return TextPiece(kind=kind, text=text, passages=passages)

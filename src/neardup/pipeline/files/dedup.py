@@ -92,7 +92,7 @@ class FilesResult:
         return f"FilesResult({totals(self.result.summary)}, rejected={len(self.rejected):,})"
 
 
-Page = Callable[[FilesResult], bytes]
+PageRenderer = Callable[[FilesResult], bytes]
 
 
 def dedup_files(  # noqa: PLR0913 - every one an option of the command line
@@ -111,7 +111,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     representative: Representative = "best-ranked",
     ignore_common: float | CommonShingles | None = None,
     report: AnyPath | None = None,
-    page: Page | None = None,
+    page: PageRenderer | None = None,
     dropped: AnyPath | None = None,
     strict: bool = False,
     force: bool = False,
@@ -272,7 +272,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
 def _in_memory(
     inputs: Inputs,
     settings: RunSettings,
-    page: Page | None,
+    page: PageRenderer | None,
     threads: int,
     progress: bool | Progress | None,  # noqa: FBT001 - the same
 ) -> FilesResult:

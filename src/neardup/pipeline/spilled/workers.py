@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from neardup.engines.journal import BLOCK, WorkFolder, read_header
-from neardup.engines.runner import End, Function, Worked, require_version, work
+from neardup.engines.runner import End, TaskFunction, Worked, require_version, work
 from neardup.model.errors import StorageRefused
 from neardup.model.policy import Policy
 from neardup.pipeline.spilled.blocks import settle
@@ -59,7 +59,7 @@ def work_on(
             known[:] = [_Tasks(run, scheme_of(run, key))]
         return known[0].function(stage)(task)
 
-    def function_of(stage: str) -> Function | None:
+    def function_of(stage: str) -> TaskFunction | None:
         if is_shared(stage):
             return partial(do, stage)
         header = read_header(folder)
