@@ -897,7 +897,7 @@ def test_a_broken_mark_is_told(pipeline, tmp_path):
 def test_signatures_are_refused_by_a_service_with_templates():
     plain = Extraction()
     client = SimpleNamespace(about={"extraction": scrapy._with_templates(plain).identity})
-    settings = scrapy.Settings(signatures=True)
+    settings = scrapy.Settings(index="http://a", signatures=True)
     with pytest.raises(ParameterError, match="NEARDUP_HTML=False must read pages as the service does"):
         scrapy._require_same(client, plain, settings)
     client.about["extraction"] = plain.identity

@@ -118,35 +118,38 @@ class Settings:
                 given[part] = getattr(settings, getter)(name)
             except (TypeError, ValueError, OverflowError) as error:
                 raise ParameterError(name, settings[name], rule) from error
-        own = cls(**given)
-        holds = isinstance(own.index, str | os.PathLike) and str(own.index) != ""
-        own.require(holds, "index", "must be the folder of the index, or the URL of a service")
+        return cls(**given)
+
+    def __post_init__(self) -> None:
+        holds = isinstance(self.index, str | os.PathLike) and str(self.index) != ""
+        self.require(holds, "index", "must be the folder of the index, or the URL of a service")
         for part in ("url", "text", "tag"):
-            name = getattr(own, part)
-            own.require(isinstance(name, str) and name != "", part, "must be the name of a field of items")
-        own.require(own.text != own.url, "text", "must not be the field that NEARDUP_URL names")
-        require_choice("NEARDUP_ACTION", own.action, ("drop", "tag"), "must be drop or tag")
-        overwrites = own.action == "tag" and own.tag in {own.url, own.text}
-        own.require(not overwrites, "tag", "must not be a field that NEARDUP_URL or NEARDUP_TEXT names")
+            name = getattr(self, part)
+            self.require(isinstance(name, str) and name != "", part, "must be the name of a field of items")
+        self.require(self.text != self.url, "text", "must not be the field that NEARDUP_URL names")
+        require_choice("NEARDUP_ACTION", self.action, ("drop", "tag"), "must be drop or tag")
+        overwrites = self.action == "tag" and self.tag in {self.url, self.text}
+        self.require(not overwrites, "tag", "must not be a field that NEARDUP_URL or NEARDUP_TEXT names")
         refetches = ("unfinished", "never", "always")
-        require_choice("NEARDUP_REFETCH", own.refetch, refetches, "must be unfinished, never or always")
-        for part in _OF_A_FOLDER if own.is_service else ():
-            signs = part == "key_file" and own.signatures
-            own.require(signs or not getattr(own, part), part, "cannot be used with the index of a service")
-        own.require(own.is_service or not own.signatures, "signatures", "needs the URL of a service in NEARDUP_INDEX")
+        require_choice("NEARDUP_REFETCH", self.refetch, refetches, "must be unfinished, never or always")
+        for part in _OF_A_FOLDER if self.is_service else ():
+            signs = part == "key_file" and self.signatures
+            self.require(signs or not getattr(self, part), part, "cannot be used with the index of a service")
+        self.require(
+            self.is_service or not self.signatures, "signatures", "needs the URL of a service in NEARDUP_INDEX"
+        )
         for part in ("text_view", "templates"):
-            own.require(own.html or getattr(own, part) is None, part, "needs NEARDUP_HTML = True")
+            self.require(self.html or getattr(self, part) is None, part, "needs NEARDUP_HTML = True")
         for part in ("index", "templates", "key_file"):
-            path = getattr(own, part)
+            path = getattr(self, part)
             require_path(f"NEARDUP_{part.upper()}", "unused" if path is None else path)
-        if own.changed is not None:
-            require_share("NEARDUP_CHANGED", own.changed)
-        if own.addresses is not None:
-            require_kind("NEARDUP_ADDRESSES", own.addresses, Addresses)
-        require_choice("NEARDUP_TEXT_VIEW", own.view, get_args(View), "must be auto, main or visible")
+        if self.changed is not None:
+            require_share("NEARDUP_CHANGED", self.changed)
+        if self.addresses is not None:
+            require_kind("NEARDUP_ADDRESSES", self.addresses, Addresses)
+        require_choice("NEARDUP_TEXT_VIEW", self.view, get_args(View), "must be auto, main or visible")
         rule = "cannot be used with NEARDUP_SIGNATURES: a signature does not show which pages are of one site"
-        own.require(not own.signatures or own.templates is None, "templates", rule)
-        return own
+        self.require(not self.signatures or self.templates is None, "templates", rule)
 
     def require(self, holds: bool, part: str, rule: str) -> None:  # noqa: FBT001 - as the function
         """Raise ``ParameterError`` with this *rule* for a setting, unless it *holds*."""
@@ -517,7 +520,7 @@ def _require_same(client: Client, extraction: Extraction | None, settings: Setti
         " templates.arrow in the folder of the index; or start the service with neardup serve --templates FILE, and use"
         " the same file here"
     )
-    settings.require(False, "html", rule)
+    raise ParameterError("NEARDUP_HTML", settings.html, rule)
 
 
 def _digest(name: bytes) -> bytes:

@@ -354,7 +354,7 @@ def _check_place(path: str, *, folder: bool, force: bool) -> None:
 
 def _check_local(path: str, *, folder: bool, force: bool) -> None:
     parent = Path(os.path.realpath(path)).parent
-    if not _is_folder(parent, path):
+    if not _exists_as_folder(parent, path):
         raise OutputRefused(path, why_no_folder(parent))
     if not os.access(parent, os.W_OK | os.X_OK):
         raise OutputError(path, "its folder is not writable", PERMISSION)
@@ -383,11 +383,11 @@ def why_no_folder(parent: Path) -> str:
     return f"{parent} is a file" if parent.exists() else f"its folder does not exist: {parent}"
 
 
-def _is_folder(path: AnyPath, output: str) -> bool:
+def _exists_as_folder(path: AnyPath, output: str) -> bool:
     with raising(OutputError.by, output, "used"):
         return Path(path).is_dir()
 
 
 def _refuse_folder(path: str) -> None:
-    if _is_folder(path, path):
+    if _exists_as_folder(path, path):
         raise OutputRefused(path, "it is a folder, and the output is a file", "folder")
