@@ -412,17 +412,27 @@ def _about_own_folder(where: str) -> str:
 
 
 def _about_field(error: FieldMissing, given: Mapping[str, Any]) -> str:
-    """Return which option names a missing field."""
+    """Return what to do about a missing field."""
     if error.field in _OF_REPORTS.get(given["verb"], ()) and error.field != given.get("text"):
         return "this must be a report that `neardup dedup --report` has written"
-    header, *others = error.existing or ("",)
+    return _about_header(error.existing) or "; ".join(_options_for(error, given))
+
+
+def _about_header(fields: Sequence[str]) -> str:
+    """Return what to do about a header that was not divided into fields; an empty string for others."""
+    header, *others = fields or ("",)
     if header.startswith("sep="):
         note = "line 1 is written by Excel, and is not the header; remove it"
         return note if header == "sep=" else f"{note}, and save the file with commas or tabs"
-    if not others and not _ONE_FIELD.isdisjoint(header):
-        name = "tsv" if "\t" in header else "csv" if "," in header else ""
-        way_out = f"to read it as {name.upper()}, use --format {name}" if name else "save the file with one of these"
-        return f"the header is one field: CSV needs commas, and TSV needs tabs; {way_out}"
+    if others or _ONE_FIELD.isdisjoint(header):
+        return ""
+    name = "tsv" if "\t" in header else "csv" if "," in header else ""
+    way_out = f"to read it as {name.upper()}, use --format {name}" if name else "save the file with one of these"
+    return f"the header is one field: CSV needs commas, and TSV needs tabs; {way_out}"
+
+
+def _options_for(error: FieldMissing, given: Mapping[str, Any]) -> list[str]:
+    """Return which options name a missing field."""
     ways: list[str] = []
     for name, words in _NAMED_FIELDS.items():
         if error.field == {"url": "url", "html": "html", **given}.get(name) and not ways:
@@ -442,4 +452,4 @@ def _about_field(error: FieldMissing, given: Mapping[str, Any]) -> str:
             by_default = f"--scheme {given['scheme']} compares {' and '.join(columns)} by default"
             example = next((one for one in reversed(columns) if one != error.field and not ways), columns[0])
             ways.append(f"{by_default}, and --fields names others, such as --fields {example}")
-    return "; ".join(ways)
+    return ways
