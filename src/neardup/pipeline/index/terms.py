@@ -34,16 +34,8 @@ def structure(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> St
     Fingerprints of 64 bits are found by tables, of a given design or the best one for their number, unless a layout of
     blocks was *chosen*.
     """
-    own = getattr(scheme, "layout", None)
-    tabled = scheme.table_distance is not None
-    kinds = (*((type(own),) if own is not None else ()), *((TableDesign,) if tabled else ()))
-    names = " or ".join(f"a {kind.__name__}" for kind in kinds)
-    rule = f"must be {names}" if kinds else "cannot be used with this scheme"
-    require(layout is None or isinstance(layout, kinds), "layout", layout, rule)
-    for name in ("permutations", "bits", "distance"):
-        if layout is not None and hasattr(layout, name):
-            wanted = getattr(own, name, None) or getattr(scheme, name)
-            require(getattr(layout, name) == wanted, "layout", layout, f"must have the scheme's {name}, {wanted}")
+    if layout is not None:
+        _require_layout(scheme, layout)
     by_keys = None if isinstance(layout, TableDesign) else layout
 
     def keyed(rows: npt.NDArray[Any], present: Flags) -> Words:
@@ -56,8 +48,21 @@ def structure(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> St
             return layout
         return TableDesign.choose(distance=scheme.table_distance, fingerprints=fingerprints)
 
-    by_tables = tabled and (isinstance(layout, TableDesign) or not chosen)
+    by_tables = scheme.table_distance is not None and (isinstance(layout, TableDesign) or not chosen)
     return Structure(columns, Lookup(keyed, scheme.position_independent, design if by_tables else None))
+
+
+def _require_layout(scheme: Any, layout: Any) -> None:
+    """Raise ``ParameterError`` for a layout that a scheme cannot have."""
+    own = getattr(scheme, "layout", None)
+    kinds = [*([] if own is None else [type(own)]), *([] if scheme.table_distance is None else [TableDesign])]
+    names = " or ".join(f"a {kind.__name__}" for kind in kinds)
+    rule = f"must be {names}" if kinds else "cannot be used with this scheme"
+    require(isinstance(layout, tuple(kinds)), "layout", layout, rule)
+    for name in ("permutations", "bits", "distance"):
+        if hasattr(layout, name):
+            wanted = getattr(own, name, None) or getattr(scheme, name)
+            require(getattr(layout, name) == wanted, "layout", layout, f"must have the scheme's {name}, {wanted}")
 
 
 def structure_of(folder: Path, manifest: Manifest) -> Structure:

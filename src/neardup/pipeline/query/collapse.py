@@ -322,11 +322,7 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
     )
     number = len(given.ids)
     if signatures is not None:
-        require(isinstance(signatures, Signatures), "signatures", signatures, "must be Signatures, one row per hit")
-        rows = len(signatures.rows)
-        if rows != number:
-            hits_there = f"there {'is' if number == 1 else 'are'} {counted(number, 'hit')}"
-            raise ParameterError("signatures", signatures, f"has {counted(rows, 'row')}, but {hits_there}")
+        _require_rows(signatures, number)
     number = number if top is None else min(number, require_whole("top", top, 1))
     require_flag("enabled", enabled)
 
@@ -346,6 +342,15 @@ def collapse(  # noqa: PLR0913 - every one a keyword with a default
                 key = (*index.state, *rules, verify, representative, digest)
                 judged = cache.judged(key, lambda: _judged(rules, asked))
     return Collapsed(given, judged, rules, requested, index)
+
+
+def _require_rows(signatures: Signatures, number: int) -> None:
+    """Raise ``ParameterError`` unless there are signatures of a *number* of hits."""
+    require(isinstance(signatures, Signatures), "signatures", signatures, "must be Signatures, one row per hit")
+    rows = len(signatures.rows)
+    if rows != number:
+        hits_there = f"there {'is' if number == 1 else 'are'} {counted(number, 'hit')}"
+        raise ParameterError("signatures", signatures, f"has {counted(rows, 'row')}, but {hits_there}")
 
 
 def _fields_of(rule: Rule, index: Index) -> tuple[str, ...]:

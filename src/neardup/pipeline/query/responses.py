@@ -107,13 +107,7 @@ def _asked(
 
     Raises ``DataError`` if texts are *needed*, and no hit has one.
     """
-    texts, values = set[str](), set[str]()
-    for rule in rules:
-        if not isinstance(rule, NearDuplicates):
-            values.add(rule.field)
-        else:
-            scheme = index.scheme if rule.scheme is None and index is not None else rule.scheme
-            texts.update(getattr(scheme, "columns", ()) or (rule.text,))
+    texts, values = _fields_of(rules, index)
     records: list[dict[str, Any]] = [{"_id": hit.get("_id")} for hit in given]
     known = [*dict.fromkeys(name for hit in given for part in ("_source", "fields") for name in hit.get(part) or ())]
     for field in sorted(texts | values):
@@ -127,6 +121,18 @@ def _asked(
     if index is not None and all(len(record) == 1 for record in records):
         return [record["_id"] for record in records]
     return records
+
+
+def _fields_of(rules: Sequence[Rule], index: Index | None) -> tuple[set[str], set[str]]:
+    """Return the fields of texts and those of values that rules compare."""
+    texts, values = set[str](), set[str]()
+    for rule in rules:
+        if not isinstance(rule, NearDuplicates):
+            values.add(rule.field)
+        else:
+            scheme = index.scheme if rule.scheme is None and index is not None else rule.scheme
+            texts.update(getattr(scheme, "columns", ()) or (rule.text,))
+    return texts, values
 
 
 def _value_of(hit: Mapping[str, Any], field: str, *, joined: bool) -> Any:
