@@ -199,8 +199,11 @@ def _of_inputs(before: dict[str, Any], now: dict[str, Any]) -> Iterator[Change]:
         yield Change("order")
     yield from (Change("left out", display(name[1])) for name in old if name not in new)
     yield from (Change("added", display(name[1])) for name in new if name not in old)
-    for name in old:
-        one, other = old[name], new.get(name)
-        if other is not None and one != other:
-            touched = len(one) == len(other) == _TIMED and one[:-1] == other[:-1]
-            yield Change("time" if touched else "changed", display(name[1]), *((one[-1], other[-1]) if touched else ()))
+    for name, one in old.items():
+        other = new.get(name)
+        if other is None or one == other:
+            continue
+        if len(one) == len(other) == _TIMED and one[:-1] == other[:-1]:
+            yield Change("time", display(name[1]), one[-1], other[-1])
+        else:
+            yield Change("changed", display(name[1]))
