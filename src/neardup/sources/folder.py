@@ -203,9 +203,8 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
     endings: Counter[str] = Counter()
     for relative, entry in entries(root):
         known = not is_hidden(relative, globs) and (matches(relative, globs) if globs else is_document(entry.name))
-        if is_link_to_folder(entry) or (
-            known and entry.is_symlink() and not PurePath(os.path.realpath(entry)).is_relative_to(inside)
-        ):
+        leads_out = entry.is_symlink() and not PurePath(os.path.realpath(entry)).is_relative_to(inside)
+        if is_link_to_folder(entry) or (known and leads_out):
             links += 1
         elif known and (entry.is_file(follow_symlinks=False) or not is_pipe(entry.path)):
             found.append(relative)
