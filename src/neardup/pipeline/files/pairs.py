@@ -121,27 +121,31 @@ def pair_files(  # noqa: PLR0913 - every one an option of the command line
             shards = Shards.from_dict(begun["shards"], request)
             job = Job(journal, shards, chosen, Policy(), np.zeros(2, np.uint64), block, compared)
             require_own(job, (), os.fspath(out), force=force)
-            sizes = [shard.size for shard in shards.shards]
-            with abandoning(journal):
-                records = stages.each("shingle-", partial(shingle, job, rule), sizes, "read")
-                number = sum(shard.source < compared for shard in shards.shards)
-                for own, paths in (
-                    (records[:number], shards.inputs[:compared]),
-                    (records[number:], shards.inputs[compared:]),
-                ):
-                    require_documents(job, own, [*map(display, paths)])
-            stored = StoredSets(job, rule, records)
-            first = int(stored.shards[number]) if rule.between else None
-            blocks = BlockPairs(stored.sizes, first or 0, block, rule)
-            one_by_one = Stages(journal, engine, follow, lambda _: map)  # each with all threads
-            found = one_by_one.each(
-                "compare-", lambda task: compare(job, rule, blocks.loaded(stored, task), engine, task), blocks.work
-            )
-
-            def written() -> Iterator[pa.Table]:
-                yield from tables(job, rule, stored, found, first, clusters=clusters)
-                record_places(job, [os.fspath(out)])
-
-            write_table(out, written(), force=True)
+            paired = _write_pairs(job, rule, stages, os.fspath(out), clusters=clusters)
             journal.finish()
+    return paired
+
+
+def _write_pairs(job: Job, rule: PairRule, stages: Stages, out: str, *, clusters: bool) -> PairedFiles:
+    """Find the pairs, stage by stage, and write them."""
+    shards, compared = job.shards.shards, job.compared
+    number = sum(shard.source < compared for shard in shards)
+    with abandoning(stages.journal):
+        records = stages.each("shingle-", partial(shingle, job, rule), [shard.size for shard in shards], "read")
+        names = [*map(display, job.shards.inputs)]
+        require_documents(job, records[:number], names[:compared])
+        require_documents(job, records[number:], names[compared:])
+    stored = StoredSets(job, rule, records)
+    first = int(stored.shards[number]) if rule.between else None
+    blocks = BlockPairs(stored.sizes, first or 0, job.block, rule)
+    one_by_one = Stages(stages.journal, stages.engine, stages.progress, lambda _: map)  # each with all threads
+    found = one_by_one.each(
+        "compare-", lambda task: compare(job, rule, blocks.loaded(stored, task), stages.engine, task), blocks.work
+    )
+
+    def written() -> Iterator[pa.Table]:
+        yield from tables(job, rule, stored, found, first, clusters=clusters)
+        record_places(job, [out])
+
+    write_table(out, written(), force=True)
     return PairedFiles.of(faults_in(records), sum(one["pairs"] for one in found))
