@@ -119,16 +119,23 @@ class Documents:
         Texts of a few chunks are compared in place. Those of many are first copied together, at most ``_COPIED`` bytes
         of each side at a time, so the work does not depend on the number of chunks.
         """
-        same = np.zeros(len(left), np.bool_)
         if self.texts.num_chunks <= _FEW:
-            chunks = [chunk_batch(chunk) for chunk in self.texts.chunks]
-            edges = np.cumsum([0, *map(len, chunks)])
-            of_left, of_right = (np.searchsorted(edges, side, side="right") - 1 for side in (left, right))
-            for one, other in product(range(len(chunks)), repeat=2):
-                pairs = np.flatnonzero((of_left == one) & (of_right == other))
-                places = left[pairs] - edges[one], right[pairs] - edges[other]
-                same[pairs] = _equal_texts(chunks[one], chunks[other], *places, engine)
-            return same
+            return self._same_in_place(left, right, engine)
+        return self._same_in_copies(left, right, engine)
+
+    def _same_in_place(self, left: Positions, right: Positions, engine: Engine) -> Flags:
+        same = np.zeros(len(left), np.bool_)
+        chunks = [chunk_batch(chunk) for chunk in self.texts.chunks]
+        edges = np.cumsum([0, *map(len, chunks)])
+        of_left, of_right = (np.searchsorted(edges, side, side="right") - 1 for side in (left, right))
+        for one, other in product(range(len(chunks)), repeat=2):
+            pairs = np.flatnonzero((of_left == one) & (of_right == other))
+            places = left[pairs] - edges[one], right[pairs] - edges[other]
+            same[pairs] = _equal_texts(chunks[one], chunks[other], *places, engine)
+        return same
+
+    def _same_in_copies(self, left: Positions, right: Positions, engine: Engine) -> Flags:
+        same = np.zeros(len(left), np.bool_)
         lengths = text_lengths(self.texts)
         pairs = np.flatnonzero(lengths[left] == lengths[right])
         ends = np.cumsum(lengths[left[pairs]])
@@ -214,7 +221,19 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
     positions = pa.array(np.arange(number)).cast(pa.string())
     if name is None:
         return pa.chunked_array([positions])
-    column = written_values(table.column(name))
+    named = _as_strings(table.column(name), name)
+    if not named.null_count:
+        return named
+    named = named.combine_chunks()
+    missing, prefix = positions.filter(named.is_null()), "#"
+    while pc.any(pc.is_in(pc.binary_join_element_wise(prefix, missing, ""), named)).as_py():
+        prefix += "#"  # the table has such an id
+    return pa.chunked_array([pc.coalesce(named, pc.binary_join_element_wise(prefix, positions, "").cast(named.type))])
+
+
+def _as_strings(column: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
+    """Return a column of ids as strings; ``DataError`` for values that cannot be ids."""
+    column = written_values(column)
     rule = f"holds {column.type}, but ids must be strings, numbers, times or UUIDs; convert it to strings"
     if pa.types.is_boolean(column.type) or isinstance(column.type, pa.BaseExtensionType):  # a period is not its number
         raise DataError(f"column {name!r}", rule)
@@ -229,10 +248,4 @@ def _ids(table: pa.Table, name: str | None, number: int) -> pa.ChunkedArray:
                 rule = "is not valid UTF-8, but ids must be; write binary ids as hexadecimal strings"
                 raise DataError(f"column {name!r}, row {row:,}", rule) from error
         raise DataError(f"column {name!r}", rule) from error
-    if not named.null_count:
-        return named
-    named = named.combine_chunks()
-    missing, prefix = positions.filter(named.is_null()), "#"
-    while pc.any(pc.is_in(pc.binary_join_element_wise(prefix, missing, ""), named)).as_py():
-        prefix += "#"  # the table has such an id
-    return pa.chunked_array([pc.coalesce(named, pc.binary_join_element_wise(prefix, positions, "").cast(named.type))])
+    return named
