@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Self, cast
+from typing import Any, Final, NamedTuple, Self, cast
 
 import numpy as np
 import pyarrow as pa
@@ -146,19 +146,16 @@ class Verifier:
         places, inverse = np.unique(found.places, return_inverse=True)
         both = _followed(asked.signatures, self._store.take("rows", places), np.ones(len(places), np.bool_))
         left, right = found.rows, number + inverse
+        repeating, repeated = (right, left) if later else (left, right)
         sites = self._sites(asked, places)
         thresholds = thresholds_of(scheme, sites)
-
-        def directed(chosen: Any) -> tuple[Positions, Positions]:
-            return (right[chosen], left[chosen]) if later else (left[chosen], right[chosen])
-
         if not self.verified(asked):
-            holds = matching(scheme, both, thresholds, *directed(slice(None)))
-            values = scheme.estimate_pairs(both, *directed(holds))
+            holds = matching(scheme, both, thresholds, repeating, repeated)
+            values = scheme.estimate_pairs(both, repeating[holds], repeated[holds])
             return Matches(left[holds], places[inverse[holds]], np.asarray(values, np.float64))
         chosen = np.arange(len(left))
         for test in plausible_tests(scheme, both):
-            chosen = chosen[test(*directed(chosen))]
+            chosen = chosen[test(repeating[chosen], repeated[chosen])]
         if not later and len(chosen) > CLOSEST:
             ordinals, representatives = self._store.take_all(("ordinal", "representative"), places)
             kept = (ordinals == representatives)[inverse[chosen]]
@@ -198,9 +195,7 @@ class Verifier:
         signed = (asked.signatures.present & present).tolist()
         return [(value if own else None, None) for value, own in zip(estimates.tolist(), signed, strict=True)]
 
-    def _measured(
-        self, compared: Iterable[tuple[FeatureSets, Positions, Positions]], *, later: bool
-    ) -> tuple[Values, Positions]:
+    def _measured(self, compared: Iterable["_SetPairs"], *, later: bool) -> tuple[Values, Positions]:
         """Return the measure of each pair, and the number of features of the smaller one."""
         measure = exact_measure(self._scheme.rule)
         values, smaller = [], []
@@ -211,7 +206,7 @@ class Verifier:
 
     def _compared(
         self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words
-    ) -> Iterator[tuple[FeatureSets, Positions, Positions]]:
+    ) -> Iterator["_SetPairs"]:
         """Yield the features of texts and the pairs of these, some at a time: all their texts may be too much."""
         spent = np.cumsum(np.diff(texts.offsets)[left])
         cuts = np.flatnonzero(np.diff(spent // BYTES_AT_ONCE)) + 1
@@ -220,7 +215,7 @@ class Verifier:
 
     def _compared_at_once(
         self, texts: TextBatch, left: Positions, places: Places, right: Positions, sites: Words
-    ) -> tuple[FeatureSets, Positions, Positions]:
+    ) -> "_SetPairs":
         asking, one = np.unique(left, return_inverse=True)
         answering, other = np.unique(right, return_inverse=True)
         own = taken(texts, asking)
@@ -231,7 +226,15 @@ class Verifier:
             separate(features, sites[both], np.arange(len(both)))
         sets = feature_sets(self._scheme, features, np.arange(len(features)))
         sets.make_distinct(np.arange(len(features)))
-        return sets, one, other + len(asking)
+        return _SetPairs(sets, one, other + len(asking))
+
+
+class _SetPairs(NamedTuple):
+    """Pairs of documents, by the sets of their features."""
+
+    sets: FeatureSets
+    left: Positions
+    right: Positions
 
 
 def decide_by_places(store: Store, own: Places, equal: Places, matches: Matches) -> Decisions:
