@@ -1,4 +1,4 @@
-"""Verify every byte of an index, and name what is damaged. Needs no key."""
+"""Verify the files of an index, and name what is damaged. Needs no key."""
 
 import argparse
 import shlex

@@ -46,7 +46,7 @@ USAGE = f"""
 --dry-run: do not write --out; other outputs are written
 --force: replace files that exist; if an input folder of texts or pages is written as a folder, its path must not exist
 {options.JSON}
-{options.READING}
+{options.READING_OF_RUNS}
 {options.LEARN}
 {options.PLAIN}
 {scheme_options.SCHEME}

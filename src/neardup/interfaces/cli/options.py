@@ -53,8 +53,9 @@ VIEW: Final = """
 VIEW_OF_INDEX: Final = VIEW.replace("default: auto", "default: that of the pages of the index; without pages, auto")
 TEMPLATES: Final = """
 --templates FILE: for web pages: do not count the lines of these templates of hosts. FILE is written by `neardup
-  templates learn`, or is the folder of a state or an index (default: those of the state or index in use, if any)
+  templates learn`, or is the folder of a state or an index
 """
+TEMPLATES_IN_USE: Final = f"{TEMPLATES.rstrip()} (default: those of the state or index in use, if any)\n"
 LEARN: Final = """
 --learn-templates: add the templates of the hosts that --templates FILE does not have, learned from the inputs, before
   the inputs are read; FILE ends in .arrow, and need not exist
@@ -86,7 +87,11 @@ _READING: Final = f"""
   archives, each record is limited instead: to 64 MiB. HTML is read up to 16 MiB of a page
 """
 READING: Final = _READING % "with --html: the field of the URL, for templates of hosts (default with --templates: url)"
-READING_OF_PAGES: Final = _READING % "the field with the URL; its normal form is the id (default for archives: url)"
+READING_OF_RUNS: Final = READING.replace(TEMPLATES, TEMPLATES_IN_USE)
+READING_OF_PAGES: Final = (
+    _READING.replace(TEMPLATES, TEMPLATES_IN_USE)
+    % "the field with the URL; its normal form is the id (default for archives: url)"
+)
 KEEP: Final = """
 --keep WHICH: the copy that stays: first, last, longest, shortest, max:FIELD or min:FIELD (a field of numbers, dates or
   texts); for documents whose id is a URL also canonical (the address that most documents name in their field

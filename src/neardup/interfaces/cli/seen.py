@@ -27,8 +27,8 @@ _INVALID = "invalid"
 _LINES = 64  # lines that are searched for the first one that is not blank
 USAGE = f"""
 {options.KEYED_INDEX}
-inputs [INPUT ...]: files of pages, as of neardup index: .warc .wet (also .gz .zst .lz4), .jsonl .ndjson .csv .tsv (also
-  .gz .zst .bz2 .xz), .parquet, or folders of text or HTML files (default: JSON lines on standard input)
+inputs [INPUT ...]: files of pages, as for neardup index: .warc .wet (also .gz .zst .lz4), .jsonl .ndjson .csv .tsv
+  (also .gz .zst .bz2 .xz), .parquet, or folders of text or HTML files (default: JSON lines on standard input)
 --admit: add the pages to the index
 --changed-at-least S: content that resembles the last version of its page by at least S counts as unchanged, such as
   0.95 for pages with a visitor counter (default: only equal content)
@@ -36,7 +36,7 @@ inputs [INPUT ...]: files of pages, as of neardup index: .warc .wet (also .gz .z
 --text FIELD=text: the field that holds the text
 --html FIELD: the field that holds an HTML page, instead of a text
 {options.VIEW_OF_INDEX}
-{options.TEMPLATES}
+{options.TEMPLATES_IN_USE}
 {options.RULES}
 --url FIELD=url: the field that holds the URL, if there is one
 --id FIELD=id: the field that holds the id where there is no URL

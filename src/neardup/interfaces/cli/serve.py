@@ -28,7 +28,7 @@ index [DIR]: the folder of the index
 --read-only: do not write, and leave the index to another writer
 {options.INDEX_MEMORY}
 {options.VIEW_OF_INDEX}
-{options.TEMPLATES}
+{options.TEMPLATES_IN_USE}
 {options.RULES}
 --config FILE: settings from a file such as neardup.toml; its threshold replaces that of the index
 --key-file PATH: the file of the index's secret key
