@@ -253,12 +253,12 @@ def document_view(  # noqa: PLR0913 - all that is shown
     members: Sequence[tuple[Document, float | None]],
     page: int,
     *,
-    measure: str = "similarity",
+    measure: str = "resemblance",
     asked: PageQuery | None = None,
 ) -> SimpleNamespace:
     """Return what the page of a document shows, which represents a *number* of others, *members* on this page.
 
-    A member is a document with their estimated similarity, if known. *status* is a sentence on its cluster,
+    A member is a document with their estimated *measure*, if known. *status* is a sentence on its cluster,
     *representative* the document that represents it, with the URLs of its page and of their comparison. *measure* is
     what the scheme estimates, and *asked* the search that the page links back to.
     """
