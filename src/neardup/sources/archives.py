@@ -23,7 +23,7 @@ import pyarrow as pa
 
 from neardup.model.arrays import Flags
 from neardup.model.errors import DataError
-from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, silent
+from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, complete_ids, silent
 from neardup.sources.compression import changed, expansion_rate
 from neardup.sources.formats import WARC, compression_of, display
 from neardup.sources.http_response import Response, media_type, response
@@ -184,16 +184,13 @@ class Archives(InputPiece):
             name: found[PAGE_FIELDS[name]].combine_chunks() if name in PAGE_FIELDS else pages.column(name)
             for name in _FIELDS
         }
-        named = pa.compute.coalesce(self._columns["canonical"], pages.column("canonical"))  # HTTP may have it, too
-        self._columns["canonical"] = without_empty(named)  # of pages that name several
+        hinted = pa.compute.coalesce(self._columns["canonical"], pages.column("canonical"))  # HTTP may have it, too
+        self._columns["canonical"] = without_empty(hinted)  # of pages that name several
         known = pa.compute.coalesce(self._columns["noindex"], pa.scalar(0, pa.int64()))
         self._columns["noindex"] = pa.compute.max_element_wise(known, pages.column("noindex"))
-        ids = self._columns[_id_field(request)].cast(pa.large_string())
-        if ids.null_count:
-            source = request.name_of(path)
-            places = [f"{source}:{_position(one)}" for one in pages.captures]
-            ids = pa.compute.coalesce(ids, pa.array(places, pa.large_string()))
-        super().__init__([path], WARC, found["texts"], pa.chunked_array([ids]), pages.rejected)
+        named = pa.chunked_array([self._columns[_id_field(request)]])
+        ids = complete_ids(named, request.name_of(path), [_position(one) for one in pages.captures])
+        super().__init__([path], WARC, found["texts"], ids, pages.rejected)
         self.text = request.text
         self.sites = None if request.extraction.templates is None else found["sites"]
         self._whole = found["whole"]

@@ -278,7 +278,7 @@ def require_new(source: str, marks: Iterable[str], fields: Container[str]) -> No
             raise DataError(source, f"the records already have a field {name!r}", "field taken")
 
 
-def complete_ids(ids: pa.ChunkedArray | None, source: str, positions: Positions) -> pa.ChunkedArray:
+def complete_ids(ids: pa.ChunkedArray | None, source: str, positions: Positions | list[str]) -> pa.ChunkedArray:
     """Return ids as strings; records without one, null or empty, are named ``SOURCE:POSITION``."""
     known = (
         pa.chunked_array([pa.nulls(len(positions), pa.string())]) if ids is None else ids.cast(pa.string(), safe=False)

@@ -98,6 +98,21 @@ def test_revisits_are_rows_of_the_report(tmp_path, archive, pieces):
     assert own[0]["record_id"] == "urn:uuid:00000011"
 
 
+@pytest.mark.parametrize(
+    "others", [{}, {"more.jsonl": '{"text": "A text about bees."}\n'}], ids=["alone", "with others"]
+)
+def test_reports_about_archives_have_the_same_bytes_in_memory_and_in_pieces(tmp_path, archive, others):
+    for name, content in others.items():
+        (tmp_path / name).write_text(content)
+    names = [archive, *(tmp_path / name for name in others)]
+    reports = [tmp_path / "memory.parquet", tmp_path / "pieces.parquet"]
+    for report, own in zip(reports, [{}, {"work": tmp_path / "work"}], strict=True):
+        dedup_files(names, report=report, mark=report.with_stem(f"{report.stem}-marked"), **own)
+    assert reports[0].read_bytes() == reports[1].read_bytes()
+    marked = [report.with_stem(f"{report.stem}-marked").read_bytes() for report in reports]
+    assert marked[0] == marked[1]
+
+
 @pytest.mark.parametrize("way", [None, "work", "state", "against"])
 def test_revisits_without_pages_are_rows_of_the_report(tmp_path, archive, way):
     only = tmp_path / "revisits.warc.gz"
