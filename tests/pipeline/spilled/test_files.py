@@ -702,6 +702,17 @@ def test_a_run_that_is_continued_reports_what_is_finished(  # noqa: PLR0917 - a 
     assert ("documents are compared again" in str(one)) == one.again
 
 
+@pytest.mark.parametrize(("stage", "expected"), [("arrange", (False, False)), ("decide", (True, False))])
+def test_a_stage_whose_files_are_damaged_is_not_reported_as_finished(tmp_path, sources, stage, expected):
+    call, found = partial(dedup_files, sources, work=tmp_path / "w", keep_work=True), []
+    call()
+    (record,) = (tmp_path / "w").glob(f"run-*/done/{stage}-*.json")
+    damaged = record.parent.parent / next(iter(json.loads(record.read_bytes())["values"]["record"]["files"]))
+    damaged.write_bytes(damaged.read_bytes() + b"x")
+    call(continued=found.append)
+    assert [(one.compared, one.decided) for one in found] == [expected]
+
+
 def test_short_texts_need_more_memory_than_long_ones_of_the_same_size(tmp_path, monkeypatch):
     from neardup.pipeline.files import dedup as files
 

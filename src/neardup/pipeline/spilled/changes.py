@@ -66,14 +66,14 @@ def report_continuation(job: Job, journal: Journal, report: Callable[[Continuati
     """Call a function with what a run has finished, if it is continued."""
     if not journal.continued:
         return
-    compared = bool(journal.done(job.stage("arrange")) | journal.done(job.stage("propose")))
+    compared = bool(journal.intact(job.stage("arrange")) | journal.intact(job.stage("propose")))
     report(
         Continuation(
             folder=str(journal.folder),
             read=len(journal.done(job.stage("sign"))),
             shards=len(job.shards.shards),
             compared=compared,
-            decided=compared and bool(journal.done(job.stage("decide"))),
+            decided=compared and bool(journal.intact(job.stage("decide"))),
             again=journal.has_begun("rank") and not journal.done(job.stage("rank")),
         )
     )
