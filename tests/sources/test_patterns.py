@@ -58,6 +58,21 @@ def test_a_pattern_chooses_the_same_files_in_a_folder_as_as_an_input(tmp_path, m
         assert [path for path in expand([pattern]) if Path(path).is_file()] == expected
 
 
+@pytest.mark.parametrize(
+    ("pattern", "expected"), [("s/**", ("s/a.csv", "s/t/b.csv")), ("**", ("s/a.csv", "s/t/b.csv"))]
+)
+def test_a_pattern_that_ends_in_any_folders_matches_only_files(tmp_path, monkeypatch, pattern, expected):
+    monkeypatch.chdir(tmp_path)
+    Path("s/t").mkdir(parents=True)
+    for name in expected:
+        Path(name).touch()
+    assert expand([pattern]) == expected
+    assert expand(["s/**/"]) == ("s/", "s/t/")
+    Path("empty/t").mkdir(parents=True)
+    with pytest.raises(InputRefused, match="no file matches this pattern"):
+        expand(["empty/**"])
+
+
 def test_patterns_match_tables_hidden_by_an_underscore_only_if_they_have_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in ("ds/a.csv", "ds/_b.csv", "ds/_temporary/c.csv", "ds/sub/d.csv", "ds/_drafts/e.txt", "_staging/f.csv"):

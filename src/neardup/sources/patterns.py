@@ -87,6 +87,8 @@ def _matching(pattern: str) -> list[str]:
             _require_listed(folder)
     found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
     found = [path for path in found if not path.rstrip(os.sep).endswith(BESIDE)]  # of an interrupted run
+    if f"/{pattern}".endswith("/**"):
+        found = [path for path in found if not os.path.isdir(path)]  # noqa: PTH112 - folders, whose files match, too
     shown = [path for path in found if not _is_hidden_table(path, pattern)]
     if not shown:
         hidden = (
