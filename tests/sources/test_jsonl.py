@@ -316,6 +316,12 @@ def test_a_column_of_several_kinds_is_an_error_unless_taken_literally(collection
     assert got.column("f", literal=True).to_pylist() == ["1", "b"]
 
 
+def test_true_and_false_are_written_as_tables_have_them(collection):
+    got = collection(b'{"text": "a", "f": true}', b'{"text": "a", "f": false}', b'{"text": "a"}')
+    assert got.column("f", literal=True).to_pylist() == ["true", "false", None]
+    assert got.column("f", literal=True) == got.column("f").cast(pa.large_string())
+
+
 def test_a_column_of_lists_is_an_error(collection):
     got = collection(b'{"text": "a", "f": [1]}')
     with pytest.raises(DataError, match=r"x\.jsonl:1: its 'f' must be a number or a string, not a list"):

@@ -48,7 +48,7 @@ from neardup.sources.formats import STDIN, display, input_kind
 from neardup.sources.lines import BOM, READ, Spans, blocks_of_lines, invalid_utf8, line_ranges, start_of_text
 from neardup.sources.output import atomic, output_kind
 from neardup.sources.record_faults import Rejected, missing_field
-from neardup.sources.records import decoder, field_names, literal_of, reason_of
+from neardup.sources.records import decoder, field_names, literal_of, reason_of, value_of
 from neardup.sources.request import Request
 from neardup.sources.tables import ONLY_LINES, table_of
 
@@ -193,7 +193,7 @@ class JsonLines(InputPiece):
 
     def _literal(self, row: int, name: str, token: bytes) -> str | None:
         try:
-            return literal_of(token)
+            return value_of(token)
         except TypeError as error:
             rule = f"its {name!r} must be a string or a number, not {error}"
             raise DataError(self._place(row), rule) from error

@@ -115,6 +115,11 @@ def literal_of(token: bytes) -> str | None:
     return str(int(number)) if whole else written
 
 
+def value_of(token: bytes) -> str | None:
+    """Return what ``literal_of`` does, and true or false as written, as tables have them."""
+    return token.decode() if token in {b"true", b"false"} else literal_of(token)
+
+
 def kind_of(token: bytes) -> str:
     """Return the name of a value's kind for messages; empty for null and missing values."""
     if not token or token == b"null":

@@ -18,7 +18,7 @@ from neardup.sources.collection import InputPiece
 from neardup.sources.formats import full_name, is_read_once
 from neardup.sources.hosts import host
 from neardup.sources.record_faults import Rejected
-from neardup.sources.records import literal_of
+from neardup.sources.records import value_of
 from neardup.text.columns import gathered
 
 NONE_REFUSED: Final[Mapping[int, str]] = {}
@@ -174,7 +174,7 @@ def _written(documents: InputPiece, name: str, kind: str, refused: dict[int, str
     values: list[str | None] = []
     for row, token in enumerate(documents.raw_column(name).to_pylist()):
         try:
-            values.append(token.decode() if kind == "flag" and token in {b"true", b"false"} else literal_of(token))
+            values.append(value_of(token))
         except TypeError as error:
             values.append(None)
             refused.setdefault(row, f"its {name!r} must be {expected}, not {error}")
