@@ -272,6 +272,13 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
         (["search", "-1"], "arguments are required: QUERY; see"),
         (["search", "--", "--rules"], "arguments are required: QUERY; see"),
         (["expire", "i", "--before"], "--before: expected one argument; see"),
+        (
+            ["dedup", "a", "--force", "--out", "-x.jsonl"],
+            "--out: expected one argument; to use -x.jsonl as the value, write --out=-x.jsonl; see",
+        ),
+        (["dedup", "a", "--out", "-it's"], """; to use -it's as the value, write '--out=-it'"'"'s'; see"""),
+        (["dedup", "a", "--out", "--force"], "--out: expected one argument; see"),
+        (["dedup", "a", "--out", "-h"], "--out: expected one argument; see"),
         (["dedup", "a", "--dry-run=yes"], "--dry-run: ignored explicit argument 'yes'; see"),
         (["seen", "a", "--ignore-common", "0.1"], "unknown option --ignore-common; see `neardup seen --help`"),
     ],

@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
-from itertools import chain, takewhile
+from itertools import chain, pairwise, takewhile
 from shutil import get_terminal_size
 from textwrap import wrap
 from types import ModuleType
@@ -55,6 +55,7 @@ _GROUPS = {  # of verbs, which are modules of this package
 _VERBS = tuple(chain.from_iterable(_GROUPS.values()))
 _COLUMN = 17  # where the purposes of verbs begin
 _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
+_LACKS = "expected one argument"
 _REQUIRED = "the following arguments are required: "
 _INTERRUPTED = "interrupted; no partial output is left"
 _KERNELS = "neardup.kernels.machine_code"  # slow to load, and not the reason of an error before it is
@@ -157,7 +158,11 @@ class _Parser(argparse.ArgumentParser):
         if unknown and message.startswith(_REQUIRED):  # which argparse reports first
             self._given = ()
             self.refuse(unknown)
-        shown = printable(message.removeprefix("argument "))
+        message = message.removeprefix("argument ")
+        for option, value in pairwise(self._given):  # a value such as -x.jsonl is taken for an option
+            if message == f"{option}: {_LACKS}" and value[:1] == "-" != value[1:2] and value not in known:
+                message += f"; to use {value} as the value, write {shlex.quote(f'{option}={value}')}"
+        shown = printable(message)
         link = " See" if shown.endswith("?") else "; see"
         self.exit(2, f"neardup: {shown}{link} `{self.prog} --help`\n")
 
