@@ -333,10 +333,7 @@ def kinds(made, tmp_path):
         ("pairs pages.jsonl --out new.jsonl --work pages.jsonl", "pages.jsonl: it is a file; name a new folder"),
         ("dedup pages.jsonl --out new.jsonl --work pages.jsonl", "pages.jsonl: it is a file; name a new folder"),
         ("audit pages.jsonl --of empty", "empty is not a kept work folder or the folder of a report"),
-        (
-            "audit pages.jsonl --of crawls",
-            "crawls is not a kept work folder or the folder of a report; name the report",
-        ),
+        ("audit pages.jsonl --of crawls", "crawls is a state; name the report of the run"),
         ("audit pages.jsonl --of seen", "seen is not a kept work folder or the folder of a report; name the report"),
         ("remove seen --ids empty", "empty: it is a folder, not a file; name a file in it"),
         ("remove seen --ids *.jsonl", "*.jsonl: there is no such file"),

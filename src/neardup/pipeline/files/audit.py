@@ -36,6 +36,7 @@ from neardup.pipeline.files.dedup import dedup_files
 from neardup.pipeline.partners.audit import SAMPLE, Audited, audit_run, require_texts
 from neardup.pipeline.progress import Progress, followed
 from neardup.pipeline.spilled.recorded_decisions import work_decisions
+from neardup.pipeline.spilled.state import is_state
 from neardup.schemes import terms as schemes
 from neardup.schemes.recorded_scheme import UNRECORDED, as_recorded, differing
 from neardup.schemes.scheme import Scheme
@@ -177,8 +178,8 @@ def _files_of(of: AnyPath) -> list[AnyPath]:
     found = inputs_of([of], Request(glob=("*.parquet", "*.jsonl*")))
     files: list[AnyPath] = [path for path, one in zip(found.paths, found.kinds, strict=True) if one.format != FOLDER]
     if not files:
-        rule = "is not a kept work folder or the folder of a report; name the report of the run"
-        raise InputRefused(os.fspath(of), rule, "not of a run")
+        what = "is a state" if is_state(Path(of)) else "is not a kept work folder or the folder of a report"
+        raise InputRefused(os.fspath(of), f"{what}; name the report of the run", "not of a run")
     return files
 
 
