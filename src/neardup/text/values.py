@@ -77,7 +77,9 @@ def column_of(values: Iterable[Any], name: str) -> pa.Array:
         numbers.append(number)
     if first != _NUMBER:
         _require_known(*origin, first, name)
-        raise DataError(f"column {name!r}", f"has values ({first}) that Arrow cannot represent in one column")
+        raise DataError(
+            f"column {name!r}", f"has values ({first}) that Arrow cannot represent in one column; pass strings"
+        )
     try:
         return pa.array(numbers)
     except pa.ArrowInvalid as error:
