@@ -30,7 +30,7 @@ from neardup.index.disk.arrays import expect, understood
 from neardup.model.arrays import Flags
 from neardup.model.errors import StorageDamaged, StorageRefused, require
 from neardup.model.folders import INDEX, STATE, TEMPLATES, WORK
-from neardup.model.moments import moment_in, require_past, with_zone
+from neardup.model.moments import moment_in, moment_of_text, require_past, with_zone
 from neardup.model.policy import Policy
 from neardup.pipeline.spilled.earlier_documents import (
     DROPPED,
@@ -285,7 +285,7 @@ class State(AbstractContextManager["State"]):
         limit = None if before is None else _limit(before)
         earlier = self.earlier()
         stays = np.ones(len(earlier), np.bool_)
-        old = [limit is not None and datetime.fromisoformat(part.added) < limit for part in self.header.segments]
+        old = [limit is not None and moment_of_text(part.added) < limit for part in self.header.segments]
         for number, forgotten in enumerate(old):
             stays[slice(*earlier.edges[number : number + 2])] = not forgotten
         named = pa.chunked_array(earlier.ids(), pa.large_string())
