@@ -77,6 +77,22 @@ def test_a_run_whose_ids_are_forgotten_is_as_if_it_had_not_been(neardup, crawls)
     ]
 
 
+def test_the_last_run_is_forgotten(neardup, crawls):
+    before = [
+        neardup("state", "info", "crawls").out,
+        neardup("dedup", "two.jsonl", "--dry-run", "--against", "crawls").out,
+    ]
+    neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
+    assert neardup("state", "info", "crawls").out != before[0]
+    neardup("state", "forget", "crawls", "--last")
+    assert len([*crawls.glob("crawls/segment-*")]) == 1
+    after = [
+        neardup("state", "info", "crawls").out,
+        neardup("dedup", "two.jsonl", "--dry-run", "--against", "crawls").out,
+    ]
+    assert [one.splitlines()[:-1] for one in after] == [one.splitlines()[:-1] for one in before]
+
+
 def test_documents_are_forgotten(neardup, crawls):
     neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
     (crawls / "gone").write_text("z\n")
@@ -97,7 +113,13 @@ def test_documents_are_forgotten(neardup, crawls):
     ("arguments", "words"),
     [
         (("info", "nothing"), "no such folder"),
-        (("forget", "crawls"), "--before TIME is needed"),
+        (("forget", "crawls"), "--before TIME or --last is needed"),
+        (("info", "crawls", "--last"), "--last can only be used with forget"),
+        (
+            ("forget", "crawls", "--last", "--before", "1d"),
+            "--before 1d cannot be used with --last; forget first by one",
+        ),
+        (("forget", "crawls", "--last"), "crawls has no earlier run, or only runs that were merged; to forget all"),
         (
             ("forget", "crawls", "--ids", "gone", "--before", "0h"),
             "--ids gone cannot be used with --before; forget first",

@@ -198,6 +198,25 @@ def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batche
     assert alone.equals(dedup_files(batches[0]).result.decisions)
 
 
+def test_without_its_last_run_a_state_is_what_it_was_before(batches, tmp_path, monkeypatch):
+    dedup_files(batches[0], state=tmp_path / "state")
+    with State.open(tmp_path / "state") as state:
+        before = state.header
+    dedup_files(batches[1], state=tmp_path / "state")
+    with State.open(tmp_path / "state", write=True) as state:
+        number = state.segments[-1].leaders
+        with monkeypatch.context() as patched:  # a kill before the header is replaced
+            patched.setattr(State, "_replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                state.forget_last()
+        state.check()
+        assert (len(state.segments), state.forget_last()) == (2, number)
+        assert state.header == before
+        state.check()
+        with pytest.raises(StorageRefused, match="has no earlier run, or only runs that were merged"):
+            state.forget_last()
+
+
 def test_a_run_of_copies_only_is_counted_until_it_is_forgotten(tmp_path):
     texts = [f"article {number} about the harbour of town {number} and its {number} boats" for number in range(9)]
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
@@ -507,15 +526,16 @@ def test_a_run_that_has_added_its_documents_continues_after_others_have(batches,
         assert len(state.segments) == 2
 
 
-def test_segments_are_not_merged_while_a_run_is_unfinished(batches, tmp_path, monkeypatch):
+def test_segments_are_not_merged_nor_forgotten_while_a_run_is_unfinished(batches, tmp_path, monkeypatch):
     dedup_files(batches[0], state=tmp_path / "state")
     with monkeypatch.context() as patched:
         patched.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             dedup_files(batches[1], tmp_path / "kept.jsonl", state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
-        with pytest.raises(StorageRefused, match=r"has an unfinished run; start it again, so that it ends, or remove"):
-            state.compact()
+        for change in (state.compact, state.forget_last):
+            with pytest.raises(StorageRefused, match=r"has an unfinished run; start it again, so that it ends, or"):
+                change()
         assert len(state.segments) == 2
     done = dedup_files(batches[1], tmp_path / "kept.jsonl", state=tmp_path / "state").result
     assert done.summary.kept == (tmp_path / "kept.jsonl").read_bytes().count(b"\n") > 0

@@ -19,6 +19,7 @@ action info|compact|forget: info: what is in it; compact: merge the segments, on
 folder DIR: the folder that dedup --state DIR names
 --ids FILE: forget: a file of ids, one per line; - is standard input
 --before TIME: forget: instead of --ids, what runs added before this time: {options.MOMENT}
+--last: forget: instead of --ids, what the last run added
 --json: print the result as JSON
 """
 
@@ -33,6 +34,8 @@ def run(arguments: argparse.Namespace) -> int:
         header, bytes_before = state.header, state.bytes()
         if arguments.action == "compact":
             state.compact()
+        elif arguments.last:
+            removed = state.forget_last()
         elif arguments.action == "forget":
             removed, unknown = state.forget(ids, before=before)
         segments, size = state.segments, state.bytes()
@@ -72,14 +75,14 @@ def _to_forget(arguments: argparse.Namespace) -> tuple[list[str], datetime | Non
     """Return the ids and the time that choose what is forgotten; refuse them for other actions, and both together."""
     from neardup.sources.lines import read_names
 
-    chosen = options.chosen(arguments, "ids before")
+    chosen = options.chosen(arguments, "ids before") | ({"last": None} if arguments.last else {})
     if arguments.action != "forget":
         options.refuse(chosen, chosen, "can only be used with forget")
     elif not chosen:
-        raise ParameterError("ids", None, "or --before TIME is needed: what to forget")
+        raise ParameterError("ids", None, "or --before TIME or --last is needed: what to forget")
     elif len(chosen) > 1:
-        rule = "cannot be used with --before; forget first by one, then by the other"
-        raise ParameterError("ids", chosen["ids"], rule)
+        (name, value), (other, _), *_ = chosen.items()
+        raise ParameterError(name, value, f"cannot be used with --{other}; forget first by one, then by the other")
     before = moment_in(chosen["before"]) if "before" in chosen else None
     return read_names(chosen["ids"]) if "ids" in chosen else [], before
 

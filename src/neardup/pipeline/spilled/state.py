@@ -263,11 +263,31 @@ class State(AbstractContextManager["State"]):
     def compact(self) -> None:
         """Merge the segments into one; raises ``StorageRefused`` while an unfinished run needs those that it knows."""
         self._require_writer()
-        if self.segments and is_work(self.folder / WORK):
-            rule = f"has an unfinished run; start it again, so that it ends, or remove {self.folder / WORK}"
-            raise StorageRefused(str(self.folder), f"{rule}, before you merge the segments")
+        self._require_no_run("merge the segments")
         earlier = self.earlier()
         self._rewrite(earlier, np.ones(len(earlier), np.bool_), [False] * len(self.segments), together=True)
+
+    def forget_last(self) -> int:
+        """Remove what the last run added, except templates of hosts; return the number of its leaders.
+
+        Raises ``StorageRefused`` for a state with one segment, which may be that of merged runs, and while there is an
+        unfinished run, which may have added the last one.
+        """
+        self._require_writer()
+        self._require_no_run("forget the last run")
+        if len(self.segments) < 2:  # noqa: PLR2004 - an earlier one and the last one
+            rule = "has no earlier run, or only runs that were merged; to forget all of them, remove its folder"
+            raise StorageRefused(str(self.folder), rule)
+        *before, last = self.segments
+        self._replace(msgspec.structs.replace(self.header, segments=tuple(before)))
+        self._remove_leftovers()
+        return last.leaders
+
+    def _require_no_run(self, words: str) -> None:
+        """Raise ``StorageRefused`` while an unfinished run needs the segments that it knows."""
+        if self.segments and is_work(self.folder / WORK):
+            rule = f"has an unfinished run; start it again, so that it ends, or remove {self.folder / WORK}"
+            raise StorageRefused(str(self.folder), f"{rule}, before you {words}")
 
     def forget(self, ids: Sequence[str] = (), *, before: datetime | str | None = None) -> Forgotten:
         """Remove the documents with these ids, and those that were added before a time.
