@@ -172,6 +172,40 @@ class Shifted(Smallest):
         rows += np.uint64(self.shift or 0)
 
 
+class Public(Smallest):
+    """Ignores its key."""
+
+    @cached_property
+    def shingling(self):
+        return Shingling(analysis=self.analysis, size=3, hashing=Hashing(seed=self.seed))
+
+
+class Fixed(Smallest):
+    """Ignores its seed, but for the recipe."""
+
+    @cached_property
+    def shingling(self):
+        return Shingling(analysis=self.analysis, size=3)
+
+    @cached_property
+    def recipe(self):
+        return recipe_id(scheme=self.name, features=self.features, hashing=self.hashing.identity)
+
+
+class Misspelt(Smallest):
+    """Has an option for no parameter."""
+
+    options = (Option("feature", "whole", "smallest features that must agree", "3"),)
+
+
+class Careless(Smallest):
+    """Fills the rows of empty texts with whatever is at hand."""
+
+    def _fill(self, values, starts, ends, rows):
+        super()._fill(values, starts, ends, rows)
+        rows[starts == ends] = len(rows)
+
+
 class Deaf(Smallest):
     """Compares no pair."""
 
@@ -203,6 +237,10 @@ class Strict(neardup.MinHash):
     [
         (Beginning, "most changes the bits of signatures, but not the recipe"),
         (Shifted, "shift changes the bits of signatures, but not the recipe"),
+        (Public, "another key does not change the recipe and the bits of signatures"),
+        (Fixed, "another seed does not change the recipe and the bits of signatures"),
+        (Misspelt, "it has options without a parameter: feature"),
+        (Careless, "signatures depend on the batch"),
         (Deaf, "matching pairs are estimated below its floor"),
         (Shy, "most matching pairs share no key"),
         (Strict, "does not decide at a threshold that it equals"),
@@ -308,6 +346,34 @@ def test_on_the_command_line(tmp_path, capsys):
     assert "smallest: features 5" in capsys.readouterr().out
     assert main(["dedup", str(source), "--out", str(tmp_path / "again.jsonl"), "--features", "2"]) == 2
     assert "--features 2 cannot be used with --scheme minhash, only with smallest" in capsys.readouterr().err
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plain(FeatureScheme):
+    """A scheme without a seed or a key."""
+
+    threshold: float = 0.7
+
+    name = "plain"
+    rule = measure = "resemblance"
+    features = 3
+    shingling = Shingling()
+    recipe = recipe_id(scheme="plain")
+    _blank, _fill, keys = Smallest._blank, Smallest._fill, Smallest.keys
+    _estimated, _matching = Smallest._estimated, Smallest._matching
+    probability = Smallest.probability
+
+
+def test_a_scheme_without_a_seed_or_a_key_on_the_command_line(tmp_path, capsys):
+    registry.register(Plain)
+    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    (tmp_path / "key").write_bytes(bytes(16))
+    run = ["dedup", str(tmp_path / "texts.jsonl"), "--dry-run", "--scheme", "plain"]
+    assert main(run) == 0
+    assert "3  kept" in capsys.readouterr().out
+    for option, value in (("--seed", "2"), ("--key-file", str(tmp_path / "key"))):
+        assert main([*run, option, value]) == 2
+        assert f"{option} {value} cannot be used with this scheme" in capsys.readouterr().err
 
 
 class Codes(neardup.Checksum):

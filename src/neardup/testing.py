@@ -14,7 +14,8 @@ import numpy as np
 from neardup.decisions.collapse import collapse
 from neardup.model.arrays import Flags, Positions, Signatures
 from neardup.model.errors import NeardupError, ParameterError, RecipeMismatch
-from neardup.model.recipe import RecipeId
+from neardup.model.options import ANALYSIS
+from neardup.model.recipe import KEY_BYTES, RecipeId
 from neardup.schemes import registry
 from neardup.schemes.plausibility import share_a_key
 from neardup.schemes.scheme import Scheme
@@ -58,7 +59,8 @@ def check_scheme(scheme: Any, *, golden: str | None = None) -> str:
       ``curves`` have a law of candidates.
     - The scheme can be serialised and read again, which requires a registered kind
       (``neardup.schemes.registry.register``). No number or flag among its parameters, which may be ``None``, changes
-      bits of texts of up to 4,096 words without the recipe.
+      bits of texts of up to 4,096 words without the recipe, and another seed or key changes both. Each of its options
+      has a parameter.
     - If it measures resemblance, matches follow its law, ``probability``, and candidates theirs, or are fewer if it has
       a ``law_limit``. If it also verifies that, its ``floor`` is below the estimates of matching documents.
 
@@ -111,6 +113,11 @@ def _check_description(scheme: Any) -> None:
     _expect(hash(again) == hash(scheme) and again == scheme, "an equal scheme is not equal, or has another hash")
     _expect(again.recipe == scheme.recipe, "an equal scheme has another recipe")
     _expect(scheme.with_key(None) == scheme, "no key changes it")
+    if getattr(type(scheme).from_options, "__func__", None) is vars(Scheme)["from_options"].__func__:
+        names = {part.name for part in fields(scheme)}
+        names |= {option.name for option in ANALYSIS} if "analysis" in names else set()
+        unknown = [option.name for option in scheme.options if option.name not in names]
+        _expect(not unknown, f"it has options without a parameter: {', '.join(unknown)}")
     if is_whole(given := written(scheme)):  # otherwise it has a table, which is not serialised
         _expect(written(read(given, where="it")) == given, "it is not the same after it was written down and read")
 
@@ -203,6 +210,9 @@ def _check_recipe(scheme: Any, signatures: Signatures) -> None:
     bits = _bits(scheme.sign(texts))
     for name, signed in _signed_alike(scheme, texts):
         _expect(_bits(signed) == bits, f"{name} changes the bits of signatures, but not the recipe")
+    for name, other in _hashed_otherwise(scheme):
+        differs = other.recipe != scheme.recipe and _bits(other.sign(texts)) != bits
+        _expect(differs, f"another {name} does not change the recipe and the bits of signatures")
 
 
 def _check_empty(scheme: Any, _: Signatures) -> None:
@@ -218,6 +228,7 @@ def _check_empty(scheme: Any, _: Signatures) -> None:
 
 def _check_batches(scheme: Any, _: Signatures) -> None:
     texts = [f"{text} {' '.join(f'w{n * m % 97}' for m in range(n % 30))}" for n, text in enumerate(SAMPLE * 20)]
+    texts += ["", "..."]
     whole = scheme.sign(texts).rows
     singly = np.concatenate([scheme.sign([text]).rows for text in texts])
     _expect((whole == singly).all(), "signatures depend on the batch")
@@ -298,6 +309,14 @@ def _signed_alike(scheme: Any, texts: list[str]) -> Iterator[tuple[str, Signatur
                 signed = made.sign(texts) if made.recipe == scheme.recipe else None
             if signed is not None:
                 yield part.name, signed
+
+
+def _hashed_otherwise(scheme: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the scheme with another seed and with another key, as far as it can have them."""
+    with suppress(AttributeError, NeardupError, TypeError):  # it has no seed, or a key or a table instead
+        yield "seed", replace(scheme, seed=scheme.seed + 1)
+    with suppress(NeardupError):  # it has no key, or a seed or a table instead
+        yield "key", scheme.with_key(blake2b(scheme.recipe.encode(), digest_size=KEY_BYTES).digest())
 
 
 def _bits(signatures: Signatures) -> tuple[Any, ...]:

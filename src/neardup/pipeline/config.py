@@ -117,10 +117,13 @@ def scheme_from(settings: Mapping[str, Any]) -> Scheme:
     if "symbols" in values:
         values["symbols"] = values["symbols"] == "count"
     values |= {name: None for name in ("normalization", "stem") if values.get(name) == "none"}
-    hashing: dict[str, Any] = {"seed": settings.get("seed", 1)}
+    made = kind.from_options(values, **{name: settings[name] for name in ("seed",) if name in settings})
     if "key_file" in settings:
-        hashing["key"] = key_in(settings["key_file"])
-    made = kind.from_options(values, **hashing)
+        key = key_in(settings["key_file"])
+        try:
+            made = made.with_key(key)
+        except ParameterError as error:
+            raise ParameterError("key_file", settings["key_file"], error.rule) from None
     if "relative_to" in values and measure in {*made.measures} - {made.rule}:
         why = f"{values['relative_to']} means {made.rule}; leave out one of the two"
         raise ParameterConflict("relative_to", values["relative_to"], "measure", measure, why)

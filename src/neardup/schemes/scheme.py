@@ -132,9 +132,11 @@ class Scheme:
 
     @classmethod
     def from_options(cls, values: Mapping[str, Any], **hashing: Any) -> Self:
-        """Return the scheme with the given values of its *options*, and *seed* or *key*."""
-        own = dict(values)
-        if "analysis" in {part.name for part in fields(cls)}:
+        """Return the scheme with the given values of its *options*, and the *seed* if it has one."""
+        own, known = dict(values), {part.name for part in fields(cls)}
+        for name, value in hashing.items():
+            require(name in known, name, value, "cannot be used with this scheme")
+        if "analysis" in known:
             described = {option.name: own.pop(option.name) for option in ANALYSIS if option.name in own}
             own["analysis"] = Analysis(**described)
         return cls(**own, **hashing)
