@@ -92,6 +92,9 @@ def test_a_second_person_labels_the_same_pairs(label):
     assert told["both"] == 4
     assert told["single"] == 1
     assert len(told["disagreements"]) == 1
+    rest = label("u\n", "--like", "out.jsonl", "--out", "second.jsonl").out
+    assert "No more pairs to label." in rest
+    assert "--labels" not in rest
 
 
 def test_texts_that_were_left_out(label):

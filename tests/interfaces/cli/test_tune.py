@@ -49,7 +49,8 @@ def test_texts_come_from_the_documents(neardup, labels, tmp_path):
         in neardup("tune", "bare.jsonl", code=1).err
     )
     (tmp_path / "others.jsonl").write_text('{"id": "other", "text": "a b c"}\n')
-    assert "the documents have no such id" in neardup("tune", "bare.jsonl", "others.jsonl", code=1).err
+    unknown = "the documents have no such id; name the file with this document, too, or remove the labels of its pairs"
+    assert unknown in neardup("tune", "bare.jsonl", "others.jsonl", code=1).err
     texts = [{"id": row[side], "text": row[f"text_{side}"]} for row in bare for side in "ab"]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts))
     found = json.loads(neardup("tune", "bare.jsonl", "texts.jsonl", "--json").out)

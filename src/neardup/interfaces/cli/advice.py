@@ -78,6 +78,7 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "label": "`neardup label` writes files of labels",
     **dict.fromkeys(("one kind", "one group"), "neardup label with the same --out and a larger --labels adds more"),
     "no text": "add the file of the documents: neardup tune LABELS INPUT",
+    "unknown id": "name the file with this document, too, or remove the labels of its pairs",
     "pages": "deduplicate them first (`neardup dedup` with --report why.parquet), then name why.parquet",
     "no URLs": "name the column of the URLs with --url, or repeat dedup with --id, which names their field",
     "exists": "--force replaces it",

@@ -28,10 +28,9 @@ def place_of(labelling: "Labelling") -> str:
 
 def end_of(labelling: "Labelling") -> str:
     """Return why there is no current pair."""
-    wanted = labelling.wanted
-    if wanted is None or len(labelling.answers) < wanted:
+    if labelling.wanted is None or labelling.exhausted:
         return "No more pairs to label"
-    return f"{counted(wanted, 'pair')} as wanted; a larger --labels adds more"
+    return f"{counted(labelling.wanted, 'pair')} as wanted; a larger --labels adds more"
 
 
 def counts_of(answers: Sequence[LabelledPair]) -> str:

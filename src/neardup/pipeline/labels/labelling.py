@@ -103,6 +103,11 @@ class Labelling(AbstractContextManager["Labelling"]):
         """The answer that the current pair already has, after going back."""
         return self._answers[self._at].label if self._at < len(self._answers) else None
 
+    @property
+    def exhausted(self) -> bool:
+        """Whether every pair of the source has an answer."""
+        return self._source.draw(self._answers) is None
+
     def answer(self, label: Label) -> None:
         """Write the answer for the current pair, and show the next new pair.
 

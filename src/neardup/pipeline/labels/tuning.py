@@ -240,6 +240,7 @@ def _place(name: str, text: str | None, texts: Mapping[str, str] | None, places:
         rule = f"must map ids to strings, but {name!r} has {kind_of(text)}"
         require(text is None or isinstance(text, str), "texts", text, rule)
     if text is None:
-        rule = f"no text of {name!r}{'' if texts is None else ', and the documents have no such id'}"
-        raise DataError("the labels", rule, "no text")
+        if texts is not None:
+            raise DataError("the labels", f"no text of {name!r}, and the documents have no such id", "unknown id")
+        raise DataError("the labels", f"no text of {name!r}", "no text")
     return places.setdefault(text, len(places))
