@@ -38,7 +38,7 @@ from neardup.model.verdicts import Known, Verdict, as_record
 from neardup.pipeline.crawl.filter import CrawlFilter, extracted_pages
 from neardup.pipeline.crawl.templates import rule_of
 from neardup.pipeline.files.ingestion import is_index
-from neardup.pipeline.index.fields import field_kinds
+from neardup.pipeline.index.fields import SITE, field_kinds
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction
 from neardup.schemes.checksum import BODY
@@ -203,8 +203,8 @@ class Crawl:
         """Return the text of an item's page, and the field of its site; of a text, the text itself."""
         if self._extraction is None:
             return page if isinstance(page, str) else page.decode(errors="replace"), {}
-        (text,), sites = extracted_pages(self._extraction, [url], [page])
-        return text, {} if self._signed else {name: value for name, (value,) in sites.items()}
+        (text,), found = extracted_pages(self._extraction, [url], [page])
+        return text, {SITE: found[SITE][0]} if SITE in found and not self._signed else {}
 
     def count(self, name: str) -> None:
         """Count something in the crawler's stats."""

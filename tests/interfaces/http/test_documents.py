@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from neardup import CrawlFilter, Index
+from neardup import Checksum, CrawlFilter, Field, Index
 from neardup.interfaces.http.operations import KEY_HEADER
 from neardup.interfaces.http.service import Service
 from neardup.model.errors import StorageRefused
@@ -498,6 +498,19 @@ def test_pages_may_be_html(serve, texts, crawled):
         422,
         "Page 0 has HTML, but the request has a recipe",
     )
+
+
+def test_fields_of_pages_are_those_of_their_html_unless_they_are_sent(serve, tmp_path):
+    scheme = Checksum(fields=(Field(name="title"),))
+    Index.create(tmp_path / "checksums", scheme, fields={"title": "string", "lang": "string"}).close()
+    ask = serve(tmp_path / "checksums")
+    html = "<html lang=en><title>Ferry</title><p>one"
+    pages = [{"url": f"http://{name}.example/", "html": html} for name in "ab"]
+    pages += [{"url": "http://c.example/", "html": html, "fields": {"title": "Storm", "lang": None}}]
+    said = verdicts(ask.post("/v1/seen", {"pages": pages}))
+    assert [one["verdict"] for one in said] == ["new", "exact duplicate", "new"]
+    fields = [ask.get(f"/v1/documents/http%3A%2F%2F{name}.example%2F").json()["fields"] for name in "ac"]
+    assert fields == [{"title": "Ferry", "lang": "en"}, {"title": "Storm", "lang": None}]
 
 
 def test_pages_are_read_as_those_of_the_index(serve, texts, crawled):

@@ -528,7 +528,34 @@ def test_lines_of_templates_do_not_count(extraction):
 
 def test_schemes_of_fields_need_no_sites(extraction):
     with Index.create(scheme=Checksum(fields=(Field(name="title"),))) as index:
-        assert page_texts(index, extraction, ["http://host.example/"], [THIN])[1] == {}
+        assert page_texts(index, extraction, ["http://host.example/"], [THIN])[1] == {"title": ["Error"]}
+
+
+HEAD = (
+    "<html lang=en><title>{0}</title><link rel=canonical href=/c><meta name=robots content=noindex><p>some words of it"
+)
+KINDS = {"title": "string", "canonical": "string", "lang": "string", "noindex": "integer"}
+
+
+def test_fields_of_pages_are_set_unless_they_are_given():
+    urls, markup = ["http://a.example/1", "http://a.example/2"], [HEAD.format("A"), HEAD.format("B")]
+    with Index.create(fields=KINDS) as index, Index.create(fields={"title": "integer", "noindex": "flag"}) as other:
+        crawl = CrawlFilter(index, extraction=Extraction())
+        crawl.judge_and_admit(urls[:1], markup[:1])
+        crawl.judge_and_admit(urls[1:], markup[1:], {"title": [None]})
+        found = [{"title": title, "canonical": "/c", "lang": "en", "noindex": 1} for title in ("A", None)]
+        assert [one.fields for one in index.get(urls)] == found
+        CrawlFilter(other, extraction=Extraction()).judge_and_admit(
+            urls, markup
+        )  # fields of other kinds are the user's
+        assert other.get(urls)[0].fields == {"title": None, "noindex": None}
+
+
+def test_fields_of_pages_are_signed():
+    urls, markup = [f"http://a.example/{n}" for n in range(3)], [HEAD.format(title) for title in "ABA"]
+    with Index.create(scheme=Checksum()) as index:
+        said = CrawlFilter(index, extraction=Extraction()).judge_and_admit(urls, markup)
+    assert [one.name for one in said] == ["new", "new", "exact duplicate"]
 
 
 @pytest.mark.parametrize("values", [[1, "a"], [object(), object()], [{}, []]])

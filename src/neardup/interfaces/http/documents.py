@@ -271,7 +271,8 @@ class PagesBody(Input):
 
     With the *recipe* of their signatures, as in ``/v1/judge``, pages need no texts; only an index that stores no texts
     records them. A page with the signature of its last version is unchanged. If a page has HTML instead of a text, its
-    text is that which the service extracts, without the lines of the templates that it has.
+    text is that which the service extracts, without the lines of the templates that it has; and so are its fields
+    ``title``, ``canonical``, ``lang`` and ``noindex``, if the index has them and the page does not send them.
     """
 
     pages: batch(FetchedPage)  # type: ignore[valid-type]
@@ -326,7 +327,6 @@ def _contents(
 ) -> tuple[list[str], list[str] | Signatures, dict[str, list[Any]] | None]:
     """Return the URLs of pages, their texts or signatures, and their fields; HTML becomes text."""
     pages: list[FetchedPage] = given.pages
-    fields: dict[str, list[Any]] = {**(columns_of(service, pages, given.recipe, "pages") or {})}
     rows = [row for row, page in enumerate(pages) if page.html is not None]
     for row in rows:
         if given.recipe is not None:
@@ -343,13 +343,12 @@ def _contents(
             raise Refusal(INVALID, _OTHER_EXTRACTION) from error
         except ExtraMissing as error:
             raise Refusal(INVALID, f"The service cannot read HTML; send texts: {error}") from error
-        for row, text in zip(rows, texts, strict=True):
-            pages[row].text = text
-        for name, values in found.items():
-            column: list[Any] = fields.setdefault(name, [None] * len(pages))
-            for row, value in zip(rows, values, strict=True):
-                column[row] = value
-    return [page.url for page in pages], contents_of(service, pages, given.recipe, "page"), fields or None
+        for place, row in enumerate(rows):
+            page = pages[row]
+            page.text = texts[place]
+            page.fields = {name: values[place] for name, values in found.items()} | page.fields
+    fields = columns_of(service, pages, given.recipe, "pages")
+    return [page.url for page in pages], contents_of(service, pages, given.recipe, "page"), fields
 
 
 def admissions(service: Service, given: IdsBody) -> AdmissionsAnswer:

@@ -10,13 +10,14 @@ import pyarrow as pa
 
 from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, counted, kind_of, require, require_kind, require_share
+from neardup.model.policy import CANONICAL, NOINDEX
 from neardup.model.verdicts import Verdict
 from neardup.pipeline.index.fields import SITE, URL, field_table, has_sites, with_column
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import IndexAddresses, extraction_for, require_extraction
 from neardup.pipeline.index.records import address_fields
 from neardup.sources.addresses import Addresses
-from neardup.sources.pages import host_of
+from neardup.sources.pages import PAGE_FIELDS, host_of
 from neardup.text.columns import readable_values, text_column
 from neardup.text.containers import table_or_column
 from neardup.text.extraction import Extraction
@@ -49,7 +50,9 @@ class CrawlFilter:
     If the index has string fields named ``url`` and ``host``, they are set: to the original URL and its host.
 
     With *extraction*, texts are HTML, strings or an Arrow column of bytes, and become texts as it describes. The
-    templates of hosts are those that it has or, if it has none, those that the index keeps (``Index.create``).
+    templates of hosts are those that it has or, if it has none, those that the index keeps (``Index.create``). The
+    fields ``title``, ``canonical`` and ``lang`` (strings) and ``noindex`` (an integer) of the index, and those that its
+    scheme signs, are set from the pages, unless they are given.
     """
 
     def __init__(
@@ -148,9 +151,11 @@ class CrawlFilter:
             return urls, column, table
         require(not isinstance(column, Signatures), "texts", column, "must be HTML, which signatures do not have")
         require_urls(urls)
-        found, sites = page_texts(self._index, self._extraction, urls, readable_values(column))
-        for name, values in sites.items():
-            table = with_column(table, name, pa.array(values, pa.int64()))
+        found, own = page_texts(self._index, self._extraction, urls, readable_values(column))
+        for name, values in own.items():
+            if name not in table.column_names:
+                kind = pa.int64() if name in {SITE, NOINDEX} else pa.large_string()
+                table = with_column(table, name, pa.array(values, kind))
         return urls, pa.array(found, pa.large_string()), table
 
 
@@ -198,28 +203,37 @@ def _each(fields: Mapping[str, Any] | None) -> dict[str, list[Any]] | None:
 
 def page_texts(
     index: Index, extraction: Extraction | None, urls: Sequence[str | None], markup: Sequence[bytes | str]
-) -> tuple[list[str], dict[str, list[int]]]:
-    """Return the texts of pages as *extraction* describes, and the field with their sites if the *index* has one.
+) -> tuple[list[str], dict[str, list[Any]]]:
+    """Return the texts of pages as *extraction* describes, and their fields that the *index* keeps or its scheme signs.
 
     ``None`` is how the pages of the index were read. The templates are those of the *extraction* or, if it has none,
-    those that the index keeps. Without templates there is no such field. Pages have the hosts of their *urls*; one
-    without a URL has that of the absolute address that it names as canonical. The field is admitted with the texts,
-    like the other fields. No pages have no texts.
+    those that the index keeps. Pages have the hosts of their *urls*; one without a URL has that of the absolute address
+    that it names as canonical. The fields are admitted with the texts, like other fields: see ``extracted_pages``. No
+    pages have no texts.
 
     Raises ``StorageRefused`` for an index whose texts of pages were extracted otherwise, which an index that is written
     records, and ``ExtraMissing`` as ``Extraction`` does.
     """
     extraction = extraction_for(index, extraction)
     require_extraction(index, extraction)
-    texts, sites = extracted_pages(extraction, urls, markup)
-    return texts, sites if has_sites(index.store) else {}
+    texts, found = extracted_pages(extraction, urls, markup)
+    kept = {*index.scheme.columns, *([SITE] if has_sites(index.store) else [])}
+    kept |= {name for name, kind in index.fields.items() if kind == ("integer" if name == NOINDEX else "string")}
+    return texts, {name: values for name, values in found.items() if name in kept}
 
 
 def extracted_pages(
     extraction: Extraction, urls: Sequence[str | None], markup: Sequence[bytes | str]
-) -> tuple[list[str], dict[str, list[int]]]:
-    """Return what ``page_texts`` does, for an index that was checked before; without templates, no field."""
-    if extraction.templates is None:
-        return extraction.pages(markup).texts, {}
-    found = extraction.pages(markup, hosts=[host_of(url, page) for url, page in zip(urls, markup, strict=True)])
-    return found.texts, {SITE: np.array(found.sites, np.uint64).view(np.int64).tolist()}
+) -> tuple[list[str], dict[str, list[Any]]]:
+    """Return the texts and fields of pages, for an index that was checked before.
+
+    The fields are ``PAGE_FIELDS`` and, with templates, that of the sites of pages.
+    """
+    with_sites = extraction.templates is not None
+    hosts = [host_of(url, page) for url, page in zip(urls, markup, strict=True)] if with_sites else ()
+    found = extraction.pages(markup, hosts=hosts)
+    fields: dict[str, list[Any]] = {name: getattr(found, column) for name, column in PAGE_FIELDS.items()}
+    fields[CANONICAL] = [address or None for address in found.canonicals]
+    if with_sites:
+        fields[SITE] = np.array(found.sites, np.uint64).view(np.int64).tolist()
+    return found.texts, fields
