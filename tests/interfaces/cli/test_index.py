@@ -545,3 +545,13 @@ def test_only_a_new_index_is_filled(neardup, state, pages):
     shown = neardup("index", "--from", state, "--to", "seen", code=2).err
     assert "seen has documents already; only a new index can be filled; name a new folder" in shown
     assert "inputs are needed: files of documents, or --from STATE" in neardup("index", "--to", "new", code=2).err
+
+
+def test_settings_that_an_index_does_not_use_are_named(neardup, pages, tmp_path):
+    (tmp_path / "s.toml").write_text("[policy]\nverify = 'estimate'\ngather = 'components'\nkeep = 'longest'\n")
+    shown = neardup("index", pages, "--to", "verified", "--texts", "--config", "s.toml").err
+    assert "settings of s.toml that are not used: gather components, verify estimate; an index compares the" in shown
+    shown = neardup("index", pages, "--to", "estimated", "--config", "s.toml").err
+    assert "settings of s.toml that are not used: gather components; " in shown
+    (tmp_path / "s.toml").write_text("[policy]\nverify = 'exact'\n")
+    assert "not used" not in neardup("index", pages, "--to", "verified", "--config", "s.toml").err

@@ -7,7 +7,6 @@ from neardup.interfaces.cli import options, scheme_options
 from neardup.interfaces.cli.terminal import complain, note_quoted_lines, progress_bars, summarise
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.estimates import audit_lines, band_rows, missed_lines, table_lines
-from neardup.model.policy import Policy
 
 USAGE = f"""
 {options.INPUTS}
@@ -52,7 +51,10 @@ def run(arguments: argparse.Namespace) -> int:
             rule = f"cannot be used with --of {of}, which has recorded how the inputs were read"
             options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found
     elif "config" in given:
-        _note_unused(given["config"])
+        why = (
+            "without --of, an audit makes a run with the defaults; to audit a run with other values, name it with --of"
+        )
+        options.note_unused(given["config"], ("verify", "gather", "representative"), why)
     described = scheme_options.describes_scheme(arguments)
     recorded = of is not None and records_scheme(of) and not described
     chosen = {"key": options.key_of(arguments)} if recorded else {"scheme": scheme_options.scheme_of(arguments)}
@@ -80,17 +82,3 @@ def run(arguments: argparse.Namespace) -> int:
     lines = [*audit_lines(found), *table_lines(band_rows(found)), *missed_lines(found)]
     summarise(arguments, record, lines=lines)
     return 1 if found.rejected else 0
-
-
-def _note_unused(path: str) -> None:
-    """Print which settings in a file the run that is made for an audit does not follow."""
-    from neardup.pipeline.config import load_config
-
-    wanted, usual = load_config(path).policy, Policy()
-    names = ("verify", "gather", "representative")
-    unused = [f"{name} {getattr(wanted, name)}" for name in names if getattr(wanted, name) != getattr(usual, name)]
-    if unused:
-        why = (
-            "without --of, an audit makes a run with the defaults; to audit a run with other values, name it with --of"
-        )
-        complain(f"settings of {path} that are not used: {', '.join(unused)}; {why}")

@@ -70,6 +70,9 @@ def run(arguments: argparse.Namespace) -> int:
             **options.reading_of(arguments) | ways,
         )
     seconds = time.monotonic() - started
+    if "config" in given:
+        why = "an index compares the texts that it keeps, otherwise the signatures, and joins no chains of matches"
+        options.note_unused(given["config"], ("gather",) if added.estimated else ("gather", "verify"), why)
     terminal.note_quoted_lines(added.quoted_lines)
     code = _summarise(arguments, added, _rows_of(added), seconds)
     if not arguments.json:

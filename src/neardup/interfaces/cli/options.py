@@ -6,11 +6,12 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from neardup.interfaces.cli.terminal import note_quoted_lines
+from neardup.interfaces.cli.terminal import complain, note_quoted_lines
 from neardup.interfaces.cli.usage import add_usage, size_words
 from neardup.interfaces.wording.numbers import Row, row
 from neardup.model.errors import InputRefused, ParameterError, counted, require, require_whole
 from neardup.model.memory import LEAST_OF_RUN, OF_INDEX, OF_RUN
+from neardup.model.policy import Policy
 
 if TYPE_CHECKING:
     from neardup.pipeline.crawl.crawled_pages import Crawled
@@ -279,3 +280,13 @@ def write_findings(arguments: argparse.Namespace, found: Any, page: Callable[[An
     as_json = arguments.report.lower().endswith(".json")
     content = json.dumps(found.as_dict(), indent=1).encode() + b"\n" if as_json else page(found)
     write_file(arguments.report, content, REPORTS, force=arguments.force)
+
+
+def note_unused(path: str, names: Iterable[str], why: str) -> None:
+    """Print which of the settings of a policy in a file, by their *names*, a command does not follow, and *why*."""
+    from neardup.pipeline.config import load_config
+
+    wanted, usual = load_config(path).policy, Policy()
+    unused = [f"{name} {getattr(wanted, name)}" for name in names if getattr(wanted, name) != getattr(usual, name)]
+    if unused:
+        complain(f"settings of {path} that are not used: {', '.join(unused)}; {why}")
