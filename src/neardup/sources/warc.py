@@ -137,6 +137,7 @@ def _of_packed(source: str, file: BinaryIO, compression: str, at: int, last: int
 
 
 def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: int) -> Iterator[Record | Gap]:
+    """Yield what the members of a file hold that begin in a part of it."""
     damage = Damage(data)
     while at < last and not (at > packing.first and packing.padded and _only_zeros(data, at)):
         damage.begin(at)
@@ -158,11 +159,18 @@ def _of_members(source: str, data: FileBytes, packing: Packing, at: int, last: i
         if resumed is None:
             resumed = next_member(packing, data, damage.resume(at), last, _VERSION)
             begins = packing.magic.startswith(data.read(at, at + len(packing.magic)))
-            cut = member.fault == CUT and resumed == data.size and (begins or not packing.checked)
-            reason = CUT if cut else (_DAMAGED if begins else _NO_MEMBER).format(packing.name)
-            reason = NO_DICTIONARY if member.fault == NO_DICTIONARY else reason
+            reason = _why_damaged(member.fault, packing, begins=begins, to_end=resumed == data.size)
             yield Gap(at, resumed, reason, reach=damage.end)
         at = resumed
+
+
+def _why_damaged(fault: str | None, packing: Packing, *, begins: bool, to_end: bool) -> str:
+    """Return why a member cannot be read that *begins* as one or not; *to_end*: no other one follows it in its file."""
+    if fault == NO_DICTIONARY:
+        return NO_DICTIONARY
+    if fault == CUT and to_end and (begins or not packing.checked):
+        return CUT
+    return (_DAMAGED if begins else _NO_MEMBER).format(packing.name)
 
 
 def _only_zeros(data: FileBytes, at: int) -> bool:
