@@ -232,11 +232,15 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     require(not learn or "templates" in given, "learn_templates", None, rule)
     if "" in given.get("glob", ()):
         raise InputRefused("--glob", "the pattern is empty")
-    reading = chosen(arguments, "text id format quoting glob html url strict max_bytes")
     plain = given.get("no_templates", False)
     require(not plain or "templates" not in given, "no_templates", None, "cannot be used with --templates FILE")
-    learning = {"learn_templates": given["templates"]} if learn else {"learn_templates": False} if plain else {}
-    return {**reading, "extraction": extraction_of(arguments), **learning}
+    reading = chosen(arguments, "text id format quoting glob html url strict max_bytes")
+    reading["extraction"] = extraction_of(arguments)
+    if learn:
+        reading["learn_templates"] = given["templates"]
+    elif plain:
+        reading["learn_templates"] = False
+    return reading
 
 
 def reading_as_dedup(
