@@ -22,8 +22,9 @@ from typing import Final, NamedTuple, Self
 import pyarrow as pa
 
 from neardup.model.arrays import Flags
+from neardup.model.engine import silent
 from neardup.model.errors import DataError
-from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, complete_ids, silent
+from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, complete_ids
 from neardup.sources.compression import changed, expansion_rate
 from neardup.sources.formats import WARC, compression_of, display
 from neardup.sources.http_response import Response, media_type, response

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.model.arrays import Flags, Positions
-from neardup.model.engine import silent as silent  # noqa: PLC0414 - for the formats
 from neardup.model.errors import DataError, FieldMissing
 from neardup.sources.fields import are_true
 from neardup.sources.formats import display

@@ -34,8 +34,9 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from neardup.model.arrays import Flags, Positions
+from neardup.model.engine import silent
 from neardup.model.errors import DataError
-from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, complete_ids, require_new, silent
+from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, complete_ids, require_new
 from neardup.sources.compression import Contents, Writable, compressed, load, stream
 from neardup.sources.formats import Kind, display, input_kind
 from neardup.sources.lines import BOM, Spans, invalid_utf8, line_count, line_ranges, runs, start_of_text

@@ -26,8 +26,9 @@ from typing import Final, NamedTuple
 import pyarrow as pa
 
 from neardup.model.arrays import Flags
+from neardup.model.engine import silent
 from neardup.model.errors import DataError, OutputError, OutputRefused, counted, raising, reason, require
-from neardup.sources.collection import Advance, Append, InputPiece, silent
+from neardup.sources.collection import Advance, Append, InputPiece
 from neardup.sources.compression import HEAD, MARKED, changed, encoding_code, sniff
 from neardup.sources.document import HTML, page_of
 from neardup.sources.formats import DOCUMENTS, FOLDER, display, ending, is_document, is_pipe, kind

@@ -31,8 +31,9 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.model.arrays import Flags, Positions
+from neardup.model.engine import silent
 from neardup.model.errors import DataError, require_other_fields
-from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, ranges, require_new, silent
+from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, ranges, require_new
 from neardup.sources.compression import (
     Contents,
     Writable,

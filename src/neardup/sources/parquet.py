@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 
 from neardup.model.arrays import Flags, not_utf8
 from neardup.model.arrow_types import BINARY, LISTS, STRINGS, filtered, is_one_of, unpacked
+from neardup.model.engine import silent
 from neardup.model.errors import DataError, OutputError
 from neardup.model.written_values import written_values
 from neardup.sources.collection import (
@@ -34,7 +35,6 @@ from neardup.sources.collection import (
     complete_ids,
     ranges,
     require_new,
-    silent,
 )
 from neardup.sources.compression import changed, check_size, read_whole, sniff
 from neardup.sources.fields import are_true

@@ -12,7 +12,7 @@ import pyarrow as pa
 from neardup.decisions.evidence import COSINE, FeatureSets, Shared, WeightedSets, distinct_sets
 from neardup.decisions.pairs import clusters_of
 from neardup.engines.local import LocalEngine
-from neardup.model.arrays import Features, Positions, Words, ragged
+from neardup.model.arrays import ROUNDING, Features, Positions, Words, ragged
 from neardup.pipeline.partners.pairs import PairRule, pair_table
 from neardup.pipeline.spilled.job import ID, IDS, Job, of_shard
 from neardup.pipeline.spilled.signing import fields_of
@@ -25,7 +25,6 @@ SHINGLED: Final = "shingled-"
 _SIZES: Final = ("sizes", "distinct")
 _EACH: Final = 320  # bytes of a document in a block, besides its features
 _HELD: Final = 1 << 20  # pairs that are sorted together
-_ROUNDING: Final = 1e-9
 
 
 def shingle(job: Job, rule: PairRule, task: int) -> Record:
@@ -136,7 +135,7 @@ class BlockPairs:
 
         def may_match(one: int, other: int) -> bool:
             return all(
-                ends[left][1] >= least * ends[right][0] - _ROUNDING for left, right in ((one, other), (other, one))
+                ends[left][1] >= least * ends[right][0] - ROUNDING for left, right in ((one, other), (other, one))
             )
 
         self.pairs = [pair for pair in every if may_match(*pair)]

@@ -91,20 +91,27 @@ def outputs_of(
             if own is None and FOLDER in formats:
                 rule = "requires a format, because parts of a folder of documents are tables"
                 raise ParameterError("part_size", part, rule, "parts of texts")
-            name = f"{_PART}{0:0{_DIGITS}}.{own or _ending_of(shards, compared)}"
-            found.append(Output(target, _joined(path, name), everything, part))
-            continue
-        if path not in folders or (is_copy and not is_report):
+            first = f"{_PART}{0:0{_DIGITS}}.{own or _ending_of(shards, compared)}"
+            found.append(Output(target, _joined(path, first), everything, part))
+        elif path not in folders or (is_copy and not is_report):
             found.append(Output(target, path, everything))
-            continue
-        names = _names(shards, everything, own)
-        if len({*names}) < len(names):
-            name, _ = Counter(names).most_common(1)[0]
-            raise ParameterError(target, path, f"must be a file, as several inputs would be written to {name} in it")
-        paths = [_joined(path, name) for name in names]
-        _require_files(paths)
-        found += [Output(target, one, [source]) for source, one in zip(everything, paths, strict=True)]
+        else:
+            found += _one_for_each(shards, everything, target, path, own)
     return found
+
+
+def _one_for_each(
+    shards: Shards, sources: Sequence[int], target: str, folder: str, form: str | None
+) -> Iterator[Output]:
+    """Yield a file of a folder for each input; ``ParameterError`` if two have the same name."""
+    names = _names(shards, sources, form)
+    if len({*names}) < len(names):
+        name, _ = Counter(names).most_common(1)[0]
+        raise ParameterError(target, folder, f"must be a file, as several inputs would be written to {name} in it")
+    paths = [_joined(folder, name) for name in names]
+    _require_files(paths)
+    for source, path in zip(sources, paths, strict=True):
+        yield Output(target, path, [source])
 
 
 def writing(job: Job, outputs: Sequence[Output]) -> str:
