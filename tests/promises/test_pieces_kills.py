@@ -4,6 +4,7 @@ import json
 import random
 import subprocess
 import sys
+from collections import Counter
 
 import pytest
 
@@ -16,13 +17,22 @@ PROGRAM = """
 import json, os, signal, sys
 from pathlib import Path
 from neardup import Index, dedup, dedup_files
+from neardup.engines.journal import WorkFolder
 from neardup.pipeline.spilled import files
 
 inputs, moments, known = json.loads(sys.argv[1])
 files._share = lambda *_: 3000
+attempt = WorkFolder.attempt
 
 def life(folder, moment):
     names = {name: f"{folder}/{name}.jsonl" for name in ("out", "dropped", "mark", "report")}
+    begun = os.open(f"{folder}.begun", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+    def noted(self, stage, task, function):
+        def begin(task):
+            os.write(begun, f"{stage}-{task}\\n".encode())
+            return function(task)
+        return attempt(self, stage, task, begin)
+    WorkFolder.attempt = noted
     left = [moment]
     def mortal(function):
         def call(*given, **options):
@@ -61,17 +71,17 @@ print(json.dumps(found))
 
 
 def lives(sources, folder, moments, *, known=False):
-    """Let a run live undisturbed, and one die at these moments, one life after the other.
+    """Let a run live undisturbed, and others die at their moments, one life after the other.
 
-    Give how often the second died, and how it ended. If documents are *known*, both add to a state.
+    Give how often each of these died, and how it ended. If documents are *known*, all add to a state.
     """
-    both = {f"{folder}/whole": [0], f"{folder}/killed": [*moments, 0]}
-    given = json.dumps([[str(path) for path in sources], both, known])
-    done = subprocess.run([sys.executable, "-c", PROGRAM, given], capture_output=True, text=True, check=False)
+    given = {f"{folder}/whole": [0]} | {f"{folder}/{name}": [*own, 0] for name, own in moments.items()}
+    command = [sys.executable, "-c", PROGRAM, json.dumps([[str(path) for path in sources], given, known])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    whole, (deaths, status) = json.loads(done.stdout)
+    whole, *killed = json.loads(done.stdout)
     assert whole == [0, 0]
-    return deaths, status, done.stderr
+    return killed, done.stderr
 
 
 def contents(folder):
@@ -88,34 +98,52 @@ def written(tmp_path):
     return paths
 
 
-def assert_killed_at_any_moment(tmp_path, seed, most, times):
-    sources = written(tmp_path)
-    for name in ("whole", "killed"):
-        (tmp_path / name).mkdir()
+def moments_of(seed, times):
+    """Moments to die at: early ones, of which a run survives few, or any."""
     chance = random.Random(seed)
-    moments = [chance.randint(1, most) for _ in range(times)]
-    deaths, status, errors = lives(sources, tmp_path, moments)
-    found, wanted = contents(tmp_path / "killed"), contents(tmp_path / "whole")
+    most = chance.choice([10, 30, 60, 120])
+    return [chance.randint(1, most) for _ in range(times)]
+
+
+def begun(folder):
+    """The tasks that the lives of a run have begun."""
+    return folder.with_name(f"{folder.name}.begun").read_text().splitlines()
+
+
+def kinds(tasks):
+    return {task.partition("-")[0] for task in tasks}
+
+
+def assert_killed_at_any_moment(tmp_path, seeds, times):
+    """Check what is left of runs that are killed; return how often they were."""
+    sources, names = written(tmp_path), [f"killed{seed}" for seed in seeds]
+    for name in ("whole", *names):
+        (tmp_path / name).mkdir()
+    moments = {name: moments_of(seed, times) for name, seed in zip(names, seeds, strict=True)}
+    found, errors = lives(sources, tmp_path, moments)
+    wanted = contents(tmp_path / "whole")
     assert sorted(wanted) == sorted(f"{name}.jsonl" for name in OUTPUTS)
-    if status:  # it died in its last moments, when all was written
-        assert "RunComplete" in errors or "exists already" in errors
-    assert found == wanted
-    assert not (tmp_path / "killed/w").exists()
-    return deaths
+    for name, (deaths, status) in zip(names, found, strict=True):
+        if status:  # it died in its last moments, when all was written
+            assert "RunComplete" in errors or "exists already" in errors
+        assert contents(tmp_path / name) == wanted
+        assert not (tmp_path / name / "w").exists()
+        tasks = Counter(begun(tmp_path / name))
+        assert kinds(tasks) == kinds(begun(tmp_path / "whole"))
+        assert sum(tasks.values()) - len(tasks) <= deaths  # each death repeats one task at most
+    return sum(deaths for deaths, _ in found)
 
 
-def test_a_killed_run_goes_on(tmp_path):
-    assert assert_killed_at_any_moment(tmp_path, 0, 90, 4) > 0
+def test_a_run_that_is_killed_at_200_moments_goes_on(tmp_path):
+    assert assert_killed_at_any_moment(tmp_path, range(10), 30) >= 200
 
 
-def assert_added_once(tmp_path, seed, most, times):
+def assert_added_once(tmp_path, seed, times):
     first, second = written(tmp_path)
     for name in ("whole", "killed"):
         (tmp_path / name).mkdir()
         dedup_files([first], state=tmp_path / name / "state")
-    chance = random.Random(seed)
-    moments = [chance.randint(1, most) for _ in range(times)]
-    deaths, status, errors = lives([second], tmp_path, moments, known=True)
+    [(deaths, status)], errors = lives([second], tmp_path, {"killed": moments_of(seed, times)}, known=True)
     if status:
         assert "RunComplete" in errors or "exists already" in errors
     for name in OUTPUTS:
@@ -134,16 +162,15 @@ def assert_added_once(tmp_path, seed, most, times):
 
 
 def test_a_killed_run_adds_its_documents_once(tmp_path):
-    assert assert_added_once(tmp_path, 2, 100, 3) > 0
+    assert assert_added_once(tmp_path, 2, 20) > 0
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("seed", range(40))
 def test_a_run_that_is_killed_many_times_adds_its_documents_once(tmp_path, seed):
-    assert_added_once(tmp_path, seed, random.Random(seed).choice([30, 60, 120, 240]), 30)
+    assert_added_once(tmp_path, seed, 30)
 
 
 @pytest.mark.soak
-@pytest.mark.parametrize("seed", range(40))
-def test_a_run_that_is_killed_many_times_goes_on(tmp_path, seed):
-    assert_killed_at_any_moment(tmp_path, seed, random.Random(seed).choice([30, 60, 120, 240]), 30)
+def test_a_run_that_is_killed_at_2000_moments_goes_on(tmp_path):
+    assert assert_killed_at_any_moment(tmp_path, range(10, 110), 30) >= 2000
