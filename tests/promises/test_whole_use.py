@@ -73,7 +73,7 @@ def test_two_weeks(tmp_path, monkeypatch):
     wanted = dedup([*weeks[0], *weeks[1]])
     ids = wanted.decisions["id"].to_pylist()
     names = ["week1", "--out", "kept1", "--report", "why1.jsonl", "--state", "seen", "--threads", "1"]
-    for tasks in ("1", "6"):
+    for tasks in ("1", "3", "6"):
         done = subprocess.run(
             [sys.executable, "-c", DIES, tasks, *names], cwd=tmp_path, capture_output=True, check=False
         )

@@ -25,6 +25,7 @@ from neardup.sources.output import (
     check_target,
     is_page,
     is_special,
+    temporary_folder,
     write_file,
     write_table,
 )
@@ -481,3 +482,20 @@ def test_many_files_of_a_folder_do_not_list_it_again_for_each(tmp_path, monkeypa
         with output.atomic(tmp_path / f"{number}.txt") as file:
             file.write(b"1")
     assert listed == [tmp_path] * 7
+
+
+def test_the_temporary_folder_of_a_killed_process_is_removed_by_the_next(tmp_path, monkeypatch):
+    program = """
+import os, signal
+from neardup.sources.output import temporary_folder
+with temporary_folder() as folder:
+    (folder / "large").touch()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    environment = {**os.environ, "TMPDIR": str(tmp_path)}
+    assert subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode == -signal.SIGKILL
+    assert [path.name for path in tmp_path.rglob("*")][1:] == ["large"]
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with temporary_folder() as folder:
+        assert [*tmp_path.iterdir()] == [folder]
+    assert not [*tmp_path.iterdir()]

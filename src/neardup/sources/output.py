@@ -12,7 +12,7 @@ from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from itertools import chain, combinations
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import gettempdir
 from typing import BinaryIO, Final
 
 import pyarrow as pa
@@ -164,7 +164,7 @@ def atomic(path: AnyPath) -> Iterator[BinaryIO]:
     """
     path = local(path)
     if is_url(path):
-        with TemporaryDirectory(prefix="neardup-") as folder:
+        with temporary_folder() as folder:
             with atomic(Path(folder, "output")) as file:
                 yield file
             send(str(Path(folder, "output")), path)
@@ -249,6 +249,11 @@ def new_folder(target: Path) -> Iterator[Path]:
             yield partial
     finally:
         shutil.rmtree(partial, ignore_errors=True)
+
+
+def temporary_folder() -> AbstractContextManager[Path]:
+    """Return a context of a new folder among the temporary files of the system; see ``new_folder``."""
+    return new_folder(Path(gettempdir(), "folder"))
 
 
 def remove_leftovers(folder: Path) -> None:

@@ -7,8 +7,6 @@ from functools import partial
 from itertools import accumulate
 from pathlib import Path
 from pkgutil import resolve_name
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import Any, Final
 from weakref import finalize
 
@@ -24,6 +22,7 @@ from neardup.sources.copies import copied
 from neardup.sources.folder import Folder, documents_in, require_other_names
 from neardup.sources.formats import FOLDER, WARC, AnyPath, is_url
 from neardup.sources.inputs import Inputs, inputs_of
+from neardup.sources.output import temporary_folder
 from neardup.sources.pages import extracting, replace_markup
 from neardup.sources.record_faults import nothing_left
 from neardup.sources.request import Request
@@ -79,9 +78,7 @@ def read_requested(
     with ExitStack() as undo, opened as processes:
         local = inputs.paths
         if elsewhere := dict.fromkeys(filter(is_url, local), ""):
-            folder = mkdtemp(prefix="neardup-")
-            undo.callback(rmtree, folder, ignore_errors=True)
-            copies = copied(elsewhere, folder)
+            copies = copied(elsewhere, str(undo.enter_context(temporary_folder())))
             local = tuple(str(copies.get(path, path)) for path in local)
         processes.turn_to(extracting(extraction, whole=request.whole_texts))
         request = replace(request, processes=processes)

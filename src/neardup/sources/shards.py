@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, Final, Self
 
 import msgspec
@@ -34,6 +33,7 @@ from neardup.sources.fields import joined
 from neardup.sources.folder import Folder, documents_in, require_other_names, state_of
 from neardup.sources.formats import FOLDER, STDIN, Kind, display, display_all, input_kind, is_pipe, is_url
 from neardup.sources.inputs import Inputs
+from neardup.sources.output import temporary_folder
 from neardup.sources.pages import extracting, replace_markup
 from neardup.sources.read import reader
 from neardup.sources.record_faults import LackingFields
@@ -359,9 +359,9 @@ def local_shards(inputs: Inputs, request: Request, *, size: int | None = SHARD) 
     Standard input, other pipes and files at URLs are first copied to a temporary folder.
     """
     opened = Shards.opened(inputs, request, pipes=True)
-    with TemporaryDirectory(prefix="neardup-") as folder:
+    with temporary_folder() as folder:
         formats = {path: one.format for path, one in zip(opened.inputs, opened.kinds, strict=True)}
-        opened = opened.copied(copied(formats, folder))
+        opened = opened.copied(copied(formats, str(folder)))
         yield opened if size is None else opened.cut(size)
 
 

@@ -868,6 +868,15 @@ def test_a_continued_run_prints_what_is_finished(run, monkeypatch, source, asked
     assert {"forecast", "settle", "write"} <= {*stages}  # also if pieces were not asked for
 
 
+def test_a_run_in_pieces_that_was_not_asked_for_prints_what_it_needs(run, monkeypatch, source):
+    assert "of disk" not in run(source, "--out", "kept.jsonl", "--work", "w").err
+    monkeypatch.setattr("neardup.pipeline.files.dedup._LARGE", 0)
+    monkeypatch.setattr("neardup.pipeline.files.dedup.available_memory", lambda: 1000)
+    said = run(source, "--out", "other.jsonl").err
+    assert "so this is a run in pieces" in said
+    assert f"this run of about {len(TEXTS)} documents needs about" in said
+
+
 def test_a_changed_input_of_a_run_in_pieces_that_was_not_asked_for_names_the_command(run, monkeypatch, source):
     with monkeypatch.context() as patch:
         patch.setattr("neardup.pipeline.files.dedup._LARGE", 0)

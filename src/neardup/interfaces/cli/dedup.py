@@ -149,8 +149,8 @@ def _notes(arguments: argparse.Namespace, done: "FilesResult", *, begins: bool) 
 
 
 def _print_forecast(found: "Forecast") -> None:
-    """Print what a run in pieces needs, unless it is short."""
-    if found.seconds >= _LONG:
+    """Print what a run in pieces needs, unless it is a short one that was requested."""
+    if found.seconds >= _LONG or not found.asked:
         terminal.complain(str(found))
 
 

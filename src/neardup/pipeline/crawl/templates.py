@@ -10,7 +10,6 @@ from hashlib import blake2b
 from heapq import heappush, heapreplace
 from operator import itemgetter
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -23,6 +22,7 @@ from neardup.model.arrays import Positions, Words
 from neardup.model.errors import TEMPORARY, DataError, StorageFailed, counted, kind_of, require, require_kind
 from neardup.pipeline.corpus.run import dedup
 from neardup.schemes.minhash import MinHash
+from neardup.sources.output import temporary_folder
 from neardup.sources.pages import BATCH, Reader, both_views, host_of, processed, views, views_reader
 from neardup.sources.request import AUTO
 from neardup.text import sites
@@ -141,7 +141,7 @@ def updated(  # noqa: PLR0913 - what templates are learned from, and how
     it keeps them.
     """
     processes.turn_to(learning(replace(extraction, known=None)))
-    with TemporaryDirectory(prefix="neardup-") as folder, _Gathered(folder, extraction, wanted, processes) as gathered:
+    with temporary_folder() as folder, _Gathered(str(folder), extraction, wanted, processes) as gathered:
         for page in _checked(pages):
             gathered.add(ordered(*page))
         gathered.add_records(records)

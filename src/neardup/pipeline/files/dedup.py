@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import gettempdir
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from neardup.engines.executors import Executors
@@ -49,7 +49,7 @@ from neardup.schemes.thresholds import require_policy
 from neardup.sources.first_records import first_records
 from neardup.sources.formats import FOLDER, STDIN, WARC, AnyPath, Kind, is_pipe, is_url, kind, local, local_folder
 from neardup.sources.inputs import Inputs, inputs_of, require_once
-from neardup.sources.output import check_separate, is_folder, is_special, why_no_folder
+from neardup.sources.output import check_separate, is_folder, is_special, temporary_folder, why_no_folder
 from neardup.sources.output_places import InputPaths
 from neardup.sources.patterns import is_pattern
 from neardup.sources.read import read_requested
@@ -255,15 +255,16 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
                 return _in_memory(found, settings, page, threads, progress)
             settings = replace(settings, memory=unasked)
     work = _work_of(settings) if work is None else work
+    announce = forecast or (_warn if unasked else settings.announce)
     # Without a work folder there is nothing to continue a run for.
-    place = TemporaryDirectory(prefix="neardup-", ignore_cleanup_errors=True) if work is None else nullcontext(work)
+    place = temporary_folder() if work is None else nullcontext(work)
     with place as folder, followed(progress) as follow, LocalEngine(threads) as engine, Processes(threads) as processes:
         settings = replace(
             settings,
             request=replace(settings.request, processes=processes),
             folder=local_folder("work", folder),
             page=None if page is None else lambda done: page(_stored(done)),
-            announce=forecast or (_warn if unasked else settings.announce),
+            announce=lambda found: announce(replace(found, asked=unasked is None)),
             continued=continued or (_warn if unasked else settings.continued),
         )
         return _in_pieces(inputs, settings, engine, follow, found)

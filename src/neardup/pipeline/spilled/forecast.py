@@ -44,7 +44,7 @@ class Forecast:
     """What a run of this many *documents* needs: bytes of *disk* in the work folder, and *seconds* if it runs alone.
 
     Of the disk, *signed* bytes are written while the inputs are read. *memory* is that of the process that starts the
-    run.
+    run. *asked* is whether a run in pieces was requested; otherwise its inputs would not have fit into memory.
     """
 
     documents: int
@@ -52,6 +52,7 @@ class Forecast:
     signed: int
     memory: int
     seconds: float
+    asked: bool = True
 
     def __str__(self) -> str:
         minutes = f"{max(1, self.seconds / 60):,.0f} min"
