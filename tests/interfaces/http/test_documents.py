@@ -314,7 +314,7 @@ def test_the_invalid_record_of_a_batch_is_named(serve, path, body, detail):
 @pytest.mark.parametrize(
     ("name", "detail"),
     [
-        ("x", "Object contains unknown field `x`. /docs lists the parameters of each address and their rules."),
+        ("x", "Unknown parameter 'x'. /docs lists the parameters of each address and their rules."),
         ("id", "'id' occurs twice."),
     ],
 )

@@ -119,7 +119,7 @@ def test_deep_nesting_is_refused_without_being_followed(opening):
         (SearchQuery, {"q": "a", "verify": "none"}, "Invalid enum value 'none' - at `$.verify`."),
         (SearchQuery, {"page": "2"}, "Object missing required field `q`."),
         (PairQuery, {"a": "", "b": "x"}, "Expected `str` of length >= 1 - at `$.a`."),
-        (PairQuery, {"a": "x", "b": "y", "c": "z"}, "Object contains unknown field `c`."),
+        (PairQuery, {"a": "x", "b": "y", "c": "z"}, "Unknown parameter 'c'."),
     ],
 )
 def test_an_invalid_parameter_is_named_with_its_rule(kind, given, detail):

@@ -130,6 +130,9 @@ def converted(kind: Any, given: Mapping[str, str], listed: str = "") -> Any:
 
     Programs get the rule, and the page where all are *listed*; without it, people get the name.
     """
+    unknown = next((name for name in given if listed and name not in kind.__struct_encode_fields__), None)
+    if unknown is not None:
+        raise Refusal(problems.INVALID, f"Unknown parameter {unknown[:_SHOWN]!r}. {Mount.prefix}{listed}")
     try:
         return msgspec.convert(given, kind, strict=False)
     except msgspec.ValidationError as error:
