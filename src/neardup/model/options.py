@@ -24,7 +24,7 @@ class Option(NamedTuple):
 
 
 THRESHOLD: Final = Option(
-    "threshold", "number", "minimum resemblance of a match; minimum overlap with --relative-to smaller", "", "T"
+    "threshold", "number", "minimum measure of a match: its resemblance, containment, overlap or cosine", "", "T"
 )
 SHORT: Final = (
     Option(

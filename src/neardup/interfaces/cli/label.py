@@ -1,4 +1,4 @@
-"""Label pairs of documents as same or different, side by side, in the terminal or on a local page."""
+"""Label pairs of documents as same or different, in the terminal or on a local page, or compare two files of labels."""
 
 import argparse
 import os
@@ -38,7 +38,7 @@ _OPEN = "The pairs to label, to open in a browser until Ctrl-C ends it:"
 _HELP = "s same, d different, u unsure, b back, m more of the texts, q quit"
 
 USAGE = f"""
-{options.SOME_INPUTS}
+{options.SOME_INPUTS.rstrip()}; or compare A B: report how much two files of labels agree
 [labels]
 --out PATH: the file to which each answer is added at once (.jsonl); a file that exists is continued
 --labels N: the pairs to label (default: {_LABELS})

@@ -31,7 +31,8 @@ USAGE = f"""
 {JSON}
 """
 EXAMPLE = (
-    "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup rules why.parquet --out rules.json"
+    "Example: neardup dedup crawl.jsonl --dry-run --id url --report why.parquet; neardup rules why.parquet"
+    " --out rules.json"
 )
 
 
