@@ -117,7 +117,7 @@ def test_from_the_start_to_a_comparison(look):
     hidden = duplicates.locator(".why").first
     assert not hidden.is_visible()
     duplicates.locator("summary").click()
-    assert re.match(r"Near-duplicate, verified: resemblance [01]\.\d\d, at least 0\.6 by minhash", hidden.inner_text())
+    assert re.match(r"Near duplicate, verified: resemblance [01]\.\d\d, at least 0\.6 by minhash", hidden.inner_text())
 
     duplicates.get_by_role("link", name="Compare").first.click()
     assert view.get_by_role("heading", level=1).inner_text() == "Two documents compared"

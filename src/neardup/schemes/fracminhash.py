@@ -155,7 +155,7 @@ class FracMinHash(SampleScheme):
     @property
     def described_features(self) -> str:
         """The features of its measure, in words."""
-        inside = " in those of the better-ranked document" if self.measure == "containment" else ""
+        inside = " in the better-ranked document" if self.measure == "containment" else ""
         return f"{super().described_features}{inside}"
 
     @classmethod

@@ -33,6 +33,12 @@ def test_a_whole_index_needs_no_key(neardup, seen):
     assert (report["problems"], report["files"], report["documents"]) == ([], 4, 50)
 
 
+def test_an_index_without_segments_does_not_look_empty(neardup, tmp_path):
+    with Index.create(tmp_path / "seen") as index:
+        index.admit(["a"], TEXTS[:1])
+    assert "0  documents" not in neardup("check", "seen").out
+
+
 def test_a_search_table_is_verified_and_can_be_built_again(neardup, seen):
     neardup("reindex", "seen", "--key-file", key_file(seen))
     assert "0  problems" in neardup("check", "seen").out

@@ -68,10 +68,10 @@ def test_results_and_what_they_hide(neardup, seen):
 def test_all_shows_the_repeats_and_why(neardup, seen):
     shown = neardup("search", "seen", "fishing boats", "--all").out
     assert (
-        "   Duplicates (2)\n      edited\n      http://a.example/x y#z\n      Near-duplicate, verified: resemblance 0."
+        "   Duplicates (2)\n      edited\n      http://a.example/x y#z\n      Near duplicate, verified: resemblance 0."
         in shown
     )
-    why = "Near-duplicate, verified: resemblance 1.00, at least 0.6 by minhash; matches copy"
+    why = "Near duplicate, verified: resemblance 1.00, at least 0.6 by minhash; matches copy"
     repeat = f"      Storm at dawn\n      http://a.example/storm\n      {why}\n"
     assert repeat in shown
 
@@ -138,7 +138,7 @@ def test_nothing_found_says_what_to_do(neardup, seen):
 def test_what_decides_can_be_chosen(neardup, seen):
     estimated = neardup("search", "seen", "fishing boats", "--all", "--verify", "estimate").out
     assert (
-        "Near-duplicate, not verified: estimated resemblance 1.00, at least 0.6 by minhash; matches copy" in estimated
+        "Near duplicate, not verified: estimated resemblance 1.00, at least 0.6 by minhash; matches copy" in estimated
     )
     by_site = neardup("search", "seen", "fishing boats", "--collapse", "site").out
     assert "more from this site" in by_site
@@ -202,7 +202,7 @@ def test_json_has_everything(neardup, seen):
         (["--page", "0"], "--page 0: the value must be"),
         (["--threshold", "1.5"], "--threshold 1.5: the value must be a number above 0 and at most 1"),
         (["--site", "http://a.example"], "must be a host, such as a.example"),
-        (["--threshold", "0.5", "--collapse", "site"], "--threshold 0.5 can only be used with"),
+        (["--threshold", "0.5", "--collapse", "site"], "--threshold 0.5 cannot be used with --collapse site"),
         (["--top", "0"], "--top 0: the value must be"),
         (["--seconds", "0"], "--seconds 0: the value must be more than 0"),
         (["--collapse", "most"], "invalid choice"),

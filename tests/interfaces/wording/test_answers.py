@@ -26,19 +26,19 @@ def test_the_total_says_what_was_looked_at(told, said):
 @pytest.mark.parametrize(
     ("one", "said"),
     [
-        (repeat(hit()), "Near-duplicate, verified: resemblance 0.88, at least 0.6 by minhash"),
-        (repeat(hit(), value=0.999), "Near-duplicate, verified: resemblance 0.99, at least 0.6 by minhash"),
+        (repeat(hit()), "Near duplicate, verified: resemblance 0.88, at least 0.6 by minhash"),
+        (repeat(hit(), value=0.999), "Near duplicate, verified: resemblance 0.99, at least 0.6 by minhash"),
         (
             repeat(hit(), value=1.0, threshold=0.95, verified=False),
-            "Near-duplicate, not verified: estimated resemblance 1.00, at least 0.95 by minhash",
+            "Near duplicate, not verified: estimated resemblance 1.00, at least 0.95 by minhash",
         ),
         (
             repeat(hit(), value=0.9246, threshold=0.9245, verified=False),
-            "Near-duplicate, not verified: estimated resemblance 0.925, at least 0.924 by minhash",
+            "Near duplicate, not verified: estimated resemblance 0.925, at least 0.924 by minhash",
         ),
         (
             repeat(hit(), rule="checksum", measure="equality", value=1.0, threshold=1.0, verified=False),
-            "Near-duplicate, not verified: equal by checksum",
+            "Near duplicate, not verified: equal by checksum",
         ),
         (repeat(hit(), rule="same text", measure="equality", value=None, threshold=None), "Same text"),
         (

@@ -15,8 +15,7 @@ from neardup.interfaces.wording.estimates import (
 )
 
 PRECISION = (
-    "precision 100 % (94.49 % to 100 %) of the dropped documents have a kept document"
-    " with a resemblance of at least 0.6"
+    "precision 100 % (94.49 % to 100 %): 49 of 49 dropped documents match a kept document, resemblance at least 0.6"
 )
 BELOW = (
     "just below the threshold: 9.8 % (4 % to 19.8 %) of the kept documents have a better-ranked kept document"
@@ -50,7 +49,7 @@ def test_an_audit_without_duplicates_in_words():
     wrong = replace(found, precision=share(0, 44, 44), below=share(19, 76, 76))
     assert audit_lines(wrong)[1:] == [
         "recall unknown: no document of the sample is a duplicate",
-        "precision 0 % of the dropped documents have a kept document with a resemblance of at least 0.6",
+        "precision 0 %: 0 of 44 dropped documents match a kept document, resemblance at least 0.6",
         (
             "just below the threshold: 25 % of the kept documents have a better-ranked kept document"
             " with a resemblance at most 0.1 below it"

@@ -5,6 +5,7 @@ from neardup.interfaces.wording.match_decisions import (
     decided_of,
     estimate_of,
     excerpts_of,
+    names_of,
     passages_of,
     value_of,
 )
@@ -19,6 +20,12 @@ def test_what_a_rule_looked_at_is_said():
     assert value_of(match_decision(BODY, same, other)) == "different"
     assert value_of(match_decision(MinHash(), same, "")) == "B has no signature: no words"
     assert [answer_of(match_decision(MinHash(), same, text)) for text in (same, other)] == ["match", "no match"]
+
+
+def test_of_two_schemes_with_one_name_the_first_is_that_of_the_options():
+    found = compare("one two", "one two", [MinHash(threshold=0.5), SimHash(), MinHash()])
+    assert names_of(found) == ["minhash (your options)", "simhash", "minhash (default)"]
+    assert names_of(compare("one two", "one two", [MinHash(), SimHash()])) == ["minhash", "simhash"]
 
 
 def test_containment_is_that_of_the_second_text_in_the_first():

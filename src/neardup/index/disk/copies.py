@@ -25,7 +25,7 @@ _NONE: Final = np.empty(0, np.int64)
 
 
 class Copied(NamedTuple):
-    """The *bytes* of a copy without those of its manifest, and how many of them were *written* now."""
+    """The *bytes* of a copy without its manifest and its search table, and how many of them were *written* now."""
 
     bytes: int
     written: int

@@ -5,7 +5,7 @@ import shlex
 
 from neardup.interfaces.cli.options import INDEX
 from neardup.interfaces.cli.terminal import progress_bar, show_lines, summarise
-from neardup.interfaces.wording.numbers import total
+from neardup.interfaces.wording.numbers import row, total
 
 USAGE = f"{INDEX}--json: print what was found as JSON"
 
@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     problems = 0 if report.interrupted else len(report.problems)
     rows = [
         total(report.files, "file", " verified"),
-        total(report.documents, "document", " in intact segments; documents in the log are not counted"),
+        row(report.documents, "document", " in intact segments; documents in the log are not counted"),
         total(problems, "problem"),
     ]
     summarise(arguments, report, rows)

@@ -8,7 +8,14 @@ from neardup.interfaces.cli.scheme_options import SCHEME, describes_scheme, sche
 from neardup.interfaces.cli.terminal import complain, console, print_json, resolve_outputs, show_side_by_side
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
-from neardup.interfaces.wording.match_decisions import decided_of, estimate_of, excerpts_of, passages_of, value_of
+from neardup.interfaces.wording.match_decisions import (
+    decided_of,
+    estimate_of,
+    excerpts_of,
+    names_of,
+    passages_of,
+    value_of,
+)
 from neardup.interfaces.wording.numbers import decimals
 from neardup.model.errors import InputRefused, counted, require
 from neardup.sources.formats import STDIN
@@ -96,7 +103,8 @@ def page_of(found: "Comparison", one: "NamedText", other: "NamedText") -> bytes:
     from neardup.interfaces.pages.templates import render
 
     shown = excerpts_of(found, one.text, other.text, _ON_A_PAGE)
-    return render("compared", found=found, sides=list(zip((one.name, other.name), shown, strict=True)))
+    sides = list(zip((one.name, other.name), shown, strict=True))
+    return render("compared", found=found, names=names_of(found), sides=sides)
 
 
 def _show(screen: "Console", one: "NamedText", other: "NamedText", found: "Comparison") -> None:
@@ -116,11 +124,11 @@ def _schemes(found: "Comparison") -> "Table":
     table = Table(box=box.SIMPLE)
     for heading in ("scheme", "dedup decides", "because"):
         table.add_column(heading, overflow="fold")
-    for decision in found.schemes:
+    for name, decision in zip(names_of(found), found.schemes, strict=True):
         decided = Text(decided_of(decision), "bold green" if decision.matches else "bold")
         signatures = f"signatures alone: {estimate_of(decision.estimate)}"
         reasons = (value_of(decision), signatures, f"rule: {decision.rule}")
-        table.add_row(Text(decision.scheme), decided, Text("\n".join(map(printable, reasons))))
+        table.add_row(Text(name), decided, Text("\n".join(map(printable, reasons))))
     return table
 
 

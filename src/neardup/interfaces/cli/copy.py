@@ -21,7 +21,7 @@ def run(arguments: argparse.Namespace) -> int:
     with progress_bar("copy") as progress:
         done = copy_index(arguments.index, arguments.to, progress)
     rows = [
-        total(done.bytes, "byte", " in the copy, all of them verified"),
+        total(done.bytes, "byte", " in the copy without its search table, all of them verified"),
         Row(done.bytes - done.written, "of these in the earlier copy already"),
     ]
     return summarise(arguments, done._asdict(), rows)

@@ -8,7 +8,10 @@ from neardup.interfaces.cli.terminal import resolve_outputs, summarise
 from neardup.interfaces.wording.numbers import Row, row, total
 from neardup.model.errors import plural, require
 
-EXAMPLE = "Example: neardup dedup crawl.jsonl --dry-run --report why.parquet; neardup mirrors why.parquet --out m.jsonl"
+EXAMPLE = (
+    "Example: neardup dedup crawl.jsonl --dry-run --id url --report why.parquet; neardup mirrors why.parquet"
+    " --out m.jsonl"
+)
 _TRANSLATED = "hosts with at least 5 common contents, and others at the same paths, such as translations"
 USAGE = f"""
 {CRAWLED}
@@ -49,8 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     kinds = Counter(each.kind for each in found.found)
     rows = [
         total(found.pages, "page", f" of {found.hosts:,} {plural(found.hosts, 'host')}"),
-        total(kinds["same"], "mirror", ", 90 % or more of the common paths with one content"),
-        total(kinds["mostly"], "mirror", ", less than 90 %"),
+        total(kinds["same"], "mirror", " with the same content at 90 % or more of the common paths"),
+        total(kinds["mostly"], "mirror", " with the same content at fewer of them"),
         total(kinds["below a prefix"], "mirror", " in a folder"),
         Row(kinds["same paths"], _TRANSLATED),
         row(found.contents_left_out, "content", " on more than 50 hosts, not used to compare hosts"),

@@ -20,7 +20,7 @@ def run(arguments: argparse.Namespace) -> int:
         total(stats.documents, "document"),
         Row(stats.kept, "kept; the others are duplicates of these", always=True),
         total(stats.segments, "segment"),
-        total(stats.bytes, "byte", f", {stats.bytes_in_log:,} of them in the log"),
+        total(stats.bytes, "byte", f" without the search table, {stats.bytes_in_log:,} of them in the log"),
         Row(stats.removed_in_files, "removed, but still in the files; `neardup compact` purges them"),
         row(left, "byte", f" {unacknowledged}"),
     ]

@@ -36,20 +36,20 @@ def hidden_of(collapse: str, number: int) -> str:
 def because(one: Repeat) -> str:
     """Describe the rule that hides a hit, and its value.
 
-    Examples: ``Near-duplicate, verified: resemblance 0.83, at least 0.6 by minhash``, ``Same site: a.example``.
+    Examples: ``Near duplicate, verified: resemblance 0.83, at least 0.6 by minhash``, ``Same site: a.example``.
     """
     if one.threshold is None or one.value is None:
         known = "" if one.value is None else f": {middle_shortened(str(one.value), _VALUE)}"
         return _begun(f"{one.rule}{known}")
     verified = "verified" if one.verified else "not verified"
     if one.measure == "equality":
-        return f"Near-duplicate, {verified}: equal by {one.rule}"
+        return f"Near duplicate, {verified}: equal by {one.rule}"
     least = f"{one.threshold:.3g}"
     if float(least) > one.threshold:
         least = f"{one.threshold:.6g}"
     places = max(2, len(least.partition(".")[2]))  # as many as the threshold has, or it could seem to be missed
     value = f"{'' if one.verified else 'estimated '}{one.measure} {decimals(float(one.value), places)}"
-    return f"Near-duplicate, {verified}: {value}, at least {least} by {one.rule}"
+    return f"Near duplicate, {verified}: {value}, at least {least} by {one.rule}"
 
 
 def advice_of(answer: Answer, site: str | None) -> tuple[str, ...]:

@@ -60,8 +60,11 @@ def audit_lines(audit: "Audit") -> list[str]:
     if audit.predicted is not None:
         lines.append(f"expected by the law of {audit.scheme}: {percentage(audit.predicted)}")
     if audit.precision.value is not None:
-        rule = f"of the dropped documents have a kept document with a {audit.measure} of at least"
-        lines.append(f"precision {estimate(audit.precision)} {rule} {threshold_words(audit)}")
+        matched = (
+            f"{audit.precision.found:,} of {counted(audit.precision.of, 'dropped document')} match a kept document"
+        )
+        rule = f"{audit.measure} at least {threshold_words(audit)}"
+        lines.append(f"precision {estimate(audit.precision)}: {matched}, {rule}")
     for reason, found in audit.reasons.items():
         lines.append(f"missed {estimate(found)} of the duplicates: {_REASONS[reason]}")
     if audit.below.value:

@@ -18,6 +18,13 @@ def answer_of(decision: "MatchDecision | Estimate") -> str:
     return "match" if decision.matches else "no match"
 
 
+def names_of(found: "Comparison") -> list[str]:
+    """Return the names of the compared schemes; of two with one name, the first has the options of the call."""
+    names = [decision.scheme for decision in found.schemes]
+    notes = ("your options", *["default"] * len(names))
+    return [f"{name} ({note})" if names.count(name) > 1 else name for name, note in zip(names, notes, strict=False)]
+
+
 def decided_of(decision: "MatchDecision") -> str:
     """Return the decision of ``dedup``, and whether it was made without the texts.
 

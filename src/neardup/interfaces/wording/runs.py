@@ -108,10 +108,10 @@ def pairs_not_compared(number: int) -> str:
     """Describe the pairs in oversized buckets that were not compared.
 
     >>> pairs_not_compared(1).partition(";")[0]
-    'up to 1 pair of oversized buckets was not compared there, but may have been in others'
+    'up to 1 pair of oversized buckets was not compared there'
     """
     words = f"{counted(number, 'pair')} of oversized buckets {'was' if number == 1 else 'were'} not compared there"
-    return f"up to {words}, but may have been in others; `neardup audit` estimates what was missed"
+    return f"up to {words}; other buckets may have compared some; `neardup audit` estimates what was missed"
 
 
 def template_hint(cluster: "LargeCluster | SpreadTemplate", feature: str) -> str:
