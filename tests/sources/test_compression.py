@@ -124,9 +124,9 @@ def test_long_distance_frames_expand(loaded):
 def test_every_truncation_is_noticed(loaded, compression):
     packed = PACKED[compression]
     for length in {*range(0, len(packed), 7), len(packed) - 1}:
-        with pytest.raises(DataError, match=r"ends in the middle|first bytes are not those"):
+        with pytest.raises(DataError, match=r"end too early|first bytes are not those"):
             loaded(packed[:length], compression)
-    with pytest.raises(DataError, match="ends in the middle"):
+    with pytest.raises(DataError, match="end too early"):
         loaded(packed + packed[:-1], compression)
 
 

@@ -363,13 +363,13 @@ def test_a_data_set_with_a_text_about_it_is_not_read_as_one_text(tmp_path):
     for name in ("README.md", "LICENSE", "data/part-0.parquet", "data/part-1.jsonl.gz"):
         (tmp_path / name).write_text("a text about the data")
     with pytest.raises(
-        DataError, match=r"contains 1 text and 2 tables, so it is unclear which are the documents"
+        DataError, match=r"1 text \(README\.md\) and 2 tables \(data/part-0\.parquet, \.\.\.\), so it is unclear"
     ) as refused:
         read([tmp_path])
     assert refused.value.code == "mixed folder"
     assert len(read([tmp_path], glob=["*.md"])) == 1
     (tmp_path / "0.txt").write_text("a document of its own")
-    with pytest.raises(DataError, match="contains 2 texts and 2 tables"):
+    with pytest.raises(DataError, match=r"contains 2 texts \(0\.txt, \.\.\.\) and 2 tables"):
         read([tmp_path])
     (tmp_path / "1.txt").write_text("a document of its own")
     assert read([tmp_path]).ignored == 3

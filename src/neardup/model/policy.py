@@ -66,7 +66,8 @@ class Policy:
         require_representative(self.representative)
         alike = self.representative == "best-ranked" or self.gather == "kept"
         if not alike:
-            raise ParameterConflict("representative", self.representative, "gather", self.gather)
+            why = "the representative of connected documents is the best-ranked one; leave out one of the two"
+            raise ParameterConflict("representative", self.representative, "gather", self.gather, why)
 
     @property
     def keys(self) -> tuple[tuple[str, str], ...]:

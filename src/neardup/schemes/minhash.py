@@ -93,7 +93,9 @@ class MinHash(FeatureScheme):
         self._require_thresholds()
         object.__setattr__(self, "recall", require_share("recall", self.recall, below_one=True))
         if self.bands is not None and self.recall != _RECALL:
-            raise ParameterConflict("recall", self.recall, "bands", self.bands)
+            raise ParameterConflict(
+                "recall", self.recall, "bands", self.bands, "the recall chooses them; leave out one"
+            )
         _ = self.shingling, self.layout  # these check the rest
 
     @cached_property

@@ -362,7 +362,7 @@ def _expansion(
             raise
         raise DataError(source, f"{_FOREIGN if complete else 'it is corrupt'} ({error})") from error
     if member is not None or not complete:
-        raise DataError(source, "it ends in the middle: the file is truncated")
+        raise DataError(source, "its compressed data end too early: the file is truncated; get a complete copy")
 
 
 def _behind_member(source: str, compression: str, rest: bytes) -> bytes:

@@ -200,7 +200,8 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
     """
     inside = PurePath(os.path.realpath(root))
     found: list[str] = []
-    others = tables = links = 0
+    tables: list[str] = []
+    others = links = 0
     endings: Counter[str] = Counter()
     for relative, entry in entries(root):
         known = not is_hidden(relative, globs) and (matches(relative, globs) if globs else is_document(entry.name))
@@ -211,12 +212,16 @@ def documents_in(root: str, globs: Sequence[str]) -> tuple[list[str], int]:
             found.append(relative)
         else:
             others += 1
-            tables += kind(entry.name) is not None and not is_hidden(relative, globs, "._")
+            if kind(entry.name) is not None and not is_hidden(relative, globs, "._"):
+                tables.append(relative)
             endings[PurePath(entry.name).suffix.lower() or "no ending"] += 1
     if not found:
         raise _nothing_in(root, globs, endings, links)
-    if tables >= len(found) and not globs:
-        there = f"{counted(len(found), 'text')} and {counted(tables, 'table')}"
+    if len(tables) >= len(found) and not globs:
+        kinds = zip((found, tables), ("text", "table"), strict=True)
+        there = " and ".join(
+            f"{counted(len(names), noun)} ({min(names)}{', ...' * (len(names) > 1)})" for names, noun in kinds
+        )
         raise DataError(root, f"this folder contains {there}, so it is unclear which are the documents", "mixed folder")
     return sorted(found), others + links
 

@@ -385,7 +385,7 @@ def require_names(path: AnyPath, folder: AnyPath) -> None:
 
 def why_no_folder(parent: Path) -> str:
     """Return why nothing can be made in a folder: it is missing, or it is a file."""
-    return f"{parent} is a file" if parent.exists() else f"its folder does not exist: {parent}"
+    return f"{parent} is a file" if parent.exists() else f"its folder does not exist: {parent}; create it first"
 
 
 def _exists_as_folder(path: AnyPath, output: str) -> bool:

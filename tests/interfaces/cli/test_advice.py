@@ -121,10 +121,19 @@ def test_on_a_full_disk_a_run_in_pieces_continues(verb):
         ("body", {"verb": "pairs", "text": "body"}, "--text names the field of the text"),
         ("html", {"verb": "templates"}, "--html names the field of the HTML"),
         ("page", {"verb": "templates", "html": "page"}, "--html names the field of the HTML"),
+        ("canonical", {"verb": "dedup", "keep": "canonical,max:n"}, "--keep canonical ranks by this field"),
+        ("a:b", {"verb": "index", "field": ["a:b:string"]}, "--field names the fields to store"),
     ],
 )
 def test_the_option_that_names_a_missing_field(field, given, words):
     assert words in advice(FieldMissing("a.jsonl", "is missing", "field", field, ("a", "b")), Namespace(**given))
+
+
+def test_a_strict_run_names_the_way_to_read_the_other_records():
+    words = "leave out --strict: such records are then rejected"
+    error = DataError("a.jsonl:2", "it is not valid JSON", "json")
+    assert words in advice(error, Namespace(**vars(DEDUP), strict=True))
+    assert words not in advice(error, DEDUP)
 
 
 def test_an_index_with_too_few_keys_names_the_settings():

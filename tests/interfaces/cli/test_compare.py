@@ -261,7 +261,10 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
         (["dedup", "a", "--output", "b"], "unknown option --output; did you mean --out? See"),
         (["dedup", "a", "--output", "b"], "unknown option --output; did you mean --out? See `neardup dedup --help`"),
         (["--verson"], "unknown option --verson; did you mean --version? See `neardup --help`"),
-        (["--json", "dedup", "a"], "unknown option --json; see `neardup --help`"),
+        (
+            ["--json", "dedup", "a"],
+            "unknown option --json; it is an option of dedup, state, pairs and others; see",
+        ),
         (["-x"], "unknown option -x; if it is not an option, write -- before it"),
         (["expire", "i", "--older", "5d"], "unknown option --older; see `neardup expire --help`"),
         (
@@ -280,7 +283,10 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
         (["dedup", "a", "--out", "--force"], "--out: expected one argument; see"),
         (["dedup", "a", "--out", "-h"], "--out: expected one argument; see"),
         (["dedup", "a", "--dry-run=yes"], "--dry-run: ignored explicit argument 'yes'; see"),
-        (["seen", "a", "--ignore-common", "0.1"], "unknown option --ignore-common; see `neardup seen --help`"),
+        (
+            ["seen", "a", "--ignore-common", "0.1"],
+            "unknown option --ignore-common; it is an option of dedup; see `neardup seen --help`",
+        ),
     ],
 )
 def test_the_closest_word_is_proposed(arguments, message, capsys):

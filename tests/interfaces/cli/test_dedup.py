@@ -923,7 +923,7 @@ def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypat
             ["--stem", "english", "--unit", "letter"],
             "--stem english selects words, so it cannot be used with unit letter",
         ),
-        (["--seed", "1", "--key-file", "k"], "not allowed with argument --seed"),
+        (["--seed", "1", "--key-file", "k"], "--seed 1 cannot be used with --key-file: the key alone decides"),
         (["--key-file", "none.key"], "none.key: the key cannot be read"),
         (["--fields", "a"], "--fields a cannot be used with --scheme minhash, only with checksum"),
         (
@@ -984,7 +984,7 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
             ["in.jsonl", "--force", "--out", "old.jsonl", "--report", "old-link.jsonl"],
             "--out and --report must be different paths",
         ),
-        (["in.jsonl", "--out", "-", "--report", "-"], "--out and --report must be different paths"),
+        (["in.jsonl", "--out", "-", "--report", "-"], "--out and --report cannot both be standard output (-)"),
         (["pages", "--out", "pages/kept"], "it is inside the input folder"),
         (["pages", "--out", "kept", "--report", "kept/why.jsonl"], "--out and --report must be different paths"),
         (["pages", "--dry-run", "--report", "pages/why.html"], "it is inside the input folder"),
@@ -1154,8 +1154,8 @@ def test_wrong_arguments_are_named(tmp_path, name):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--memory", "256"], "--memory 256: the value must be an integer of at least 64,000,000 (bytes)"),
-        (["--for-index"], "--for-index can only be used with a state"),
+        (["--memory", "256"], "--memory 256: the value must be an integer of at least 64,000,000 (bytes), such as 64M"),
+        (["--for-index"], "--for-index can only be used with a state; add --state DIR"),
         (["--revisits"], "--revisits requires a web archive as output"),
         (
             ["--ignore-common", "0.1", "--short", "3"],
@@ -1177,7 +1177,7 @@ def test_a_message_names_what_writes_a_list_of_shingles(run, source):
 
 def test_a_folder_that_is_kept_has_a_name(run, source):
     refused = run(source, "--dry-run", "--keep-work", code=2).err
-    assert "--keep-work can only be used with a work folder" in refused
+    assert "--keep-work can only be used with a named work folder; add --work DIR" in refused
 
 
 @pytest.mark.parametrize("option", [["--memory", "1G"], ["--restart"]])

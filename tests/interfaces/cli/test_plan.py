@@ -220,7 +220,7 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         (["--fingerprints", "20M", "--force"], "--force cannot be used with --fingerprints"),
         (["--fingerprints", "20M", "--distance", "8"], "--distance 8: the value must be an integer from 0 to 7"),
         (["--fingerprints", "0"], "--fingerprints 0: the value must be an integer from 1"),
-        (["--fingerprints", "20M", "--memory", "1MB"], "--memory 1000000: the value must be at least"),
+        (["--fingerprints", "20M", "--memory", "1MB"], "--memory 1M: the value must be at least"),
         (["--fingerprints", "20M", "--memory", "0"], "--memory 0: the value must be more than 0 bytes"),
         (["--memory", "1GB"], "--memory requires --fingerprints"),
         (["--measure"], "--measure requires --fingerprints"),
@@ -271,7 +271,10 @@ def test_what_is_no_option(capsys, options):
 
 
 def test_only_close_names_of_options_are_proposed(neardup):
-    assert "unknown option --short; see" in neardup("plan", "--short", code=2).err
+    assert (
+        "unknown option --short; it is an option of dedup, compare, audit and others; see"
+        in neardup("plan", "--short", code=2).err
+    )
     assert "did you mean --fingerprints?" in neardup("plan", "--fingerprint", "3", code=2).err
 
 

@@ -34,7 +34,7 @@ def test_new_documents_are_compared_with_earlier_ones(neardup, crawls):
 
 def test_a_run_that_added_its_inputs_before_is_reported(neardup, crawls):
     run = ("dedup", "one.jsonl", "--out", "kept1.jsonl", "--state", "crawls", "--force")
-    note = "no document with a text was kept: an earlier run with the state crawls has read the same paths"
+    note = "all documents with a text were dropped: an earlier run with the state crawls has read the same paths"
     assert note in neardup(*run).err
     (crawls / "again.jsonl").write_text(json.dumps({"text": TEXTS["a"]}))
     assert neardup("dedup", "again.jsonl", "--out", "kept2.jsonl", "--state", "crawls").err == ""

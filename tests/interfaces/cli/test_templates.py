@@ -1105,7 +1105,8 @@ def test_a_service_without_the_templates_of_its_index_is_refused(crawl, tmp_path
     ("options", "way_out"),
     [
         (("--against", "seen"), "a state or index that was begun without templates never has any"),
-        (("--html", "html", "table"), "--url names the field of the URLs, which templates need"),
+        (("--html", "html", "table"), "--url names the field of the URLs, which templates need; --no-templates"),
+        (("folder",), "are compared, too; for a folder whose pages declare canonical addresses, add --templates"),
     ],
 )
 def test_pages_read_without_templates_are_reported_with_a_way_out(tmp_path, neardup, monkeypatch, options, way_out):
@@ -1116,8 +1117,9 @@ def test_pages_read_without_templates_are_reported_with_a_way_out(tmp_path, near
     neardup("index", "crawl.warc.gz", "--to", "seen", "--no-templates", "--texts")
     rows = ({"id": str(number), "html": f"<p>{notice} Product {number} costs {number} coins."} for number in range(30))
     (tmp_path / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    table = options[-1] == "table"
-    given = ["pages.jsonl", *options[:-1]] if table else ["crawl.warc.gz", *options]
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "page.html").write_text(f"<p>{notice}")
+    given = {"table": ["pages.jsonl", *options[:-1]], "folder": options}.get(options[-1], ["crawl.warc.gz", *options])
     shown = neardup("dedup", *given, "--dry-run").out
     assert "the pages were read without templates" in shown
     assert way_out in shown

@@ -75,7 +75,10 @@ def test_a_file_that_has_no_labels_is_explained(neardup, labels):
 
 def test_a_file_without_labels_is_explained(neardup, tmp_path):
     (tmp_path / "empty.jsonl").touch()
-    assert "there are no labels; neardup label" in neardup("tune", "empty.jsonl", code=1).err
+    assert (
+        "empty.jsonl: it has no labels; label pairs first: neardup label INPUT --out empty.jsonl"
+        in neardup("tune", "empty.jsonl", code=1).err
+    )
 
 
 def test_labels_of_one_kind_are_not_enough(neardup, labels):

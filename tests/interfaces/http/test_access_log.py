@@ -66,7 +66,7 @@ def test_a_line_that_was_cut_is_ended(tmp_path, monkeypatch):
 def test_a_log_that_cannot_be_opened_is_an_error(tmp_path):
     with pytest.raises(OutputError, match="the access log cannot be opened: Is a directory"):
         AccessLog(str(tmp_path))
-    with pytest.raises(OutputError, match=f"log: its folder does not exist: {tmp_path}/none$"):
+    with pytest.raises(OutputError, match=f"log: its folder does not exist: {tmp_path}/none; create it first$"):
         AccessLog(str(tmp_path / "none/log"))
 
 

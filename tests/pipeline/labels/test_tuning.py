@@ -122,7 +122,9 @@ def test_connected_pairs_are_not_enough():
     chain = [
         LabelledPair(a="x", b=one.b, label=one.label, text_a="some text", text_b=one.text_b) for one in labels(number=6)
     ]
-    with pytest.raises(DataError, match="all pairs are connected by common documents; label pairs of other documents"):
+    with pytest.raises(
+        DataError, match="all labelled pairs are connected by common documents; label pairs of other documents"
+    ):
         tune(chain)
 
 

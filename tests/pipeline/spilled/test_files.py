@@ -670,7 +670,7 @@ def test_a_large_run_without_outputs_in_files_uses_a_temporary_folder(sources, m
     assert not folders[0][0].exists()
     assert bool(capfd.readouterr().out) == (out is not None)
     too_little(True)
-    with pytest.raises(ParameterError, match="keep_work=True can only be used with a work folder"):
+    with pytest.raises(ParameterError, match="keep_work=True can only be used with a named work folder"):
         dedup_files(sources, keep_work=True)
 
 

@@ -203,7 +203,7 @@ def test_a_kept_folder_is_of_its_run_only(files, tmp_path):
 
 
 def test_only_a_work_folder_that_was_named_is_kept(files, tmp_path):
-    with pytest.raises(ParameterError, match="can only be used with a work folder"):
+    with pytest.raises(ParameterError, match="can only be used with a named work folder"):
         dedup_files(files, keep_work=True)
     for name, path in (("state", tmp_path / "s"), ("against", files[1])):
         with pytest.raises(ParameterError, match=f"keep_work=True cannot be used with {name}='.*{path.name}'"):

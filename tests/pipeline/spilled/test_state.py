@@ -110,7 +110,7 @@ def test_files_are_compared_with_as_with_a_state_of_them(batches, tmp_path, keep
 def test_earlier_documents_have_names_and_no_positions(batches, tmp_path):
     first = dedup_files(batches[0], state=tmp_path / "state").result.decisions.to_pylist()
     outputs = {"out": tmp_path / "kept.jsonl", "report": tmp_path / "why.html", "page": page}
-    with pytest.warns(RuntimeWarning, match=r"no document with a text was kept: .*has read the same paths"):
+    with pytest.warns(RuntimeWarning, match=r"all documents with a text were dropped: .*has read the same paths"):
         done = dedup_files(batches[0], state=tmp_path / "state", **outputs)
     again = done.result.decisions.to_pylist()
     dropped = [row for row in again if not row["kept"]]
@@ -230,7 +230,7 @@ def test_a_run_of_copies_only_is_counted_until_it_is_forgotten(tmp_path):
         assert [part.documents for part in state.segments] == [8, 4]
         state.compact()
         assert [part.documents for part in state.segments] == [12]
-    with pytest.warns(RuntimeWarning, match="has read the same paths; if it has added the same documents"):
+    with pytest.warns(RuntimeWarning, match="has read the same paths; if these files have not changed"):
         dedup_files([second], state=tmp_path / "state", force=True)
     with State.open(tmp_path / "state", write=True) as state:
         assert [part.documents for part in state.segments] == [12, 4]

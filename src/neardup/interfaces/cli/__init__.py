@@ -56,8 +56,9 @@ _VERBS = tuple(chain.from_iterable(_GROUPS.values()))
 _COLUMN = 17  # where the purposes of verbs begin
 _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _LACKS = "expected one argument"
+_NAMED = 3  # verbs in an error
 _REQUIRED = "the following arguments are required: "
-_INTERRUPTED = "interrupted; no partial output is left"
+_NO_PART = "; no partial output is left"
 _KERNELS = "neardup.kernels.machine_code"  # slow to load, and not the reason of an error before it is
 
 
@@ -80,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         return _abandon_stdout()
     except (Interrupted, KeyboardInterrupt):
-        complain(f"{_INTERRUPTED}; {way_on(parsed)}")
+        complain(f"interrupted{'' if parsed.verb == 'seen' else _NO_PART}; {way_on(parsed)}")
         return SIGNALLED + signal.SIGINT
     except MemoryError:
         complain(f"not enough memory; {MORE_MEMORY}")
@@ -180,7 +181,14 @@ class _Parser(argparse.ArgumentParser):
         if wanted == "ignore-common" and "common" in options:
             lists = "; `neardup dedup --ignore-common S --common FILE` writes a list of common shingles"
             otherwise = f"{lists}, which --common FILE names here"
-        self.error(f"unknown option {name}{_proposal(wanted, options, '--') or otherwise}")
+        proposal = _proposal(wanted, options, "--") or otherwise
+        if not proposal and (others := _verbs_with(name)):
+            proposal = f"; it is an option of {', '.join(others[:_NAMED])}{' and others' * (len(others) > _NAMED)}"
+        self.error(f"unknown option {name}{proposal}")
+
+    def has(self, option: str) -> bool:
+        """Return whether there is an option of this name."""
+        return option in self._option_string_actions
 
     def set_settings(self, settings: Mapping[str, object]) -> None:
         """Make *settings* the defaults of the options with these names; the verb has no use for the others."""
@@ -296,6 +304,14 @@ def _parsers(names: Sequence[str]) -> tuple[_Parser, Mapping[str, _Parser]]:
             formatter_class=_Help,
         )
     return parser, verbs.choices
+
+
+def _verbs_with(option: str) -> list[str]:
+    """Return the verbs with an option, for an error; this loads all verbs."""
+    verbs = _parsers(_VERBS)[1]
+    for name, parser in verbs.items():
+        _describe(_verb(name), parser)
+    return [name for name, parser in verbs.items() if parser.has(option)]
 
 
 def _overview() -> str:

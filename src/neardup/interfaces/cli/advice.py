@@ -50,6 +50,7 @@ _OF_DEDUP: Final = ("out", "report", "dropped", "mark")
 _RESULTS: Final = (*_OF_DEDUP, "to", "items", "documents", "html", "svg")
 _OUTPUTS: Final = (*_RESULTS, "common", "templates")
 _NO_FILES: Final = {"-", STDOUT, None}  # as outputs
+SIZES: Final = {"memory", "part_size", "max_bytes"}  # options whose value is a number of bytes
 IN_PIECES: Final = ("work", "memory", "part_size", "out_format", "restart")  # options of dedup: a run in pieces
 _ENCODINGS: Final = {  # by the code of an error or a rejected record
     name.lower(): f"convert it to UTF-8, such as with: iconv -f {name} -t UTF-8 FILE > NEW"
@@ -59,7 +60,7 @@ _BEGINS_AGAIN: Final = "the same command with --restart begins again"
 MORE_MEMORY: Final = "split the input; or use dedup in pieces: add --memory SIZE, or make it smaller"
 _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it is, or the invalid value
     **_ENCODINGS,
-    "mixed folder": "name the tables by a pattern, or choose the texts with --glob '*.txt'",
+    "mixed folder": "name the tables by a pattern, or choose the texts with --glob PATTERN",
     "json as table": "rename it with the ending .jsonl",
     "ending": "rename it with the ending of its format",
     "not compressed": "rename it without this ending, or compress it",
@@ -74,8 +75,11 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     " --before TIME",
     "json array": "expand it if it is compressed, and convert it: jq -c '.[]' {0} > lines.jsonl",
     "json over lines": "expand it if it is compressed, and convert it: jq -c . {0} > lines.jsonl",
+    "work needed": "add --work DIR",
+    "state needed": "add --state DIR",
     "scheme not registered": "the command line cannot import it: use neardup in Python",
     "label": "`neardup label` writes files of labels",
+    "no labels": "label pairs first: neardup label INPUT --out {0}",
     **dict.fromkeys(("one kind", "one group"), "neardup label with the same --out and a larger --labels adds more"),
     "no text": "add the file of the documents: neardup tune LABELS INPUT",
     "unknown id": "name the file with this document, too, or remove the labels of its pairs",
@@ -144,9 +148,13 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
         "lists": "join the parts of each list into one string first, in another column",
         "not a number": "correct it, or leave it empty: documents without a value rank last",
         "not a date": "write it as 2026-01-31 or 2026-01-31T12:00:00Z, or leave it empty: such documents rank last",
-        "kinds": "write all values as numbers",
+        "kinds": "write all values as numbers, and leave missing ones empty or null",
         "field taken": "if neardup has marked them, mark the original files instead; otherwise rename the field",
     },
+    "strict": dict.fromkeys(
+        ("encoding", "fields", "json", "too long", "type"),
+        "correct the record; or leave out --strict: such records are then rejected, and the others are read",
+    ),
     "format": {  # that is named
         "ending": "leave out --format, and name the file with the ending of its format; or expand it first: zcat FILE |"
         " neardup ..."
@@ -193,6 +201,7 @@ _OF_FILES: Final[Mapping[str, str]] = {  # that do not exist, are others or have
     "key_file": "a key is a file of 16 bytes or 32 hexadecimal digits; name the one that was used before, or create"
     " one: head -c 16 /dev/urandom > FILE",
     "rules": "`neardup rules REPORT --out FILE` writes such a file",
+    **dict.fromkeys(("config", "file"), "`neardup tune LABELS --out FILE` writes such a file"),
     "stop_words": "to name words instead of a file, separate them by commas; write a single word with a comma: the,",
 }
 
@@ -204,9 +213,11 @@ def advice(error: NeardupError, arguments: argparse.Namespace) -> str:
         worded = _of_parameter(error, arguments)
     elif isinstance(error, OutputsOverlap):
         worded = error.words(lambda name: _option(name) if name in vars(arguments) else name)
+        if error.where == STDOUT:
+            worded = f"{_option(error.name)} and {_option(error.other)} cannot both be standard output (-)"
     else:
         worded = error.words(_option)
-    return f"{worded}{following}" if following[:1] in {"", ":", ";"} else f"{worded}; {following}"
+    return f"{worded}{following}" if following[:1] in {"", *",:;"} else f"{worded}; {following}"
 
 
 def _following(error: NeardupError, arguments: argparse.Namespace) -> str:
@@ -225,7 +236,7 @@ def _about_kind(error: NeardupError, given: Mapping[str, Any]) -> str:
     if isinstance(error, ExtraMissing) and error.library == "resiliparse":
         return "or use --text-view visible, which needs no library"
     if isinstance(error, ParameterError) and error.name == "memory":
-        return "such as 64M or 2GiB"
+        return ", such as 64M or 2GiB"
     if isinstance(error, ParameterConflict) and error.name == "measure":
         return "leave out --scheme: --measure chooses it"
     return ""
@@ -262,6 +273,7 @@ def _about_code(error: NeardupError, where: str, arguments: argparse.Namespace) 
         "report": where == given.get("of") if verb == "audit" else verb in _OF_REPORTS,
         "in pieces": verb == "dedup" and code == "changed" and runs_in_pieces(arguments),
         "standard input": where == "<stdin>" and verb in _READING,
+        "strict": given.get("strict", False),
         "format": "format" in given,
         "learning": "learn_templates" in given and where == given.get("templates"),
         verb: True,
@@ -354,7 +366,7 @@ def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:
 def _value_of(name: str, value: object) -> str:
     """Return the value of a parameter as it is on the command line; of a long one, the beginning."""
     shown = str(value)
-    if name == "part_size" and isinstance(value, int):
+    if name in SIZES and isinstance(value, int):
         shown = size_words(value)
     elif isinstance(value, float):
         shown = shown.removesuffix(".0")
@@ -441,10 +453,7 @@ def _options_for(error: FieldMissing, given: Mapping[str, Any]) -> list[str]:
             alike = [other for other in error.existing if f".{other.strip().lower()}".endswith(f".{wanted}")]
             example = f", such as --{name} {shlex.quote(alike[0])}" if alike else ""
             ways.append(f"--{name} names the field of the {words}{example}")
-    if any(key.endswith(f":{error.field}") for key in str(given.get("keep", "")).split(",")):
-        ways.append("--keep names the field that ranks")
-    if error.field in str(given.get("fields", "")).split(","):
-        ways.append("--fields names the fields to compare")
+    ways += _in_lists(error.field, given)
     if "scheme" in given and "fields" not in given and given["verb"] in _READING:
         from neardup.schemes.registry import named
 
@@ -454,3 +463,15 @@ def _options_for(error: FieldMissing, given: Mapping[str, Any]) -> list[str]:
             example = next((one for one in reversed(columns) if one != error.field and not ways), columns[0])
             ways.append(f"{by_default}, and --fields names others, such as --fields {example}")
     return ways
+
+
+def _in_lists(field: str, given: Mapping[str, Any]) -> list[str]:
+    """Return which options name a missing field as one of several."""
+    ranks = str(given.get("keep", "")).split(",")
+    ways = {
+        "--keep names the field that ranks": any(key.endswith(f":{field}") for key in ranks),
+        f"--keep {field} ranks by this field": field in ranks,
+        "--fields names the fields to compare": field in str(given.get("fields", "")).split(","),
+        "--field names the fields to store": any(one.rpartition(":")[0] == field for one in given.get("field", ())),
+    }
+    return [way for way, holds in ways.items() if holds]

@@ -51,9 +51,7 @@ def run(arguments: argparse.Namespace) -> int:
             rule = f"cannot be used with --of {of}, which has recorded how the inputs were read"
             options.refuse_reading(arguments, rule, but=("format", "glob"))  # by which the inputs are found
     elif "config" in given:
-        why = (
-            "without --of, an audit makes a run with the defaults; to audit a run with other values, name it with --of"
-        )
+        why = "without --of, an audit makes its own run, with their defaults; to audit another run, name it with --of"
         options.note_unused(given["config"], ("verify", "gather", "representative"), why)
     described = scheme_options.describes_scheme(arguments)
     recorded = of is not None and records_scheme(of) and not described

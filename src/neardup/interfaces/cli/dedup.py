@@ -142,7 +142,7 @@ def _notes(arguments: argparse.Namespace, done: "FilesResult", *, begins: bool) 
     if begins:
         notes.append(f"state {given['state']} created: there were no earlier documents")
     if done.documents.without_templates and not given["no_templates"]:
-        notes.append(options.NO_TEMPLATES)
+        notes.append(options.without_templates(arguments))
     if given["keep_work"] and "work" in given:
         notes.append(f"the work folder {shlex.quote(given['work'])} is kept")
     return notes

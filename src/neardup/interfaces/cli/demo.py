@@ -21,7 +21,7 @@ from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.wording.excerpts import compared
 from neardup.interfaces.wording.runs import evidence_of
-from neardup.model.errors import counted
+from neardup.model.errors import counted, require
 
 if TYPE_CHECKING:
     from neardup.pipeline.files.dedup import FilesResult
@@ -38,11 +38,13 @@ _USAGE = f"""
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Describe the verb's options."""
-    add_usage(parser.add_mutually_exclusive_group(), _USAGE)
+    add_usage(parser, _USAGE)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Deduplicate the sample with defaults, and show decisions."""
+    both = arguments.json and arguments.serve
+    require(not both, "json", None, "cannot be used with --serve; leave out one of the two")
     running = loaded() if arguments.serve else None
     say_if_cold()
     from neardup.interfaces.pages.report import report_page

@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     code = _summarise(arguments, added, _rows_of(added), seconds)
     if not arguments.json:
         terminal.show_lines(options.learned_line(arguments, added.hosts_with_templates, added.hosts_learned))
-        terminal.show_lines([options.NO_TEMPLATES] * added.lacks_templates)
+        terminal.show_lines([options.without_templates(arguments)] * added.lacks_templates)
     return code
 
 

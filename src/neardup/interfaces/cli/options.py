@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from neardup.interfaces.cli.advice import SIZES
 from neardup.interfaces.cli.terminal import complain, note_quoted_lines
 from neardup.interfaces.cli.usage import add_usage, size_words
 from neardup.interfaces.wording.numbers import Row, row
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
     from neardup.sources.collection import Collection
     from neardup.sources.record_faults import Rejected
     from neardup.text.extraction import Extraction
-
-_SIZES: Final = {"memory", "part_size", "max_bytes"}  # options whose value is a number of bytes
 
 NEEDS_WORK: Final = "can only be used with a work folder (--work DIR)"
 REPORTS: Final = (".html", ".htm", ".json")  # endings
@@ -65,10 +64,14 @@ PLAIN: Final = """
 --no-templates: read web pages without templates. By default, the templates of hosts are first learned from web
   archives, and from tables with --html and --url, except with --templates, or if an input is a URL or standard input
 """
-NO_TEMPLATES: Final = (
-    "the pages were read without templates, so the menus and notices that pages of a host share are compared, too;"
-    " --url names the field of the URLs, which templates need; a state or index that was begun without templates never"
-    " has any; --no-templates hides this note"
+_NO_TEMPLATES: Final = (
+    "the pages were read without templates, so the menus and notices that pages of a host share are compared, too; {};"
+    " --no-templates hides this note"
+)
+_NEED_URLS: Final = "--url names the field of the URLs, which templates need"
+_NEVER_ANY: Final = "a state or index that was begun without templates never has any"
+_OF_A_FOLDER: Final = (
+    "for a folder whose pages declare canonical addresses, add --templates FILE.arrow --learn-templates"
 )
 _READING: Final = f"""
 [reading]
@@ -155,7 +158,7 @@ def refuse(given: Mapping[str, Any], names: Iterable[str], rule: str) -> None:
     for name in names:
         value = given.get(name, False)
         if value is not False:
-            raise ParameterError(name, size_words(value) if name in _SIZES else value, rule)
+            raise ParameterError(name, size_words(value) if name in SIZES else value, rule)
 
 
 def refuse_reading(arguments: argparse.Namespace, rule: str, but: Sequence[str] = ()) -> None:
@@ -198,6 +201,15 @@ def learned_line(arguments: argparse.Namespace, hosts: int | None, learned: int)
     return [f"templates of {counted(learned, 'host')} learned, whose lines do not count{known}"]
 
 
+def without_templates(arguments: argparse.Namespace) -> str:
+    """Return a note on web pages that were read without templates, with the way to have some."""
+    given = vars(arguments)
+    known = arguments.verb == "index" or not given.keys().isdisjoint(("state", "against"))
+    bare = "html" in given and "url" not in given
+    ways = {_NEED_URLS: bare, _NEVER_ANY: known, _OF_A_FOLDER: not (bare or known)}
+    return _NO_TEMPLATES.format("; ".join(way for way, holds in ways.items() if holds))
+
+
 def addresses_of(arguments: argparse.Namespace) -> "Addresses | None":
     """Return the addresses with the URL rules that an option names."""
     path = vars(arguments).get("rules")
@@ -233,7 +245,8 @@ def reading_of(arguments: argparse.Namespace) -> dict[str, Any]:
     if "" in given.get("glob", ()):
         raise InputRefused("--glob", "the pattern is empty")
     plain = given.get("no_templates", False)
-    require(not plain or "templates" not in given, "no_templates", None, "cannot be used with --templates FILE")
+    rule = "cannot be used with --templates FILE, which names those to use; leave out one of the two"
+    require(not plain or "templates" not in given, "no_templates", None, rule)
     reading = chosen(arguments, "text id format quoting glob html url strict max_bytes")
     reading["extraction"] = extraction_of(arguments)
     if learn:

@@ -9,7 +9,7 @@ from neardup.interfaces.cli.options import refuse
 from neardup.interfaces.cli.terminal import complain
 from neardup.interfaces.cli.usage import add_usage, count, path_given, share
 from neardup.interfaces.wording.numbers import any_of
-from neardup.model.errors import ParameterError
+from neardup.model.errors import ParameterError, require
 from neardup.model.options import ANALYSIS, BAG, SHINGLE, THRESHOLD, Option
 from neardup.model.presets import PRESETS
 
@@ -67,7 +67,7 @@ def add_scheme_options(parser: argparse.ArgumentParser, *, own_measure: str = ""
     for name, owners in known.items():
         if not own_measure or name in _OF_FEATURES:
             _add_option(group, owners)
-    add_usage(group.add_mutually_exclusive_group(), _SEED)
+    add_usage(group, _SEED)
     if with_common:
         add_usage(group, COMMON)
 
@@ -127,6 +127,8 @@ def scheme_of(arguments: argparse.Namespace) -> "Scheme":
 
     apply_preset(arguments)
     given = _of_scheme(arguments)
+    rule = "cannot be used with --key-file: the key alone decides the hash functions; leave out --seed"
+    require("seed" not in given or "key_file" not in given, "seed", given.get("seed"), rule)
     scheme = scheme_name(given)
     for name, owners in _owners().items():
         if name in given and scheme not in owners:

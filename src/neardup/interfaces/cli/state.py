@@ -79,7 +79,7 @@ def _to_forget(arguments: argparse.Namespace) -> tuple[list[str], datetime | Non
     if arguments.action != "forget":
         options.refuse(chosen, chosen, "can only be used with forget")
     elif not chosen:
-        raise ParameterError("ids", None, "or --before TIME or --last is needed: what to forget")
+        raise ParameterError("ids", None, "FILE, --before TIME or --last is needed, to name what to forget")
     elif len(chosen) > 1:
         (name, value), (other, _), *_ = chosen.items()
         raise ParameterError(name, value, f"cannot be used with --{other}; forget first by one, then by the other")

@@ -7,6 +7,7 @@ from neardup.interfaces.cli import options
 from neardup.interfaces.cli.terminal import print_json, progress_bars, show_lines, show_rejected
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.estimates import rule_rows, table_lines, tuning_lines
+from neardup.model.errors import DataError
 
 _SETTINGS = (".toml",)
 
@@ -51,6 +52,8 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.labels import read_labels
 
     labels = read_labels(arguments.labels)
+    if not labels:
+        raise DataError(arguments.labels, "it has no labels", "no labels")
     with progress_bars() as bars:
         wanted = {name for one in labels for name in one.pair}
         texts, rejected = options.texts_of(arguments, wanted, bars) if arguments.inputs else (None, [])

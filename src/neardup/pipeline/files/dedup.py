@@ -246,7 +246,8 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     found: Inputs | None = None
     unasked: int | None = None
     if work is None and earlier is None:
-        require(not keep_work, "keep_work", keep_work, "can only be used with a work folder")
+        if keep_work:
+            raise ParameterError("keep_work", keep_work, "can only be used with a named work folder", "work needed")
         require(executors is None, "work", None, "must be a folder that all executors can use")
         found = inputs_of(inputs, settings.request)
         if memory is None and not _needs_pieces(found, settings):
@@ -329,8 +330,8 @@ def _warn_if_added_before(done: FilesResult, state: "State") -> None:
     summary, before = result.summary, {path for part in segments[:own] for path in part.inputs}
     if summary.known and summary.kept <= summary.empty and before.issuperset(segments[own].inputs):
         why = f"an earlier run with the state {state.folder} has read the same paths"
-        where = "if it has added the same documents, its outputs have those that were kept"
-        warnings.warn(f"no document with a text was kept: {why}; {where}", RuntimeWarning, stacklevel=3)
+        where = "if these files have not changed, the outputs of earlier runs have the kept documents"
+        warnings.warn(f"all documents with a text were dropped: {why}; {where}", RuntimeWarning, stacklevel=3)
 
 
 def _stored_pages(earlier: EarlierDocuments, state: "State | None") -> list[Extraction]:
@@ -422,7 +423,8 @@ def _warn(found: "Forecast | Continuation") -> None:
 def _earlier(
     state: AnyPath | None, against: AnyPath | Sequence[AnyPath] | None, *, for_index: bool
 ) -> EarlierDocuments | None:
-    require(state is not None or not for_index, "for_index", for_index, "can only be used with a state")
+    if for_index and state is None:
+        raise ParameterError("for_index", for_index, "can only be used with a state", "state needed")
     if state is not None:
         if against is not None:
             raise ParameterConflict("against", against, "state", state, "compare with one of them per run")

@@ -176,7 +176,9 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
     groups = groups_of([one.pair for one in pairs])
     if groups.max() == 0:
         raise DataError(
-            "the labels", "all pairs are connected by common documents; label pairs of other documents", "one group"
+            "the labels",
+            "all labelled pairs are connected by common documents; label pairs of other documents",
+            "one group",
         )
     places: dict[str, int] = {}
     left = np.array([_place(one.a, one.text_a, texts, places) for one in pairs], np.int64)

@@ -40,7 +40,8 @@ class PairRule:
         require_choice("measure", measure, get_args(PairMeasure), known)
         self.measure, self.threshold, self.between = measure, require_share("threshold", threshold), between
         require_flag("clusters", clusters)
-        require(not (clusters and between), "clusters", clusters, "cannot be used with two collections")
+        rule = "cannot be used with two collections, as clusters are those of one; name all documents as one collection"
+        require(not (clusters and between), "clusters", clusters, rule)
 
     def sets(self, scheme: Scheme, features: Features) -> FeatureSets:
         """Return the features of documents, with the weights of the scheme if cosines are measured."""

@@ -20,6 +20,7 @@ from neardup.index.fulltext import FullText, RankedMatches, TableState, Texts, T
 from neardup.model.answers import Answer, AnswerGroup, FoundHit, Marked, Repeat, ShownHit, Snippet
 from neardup.model.arrays import Positions, TextBatch, Values
 from neardup.model.errors import (
+    ParameterConflict,
     ParameterError,
     StorageRefused,
     is_number,
@@ -60,6 +61,7 @@ MOST_TOP: Final = 1_000
 _TITLE_WORDS, _WORDS = 100, 32  # the most characters shown of a title and of a text
 _STEP: Final = 512  # documents that are read and written together
 _WEB: Final = ("http://", "https://")
+_OF_NEAR: Final = "it is for near duplicates; leave out one of the two"
 _SHOWN_RULES: Final = {"same exact": "same text", "same site": "same site"}
 
 
@@ -336,7 +338,8 @@ class Search(AbstractContextManager["Search"]):
         require_choice("collapse", collapse, get_args(Collapsing), "must be near, exact, site or off")
         near = collapse == "near"
         for name, value in (("threshold", threshold), ("verify", verify)):
-            require(near or value is None, name, value, "can only be used with the collapse of near duplicates")
+            if not near and value is not None:
+                raise ParameterConflict(name, value, "collapse", collapse, _OF_NEAR)
         scheme, by_texts = self._index.scheme, verify != "estimate"
         if threshold is not None:
             scheme = at_threshold(scheme, threshold, by_texts=by_texts)
