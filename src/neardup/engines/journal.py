@@ -444,7 +444,7 @@ def _write(folder: Path, header: Header) -> None:
 def check_own(folder: Path) -> None:
     """Raise ``StorageRefused`` if there can be no work folder at this path: one with files of others, for example."""
     if not folder.parent.is_dir():
-        raise StorageRefused(str(folder), f"its folder does not exist: {folder.parent}; create it first")
+        raise StorageRefused(str(folder), f"its folder does not exist: {folder.parent}")
     with naming(folder, doing="read"):
         try:
             foreign = sorted(path.name for path in folder.iterdir() if not _OWN.fullmatch(path.name))

@@ -76,11 +76,14 @@ def test_a_file_that_has_no_labels_is_explained(neardup, labels):
 def test_a_file_without_labels_is_explained(neardup, tmp_path):
     (tmp_path / "empty.jsonl").touch()
     assert (
-        "empty.jsonl: it has no labels; label pairs first: neardup label INPUT --out empty.jsonl"
+        "empty.jsonl: there are no labels; label pairs first: neardup label INPUT --out empty.jsonl"
         in neardup("tune", "empty.jsonl", code=1).err
     )
 
 
 def test_labels_of_one_kind_are_not_enough(neardup, labels):
     labels.write_text(labels.read_text().replace("different", "same"))
-    assert "no pair is labelled 'different' (16 'same'); label more pairs, until" in neardup("tune", labels, code=1).err
+    assert (
+        "labels.jsonl: no pair is labelled 'different' (16 'same'); label more pairs, until"
+        in neardup("tune", labels, code=1).err
+    )

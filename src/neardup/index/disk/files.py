@@ -147,7 +147,7 @@ class Disk:
             except FileExistsError:
                 raise StorageRefused(str(path), "is not a folder") from None
             except (FileNotFoundError, NotADirectoryError):
-                raise StorageRefused(str(path), f"its folder does not exist: {path.parent}; create it first") from None
+                raise StorageRefused(str(path), f"its folder does not exist: {path.parent}") from None
 
     def names(self, path: Path) -> list[str]:
         """List a folder, sorted."""

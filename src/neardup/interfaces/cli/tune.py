@@ -52,12 +52,13 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.labels import read_labels
 
     labels = read_labels(arguments.labels)
-    if not labels:
-        raise DataError(arguments.labels, "it has no labels", "no labels")
     with progress_bars() as bars:
         wanted = {name for one in labels for name in one.pair}
         texts, rejected = options.texts_of(arguments, wanted, bars) if arguments.inputs else (None, [])
-        found = tune(labels, texts, goal=arguments.goal, seed=seed, threads=given.get("threads"), progress=bars)
+        try:
+            found = tune(labels, texts, goal=arguments.goal, seed=seed, threads=given.get("threads"), progress=bars)
+        except DataError as error:  # it is about the labels, whose file the library does not know
+            raise DataError(arguments.labels, error.rule, error.code) from error
     settings = settings_text(found.chosen.settings)
     if "report" in given:
         from neardup.interfaces.pages.estimates import tuning_page

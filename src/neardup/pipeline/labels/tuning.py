@@ -197,7 +197,7 @@ def tune(  # noqa: PLR0913 - every one a keyword with a default
 def _require_both_kinds(known: Sequence[LabelledPair]) -> None:
     """Raise ``DataError`` unless some of these pairs are the same, and some different."""
     if not known:
-        raise DataError("the labels", "there are no labels", "one kind")
+        raise DataError("the labels", "there are no labels", "no labels")
     counts = Counter(one.label for one in known)
     kinds: tuple[tuple[Label, Label], ...] = (("same", "different"), ("different", "same"))
     for label, other in kinds:
