@@ -205,3 +205,9 @@ def test_sizes_are_checked_before_it_is_known_whether_a_run_is_one_in_pieces(tmp
     for work in (None, tmp_path / "work"):
         with pytest.raises(ParameterError, match=f"^{name}={value!r} must be an integer of at least"):
             dedup_files([tmp_path / "in.jsonl"], work=work, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["page", "forecast", "continued"])
+def test_what_is_called_must_be_a_function(source, tmp_path, name):
+    with pytest.raises(ParameterError, match=f"^{name}=5 must be a function or None"):
+        dedup_files([source], report=tmp_path / "why.html", **{name: 5})

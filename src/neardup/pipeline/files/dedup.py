@@ -196,6 +196,7 @@ def dedup_files(  # noqa: PLR0913 - every one an option of the command line
     Raises ``ParameterError``, ``DataError``, ``OutputError`` and ``ExtraMissing``; runs in pieces also
     ``StorageError``.
     """
+    require_function("page", page)
     require_function("forecast", forecast)
     require_function("continued", continued)
     policy = Policy(keep=keep, verify=verify, gather=gather, representative=representative)
