@@ -56,6 +56,13 @@ def test_a_recipe_that_differs_alone_is_named():
     ]
 
 
+def test_layout_and_policy_are_named_only_if_nothing_else_differs():
+    before = RecordedScheme.of(SimHash())
+    both, alone = SimHash(bits=128, distance=5, blocks=8, threshold=0.9), SimHash(threshold=0.9)
+    assert [one.name for one in before.recipe_changes(RecordedScheme.of(both))] == ["bits"]
+    assert [one.name for one in before.recipe_changes(RecordedScheme.of(alone))] == ["threshold"]
+
+
 def test_other_settings_than_those_of_schemes():
     assert [change.words() for change in differing({"text": "a", "html": None}, {"text": "b", "html": None})] == [
         "text was a and is b"

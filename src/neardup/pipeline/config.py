@@ -13,6 +13,7 @@ from typing import Any, Final, get_args
 from neardup.model.errors import DataError, InputRefused, ParameterConflict, ParameterError, require, require_path
 from neardup.model.options import OptionKind
 from neardup.model.policy import Gather, Policy, Representative, Verify
+from neardup.schemes.recorded_scheme import LAYOUT, MATCHING
 from neardup.schemes.registry import for_measure, kinds, measures, named
 from neardup.schemes.scheme import Scheme
 from neardup.schemes.thresholds import require_policy
@@ -21,14 +22,12 @@ from neardup.sources.keys import key_in
 from neardup.sources.lines import read_names
 
 _TABLES: Final = ("recipe", "layout", "policy")
-_LAYOUT = {"recall", "bands", "blocks"}
 _POLICY: Mapping[str, OptionKind] = {
     "keep": "text",
     "verify": get_args(Verify),
     "gather": get_args(Gather),
     "representative": get_args(Representative),
 }
-_MATCHING = {"threshold", "short", "short_threshold", "distance", "needed", "relative_to"}  # options that are policy
 _HASHING: Mapping[str, OptionKind] = {"seed": "whole", "key_file": "text"}
 _SHOWN: Final = 60  # characters of a line in a message
 _MOST_BYTES: Final = 1 << 20
@@ -247,7 +246,7 @@ def _allowed(scheme: type[Any]) -> dict[str, dict[str, OptionKind]]:
         "policy": {"measure": measures(), **_POLICY},
     }
     for name, kind in options.items():
-        tables["layout" if name in _LAYOUT else "policy" if name in _MATCHING else "recipe"][name] = kind
+        tables["layout" if name in LAYOUT else "policy" if name in MATCHING else "recipe"][name] = kind
     return tables
 
 

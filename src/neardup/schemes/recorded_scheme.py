@@ -7,6 +7,10 @@ from neardup.model.changes import Change, is_keyed
 from neardup.model.errors import StorageRefused
 from neardup.schemes.terms import written
 
+LAYOUT: Final = frozenset({"recall", "bands", "blocks"})
+MATCHING: Final = frozenset({"threshold", "short", "short_threshold", "distance", "needed", "relative_to", "rule"})
+"""The parameters that are layout and policy: two schemes may differ in them and have one recipe."""
+
 UNRECORDED: Final = frozenset({"common", "weights"})  # parameters that are recorded by identity only
 
 
@@ -44,6 +48,11 @@ class RecordedScheme(NamedTuple):
         if not found and self.recipe != now.recipe:
             found = [Change("changed", "the recipe of the scheme")]
         return found
+
+    def recipe_changes(self, now: "RecordedScheme") -> list[Change]:
+        """Return what ``changes`` does, without the parameters that are layout or policy, unless only these differ."""
+        found = self.changes(now)
+        return [change for change in found if change.name not in LAYOUT | MATCHING] or found
 
 
 def differing(before: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Change]:

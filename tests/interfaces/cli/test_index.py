@@ -212,6 +212,10 @@ def test_the_scheme_is_a_choice_of_the_first_run(neardup, pages, tmp_path):
     neardup("index", pages, "--to", "seen", "--scheme", "sentences", "--size", "32", "--threshold", "0.9")
     shown = neardup("index", pages, "--to", "seen", "--scheme", "minhash", code=2)
     assert "was created with other settings: scheme was sentences and is minhash" in shown.err
+    neardup("index", pages, "--to", "pairs", "--shingle", "2")
+    shown = neardup("index", pages, "--to", "pairs", "--threshold", "0.9", code=2)
+    words = "shingle was 2 and is 3; repeat these settings of the index, because options that are left out have their"
+    assert f"pairs was created with other settings: {words}" in shown.err
 
 
 def test_a_threshold_applies_to_one_run(neardup, tmp_path):

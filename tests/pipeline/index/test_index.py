@@ -132,7 +132,7 @@ def test_what_is_no_key(folder, key):
 @pytest.mark.parametrize(
     ("scheme", "differing"),
     [
-        (MinHash(shingle=4, threshold=0.7), "shingle was 3 and is 4; threshold was 0.6 and is 0.7"),
+        (MinHash(shingle=4, threshold=0.7, recall=0.9), "shingle was 3 and is 4"),
         (MinHash(seed=2), "seed was 1 and is 2"),
         (
             MinHash(bag=True, analysis=Analysis(stem="english")),

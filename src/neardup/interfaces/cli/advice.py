@@ -131,7 +131,8 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "templates needed": "leave out --no-templates, or begin a new state or index",
     "other templates": "leave out --templates: its own are used then; or name a file that was made of its own: neardup"
     " templates learn INPUT --templates DIR --out FILE",
-    "other settings": "leave out these settings, or use the values of the index",
+    "other settings": "repeat these settings of the index, because options that are left out have their defaults; or"
+    " leave out all options of the scheme",
 }
 _RESTORED: Final = "restore it, with its modification time"
 _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other words: verbs, and groups of these

@@ -155,7 +155,7 @@ def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, 
     if not terms.texts:
         require_texts(own)
     if own.recipe != recorded.recipe:
-        changes = recorded.changes(RecordedScheme.of(own))
+        changes = recorded.recipe_changes(RecordedScheme.of(own))
         raise StorageRefused(where, other_settings(changes), "other settings")
     lacks = made.keys_lack(own, chosen=terms.chosen)
     if lacks is not None:
