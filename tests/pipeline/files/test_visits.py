@@ -288,7 +288,7 @@ def test_broken_lines_are_answered_too(index, broken, complaint):
         ),
         (
             line(id="a", text=STORM, share=True),
-            "its 'share' must be a number of 64 bits (integers are not rounded), not true or false",
+            "its 'share' must be a number of 64 bits (integers are not rounded), not true",
         ),
         (b'{"id": "a", "text": "x", "rank": 1e999}', "its 'rank' must be an integer of 64 bits, not '1e999'"),
         (

@@ -192,5 +192,6 @@ def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> An
             values.append(read_field(kind, written))
         except (ValueError, KeyError, OverflowError):
             values.append(None)
-            refused.setdefault(row, f"its {name!r} must be {read.expected}, not {shortened(repr(written))}")
+            shown = written if written in {"true", "false"} else shortened(repr(written))
+            refused.setdefault(row, f"its {name!r} must be {read.expected}, not {shown}")
     return pa.array(values, read.type)
