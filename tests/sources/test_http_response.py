@@ -9,7 +9,7 @@ import zstandard
 from archives_made import http
 
 from neardup.sources import http_response
-from neardup.sources.http_response import media_type, response
+from neardup.sources.http_response import head_size, media_type, response
 from neardup.text import html
 
 TEXT = b"<p>text of a page</p>" * 50
@@ -305,6 +305,23 @@ def test_several_headers_of_a_type_are_one_list():
         found = response(block)
         assert (found.type, found.body) == (last.split(": ")[1].partition(";")[0], b"body")
         assert found.charset == ("koi8-r" if "koi8-r" in last else None)
+
+
+def test_interim_responses_are_not_the_response():
+    hints = b"HTTP/1.1 103 Early Hints\r\nLink: </s.css>; rel=preload\r\nContent-Type: image/png\r\n\r\n"
+    final = http(gzip.compress(TEXT, mtime=0), headers=("Content-Encoding: gzip",))
+    for before in (hints, b"HTTP/1.1 100 Continue\r\n\r\n" + hints):
+        assert response(before + final) == response(final)
+        assert head_size(before + final) == len(before) + head_size(final)
+    assert response(hints + TEXT).status == 103  # it is all that is there
+    switching = b"HTTP/1.1 101 Switching Protocols\r\n\r\n"
+    assert response(switching + final).status == 101
+
+
+def test_very_many_interim_responses_cost_little_time():
+    begun = process_time()
+    assert response(b"HTTP/1.1 100 \n\n" * 1_000_000).status == 100
+    assert process_time() - begun < 10
 
 
 def test_status_type_and_charset():

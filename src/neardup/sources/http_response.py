@@ -18,6 +18,7 @@ from neardup.sources.compression import Expander, GzipError, inflater
 from neardup.text.html import LARGEST_PAGE, TOO_LONG, capped
 
 _STATUS: Final = re.compile(rb"HTTP/[\d.]+[ \t]+(\d{3})\b")
+_INTERIM: Final = re.compile(rb"HTTP/[\d.]+[ \t]+1(?!01)\d\d\b")  # before the final response, such as 103 Early Hints
 _BLANK_LINE: Final = re.compile(rb"\n\r?\n")
 _HEADERS: Final = re.compile(
     rb"\n(content-type|content-encoding|transfer-encoding|link|x-robots-tag)[ \t]*:([^\n]*(?:\n[ \t][^\n]*)*)",
@@ -70,10 +71,10 @@ class Response(NamedTuple):
 
 def response(block: bytes) -> Response:
     """Return the response that the block of a record holds."""
-    status = _STATUS.match(block)
-    size = head_size(block)
-    headers = _fields(block[: min(size, _HEAD)])
-    body, fault, is_coded = block[size:], _LONG_HEAD if size > _HEAD else "", False
+    begin, size = _head(block)
+    status = _STATUS.match(block, begin)
+    headers = _fields(block[begin : min(size, begin + _HEAD)])
+    body, fault, is_coded = block[size:], _LONG_HEAD if size - begin > _HEAD else "", False
     codings = [*_listed(headers.get("content-encoding", "")), *_listed(headers.get("transfer-encoding", ""))]
     for coding in reversed(codings[-_CODINGS:]):
         before = body
@@ -94,9 +95,22 @@ def response(block: bytes) -> Response:
 
 
 def head_size(block: bytes) -> int:
-    """Return the bytes of a response before its body: the status line, the headers and an empty line."""
-    blank = _BLANK_LINE.search(block)
-    return blank.end() if blank else len(block)
+    """Return the bytes of a response before its body: the status line, the headers and an empty line.
+
+    Interim responses before it count, too.
+    """
+    return _head(block)[1]
+
+
+def _head(block: bytes) -> tuple[int, int]:
+    """Return where the head of the final response begins and ends."""
+    begin = 0
+    while True:
+        blank = _BLANK_LINE.search(block, begin)
+        end = blank.end() if blank else len(block)
+        if not (_INTERIM.match(block, begin) and _STATUS.match(block, end)):
+            return begin, end
+        begin = end
 
 
 def media_type(value: str) -> tuple[str, str | None]:
