@@ -32,6 +32,11 @@ def test_small_meeting_probabilities_are_as_exact_as_great_ones(layout, share):
     assert layout.meeting_probability(float(share)) == pytest.approx(float(1 - missed), rel=1e-9, abs=1e-300)
 
 
+def test_blocks_with_too_many_tables_are_refused_in_few_words():
+    with pytest.raises(ParameterError, match=r"at most 1,024 tables, one for every 200 of them; use fewer$"):
+        Blocks(bits=512, distance=200, blocks=300)
+
+
 @pytest.mark.parametrize("layout", [Banding(permutations=128, bands=22), Blocks(bits=64, distance=3, blocks=6)])
 def test_meeting_probabilities_are_of_numbers_and_of_arrays_and_grow_up_to_certainty(layout):
     grid = np.linspace(0, 1, 41)

@@ -111,9 +111,8 @@ class Blocks:
         rule = f"must be an integer above the distance, {self.distance}, and at most the number of bits, {self.bits}"
         object.__setattr__(self, "blocks", require_whole("blocks", self.blocks, 1))
         require(self.distance < self.blocks <= self.bits, "blocks", self.blocks, rule)
-        tables = comb(self.blocks, self.distance)
-        rule = f"must result in at most {MOST_TABLES:,} tables, but results in {tables:,}"
-        require(tables <= MOST_TABLES, "blocks", self.blocks, rule)
+        rule = f"must result in at most {MOST_TABLES:,} tables, one for every {self.distance} of them; use fewer"
+        require(comb(self.blocks, self.distance) <= MOST_TABLES, "blocks", self.blocks, rule)
 
     @property
     def edges(self) -> Positions:
