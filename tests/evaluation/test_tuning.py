@@ -30,7 +30,11 @@ def threshold_of(scores, labels, goal):
 
 
 @pytest.mark.parametrize(
-    "goal", ["", "F1", "precision", "precision>=0", "precision>=1.1", "recall>=nan", "f1>=0.5", "f1>=", 3, None]
+    "goal",
+    [
+        *("", "F1", "precision", "precision>=0", "precision>=1.1", "recall>=nan", "f1>=0.5", "f1>=", 3, None),
+        *("recall>=%", "recall>=101%", "recall>=1/0%", "precision>=nan%"),
+    ],
 )
 def test_an_invalid_goal_is_refused(goal):
     with pytest.raises(ParameterError, match="goal"):
@@ -147,6 +151,10 @@ def test_one_heavy_pair_proves_nothing():
 def test_the_threshold_is_in_the_middle_of_those_that_separate_the_labels():
     scores = np.array([0.1, 0.2, 0.3, 0.7, 0.8, 0.9])
     assert threshold_of(scores, labels_of(scores > 0.5), Goal("f1")) == pytest.approx(0.5, abs=0.02)
+
+
+def test_a_goal_may_be_in_percent():
+    assert Goal.of("precision >= 99.9 %") == Goal("precision", 0.999)
 
 
 def test_a_goal_may_have_blanks():

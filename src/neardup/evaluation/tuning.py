@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from math import ceil, log, sqrt
 from typing import Any, Final, Literal, NamedTuple
 
@@ -43,9 +44,9 @@ class Goal(NamedTuple):
 
     @classmethod
     def of(cls, goal: str) -> "Goal":
-        """Read ``f1``, ``precision>=0.99`` or ``recall>=0.99``, also with blanks; ``ParameterError`` for anything else.
+        """Read ``f1``, ``precision>=0.99`` or ``recall>=99%``, also with blanks; ``ParameterError`` for anything else.
 
-        >>> Goal.of("precision>=0.99")
+        >>> Goal.of("precision>=99%")
         Goal(part='precision', value=0.99)
         """
         rule = "must be f1, precision>=SHARE or recall>=SHARE, with a share above 0 and at most 1"
@@ -54,8 +55,8 @@ class Goal(NamedTuple):
         if (part, sign) == ("f1", ""):
             return cls("f1")
         try:
-            value = float(share)
-        except ValueError:
+            value = float(Fraction(share.removesuffix("%")) / 100) if share.endswith("%") else float(share)
+        except (ValueError, ArithmeticError):
             raise ParameterError("goal", goal, rule) from None
         require(part in {"precision", "recall"} and 0 < value <= 1, "goal", goal, rule)
         return cls("precision" if part == "precision" else "recall", value)
