@@ -38,3 +38,9 @@ def test_documents_are_exported_whole_or_since_a_generation(neardup, seen, tmp_p
 def test_wrong_usage_writes_nothing(neardup, seen, tmp_path, options, message):
     assert message in neardup("export", "seen", *options, code=2).err
     assert [path.name for path in tmp_path.iterdir()] == ["seen"]
+
+
+def test_a_rescued_index_has_no_changes_since_generations_of_the_damaged_one(neardup, seen):
+    neardup("rescue", "seen", "new")
+    shown = neardup("export", "new", "--to", "new.jsonl", "--since", "1", code=2).err
+    assert "does not know all changes since 1 any more; take all documents again; leave out --since" in shown

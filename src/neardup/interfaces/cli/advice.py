@@ -110,6 +110,7 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "no key": "leave out --key-file",
     "scheme needed": "this is only possible in Python",
     "no texts": "make a new one in another folder: neardup index INPUT --to NEWDIR --search",
+    "changes unknown": "leave out --since",
     "older format": "make the index again from its documents: neardup index INPUT --to NEWDIR",
     "newer format": "update neardup",
     "too few keys": "in the options or the file of settings, set a lower recall, or leave out the threshold, the"
