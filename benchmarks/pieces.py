@@ -1,5 +1,6 @@
 """Question: what does a run in pieces cost, and does it keep to its memory."""
 
+import json
 import os
 import resource
 import subprocess
@@ -8,7 +9,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import IO, Final
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -24,7 +25,8 @@ different copies do not match. The command line deduplicates them to Parquet and
 in pieces with 512 MB. The ratio of time is pieces to memory. Both reports must be equal.
 
 *Memory* is the peak of anonymous memory (`RssAnon`; the system can drop mapped files at any time); the limit is 500 MB
-plus 80 bytes per document. *Disk* is the peak of the work folder; its ratio is to the text.
+plus 80 bytes per document. *Disk* is the peak of the work folder; its ratio is to the text. *Disk, forecast* is what
+the run forecasts after its first shards; its ratio is to that peak.
 """
 COPIES: Final = 1 if SMALL else 10
 MEGABYTE: Final = 1e6
@@ -52,7 +54,12 @@ def main() -> None:
         with tempfile.TemporaryDirectory(dir=CACHE) as folder:
             place = Path(folder)
             memory = run([source], place, "memory", options)
-            pieces = run([source], place, "pieces", [*options, "--work", str(place / "work"), "--memory", "512M"])
+            own = [*options, "--work", str(place / "work"), "--memory", "512M", "--json"]
+            with (place / "lines").open("w+", encoding="utf-8") as lines:
+                pieces = run([source], place, "pieces", own, errors=lines)
+                lines.seek(0)
+                printed = (json.loads(line) for line in lines if line.startswith("{"))
+                foreseen = next(one["disk"] for one in printed if one["stage"] == "forecast") / MEGABYTE
             same = pq.read_table(place / "memory.report.parquet").equals(pq.read_table(place / "pieces.report.parquet"))
         if not same:
             sys.exit(f"{name}: the decisions differ")
@@ -78,6 +85,14 @@ def main() -> None:
                 ratio=pieces.disk / text,
                 at_most=most_disk,
             ),
+            Figure(
+                name=f"{name}, in pieces, disk, forecast",
+                value=foreseen,
+                unit="MB",
+                ratio=foreseen / pieces.disk,
+                at_least=0.75,
+                at_most=1.25,
+            ),
         ]
     publish("pieces", "Larger than memory", METHOD, figures)
 
@@ -97,17 +112,19 @@ def disguised() -> Path:
     return path
 
 
-def run(sources: list[Path], folder: Path, name: str, options: list[str], threads: int = 1) -> Run:
+def run(  # noqa: PLR0913, PLR0917 - a command, and where its errors go
+    sources: list[Path], folder: Path, name: str, options: list[str], threads: int = 1, errors: IO[str] | None = None
+) -> Run:
     """Run the command line, with its outputs and report in the folder."""
     outputs = [f"--{option}={folder / f'{name}.{option}.parquet'}" for option in ("out", "report")]
     command = [str(COMMAND), "dedup", *map(str, sources), *outputs, "--threads", str(threads), *options]
-    return watched(command, folder)[0]
+    return watched(command, folder, errors)[0]
 
 
-def watched(command: list[str], folder: Path) -> tuple[Run, str]:
+def watched(command: list[str], folder: Path, errors: IO[str] | None = None) -> tuple[Run, str]:
     """Run a program in a process of its own, look at it twenty times a second, and return what it prints, too."""
     before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=errors, text=True)
     memory = disk = 0.0
     while process.poll() is None:
         memory, disk = max(memory, anonymous(process.pid)), max(disk, stored(folder / "work"))
