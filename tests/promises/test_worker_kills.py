@@ -29,7 +29,7 @@ dedup(some, scheme=named(name)(), threads=1)
 
 def coordinate():
     def patient(self, stage, task, function):
-        time.sleep(0.03 if is_shared(stage) else 0)
+        time.sleep(0.04 if is_shared(stage) else 0)
         return attempt(self, stage, task, function)
     WorkFolder.attempt = patient
     outputs = {one: f"{folder}/{one}.jsonl" for one in ("out", "dropped", "mark", "report")}
@@ -74,7 +74,7 @@ print(kills)
 
 
 def texts():
-    for number in range(120):
+    for number in range(200):
         words = [f"w{(number // 3 * 7 + place) % 97}" for place in range(30)]
         yield " ".join(words[: 30 - number % 3]) + (f" {number}" if number % 4 == 0 else "")
 
