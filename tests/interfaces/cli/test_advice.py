@@ -1,14 +1,18 @@
 import gzip
+import inspect
 import json
 import os
+import re
 import shutil
 import threading
 from argparse import Namespace
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 
-from neardup.interfaces.cli import main
+from neardup.interfaces import cli
+from neardup.interfaces.cli import main, options
 from neardup.interfaces.cli.advice import advice, advice_on_quotes, advice_on_rejected
 from neardup.model.changes import Change
 from neardup.model.errors import (
@@ -28,7 +32,7 @@ from neardup.model.errors import (
 )
 from neardup.sources.record_faults import QuotedLines, Rejected, nothing_left
 
-DEDUP = Namespace(verb="dedup", text="text", id="id")
+DEDUP = Namespace(verb="dedup", text="text", id="id", quoting="auto")
 
 
 @pytest.mark.parametrize(
@@ -175,6 +179,42 @@ def test_verbs_that_read_no_files_do_not_name_their_options():
     assert "--max-bytes" not in advice(error, Namespace(verb="compare"))
 
 
+OWN = re.compile(r"--[a-z][a-z-]*")
+COMMANDS = re.compile(r"`?neardup [a-z][^;:,`]*")  # whose options are their own
+CODES_OF_READING = (
+    *("mixed folder", "too large", "json as table", "open quote", "ending unknown", "json ending", "text ending"),
+    *("folder of other files", "structs", "lists", "encoding", "type", "torn quotes", "quotes are text", "ending"),
+)
+
+
+@pytest.mark.parametrize("verb", cli._VERBS)
+def test_advice_on_inputs_names_only_options_of_the_verb(verb):
+    _, verbs = cli._parsers([verb])
+    module = import_module(f"neardup.interfaces.cli.{verb}")
+    cli._describe(module, verbs[verb])
+    known = {*OWN.findall(verbs[verb].format_help())}
+    given = Namespace(verb=verb, **{action.dest: action.default for action in verbs[verb]._actions})
+    vars(given).update({name: "x" for name in ("text", "id", "index", "to") if name in given})
+    for name in [name for name, value in vars(given).items() if value == "==SUPPRESS=="]:
+        delattr(given, name)
+    for code in CODES_OF_READING:
+        advised = [advice(DataError("a.csv", "is wrong", code), given)]
+        advised += [advice(nothing_left(["a.csv"], [Rejected("a.csv", 2, "why", code)]), given)]
+        advised += advice_on_rejected([Rejected("a.csv", 1, "why", code)], given)
+        for text in advised:
+            assert {*OWN.findall(COMMANDS.sub("", text))} <= known, (code, text)
+    notes_quotes = re.search(r"note_quoted_lines|texts_of|read_inputs", inspect.getsource(module))
+    if notes_quotes:
+        assert {*OWN.findall(advice_on_quotes(3))} <= known
+
+
+def test_most_verbs_with_files_have_the_options_of_advice():
+    verbs = [
+        verb for verb in cli._VERBS if options.QUOTING in getattr(import_module(f"{cli.__name__}.{verb}"), "USAGE", "")
+    ]
+    assert {*verbs} == {"dedup", "pairs", "contamination", "audit", "label", "tune", "index", "seen"}
+
+
 def test_the_list_of_a_share():
     share = ParameterError("ignore_common", 0.01, "cannot be used", "share with state")
     words = "--dry-run --work DIR --ignore-common 0.01 --common common.npz, with the options of the scheme; then add"
@@ -189,14 +229,14 @@ def test_the_size_and_the_format_of_parts():
 
 def test_rejected_records_are_explained_once_for_each_code():
     rejected = [Rejected("a.csv", 1, "too long", "too large"), Rejected("a.csv", 2, "too long", "too large")]
-    assert advice_on_rejected(rejected) == ["--max-bytes raises the cap"]
-    assert advice_on_rejected([Rejected("a.csv", 1, "other", "other")]) == []
-    [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "it is not valid UTF-8", "encoding")])
+    assert advice_on_rejected(rejected, DEDUP) == ["--max-bytes raises the cap"]
+    assert advice_on_rejected([Rejected("a.csv", 1, "other", "other")], DEDUP) == []
+    [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "it is not valid UTF-8", "encoding")], DEDUP)
     assert "iconv -f WINDOWS-1252 -t UTF-8" in hint
     assert "such as PDF, extract the text first" in hint
-    [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "its 'messages' must be a string, not a list", "type")])
+    [hint] = advice_on_rejected([Rejected("a.jsonl", 1, "its 'messages' must be a string, not a list", "type")], DEDUP)
     assert "an id as a string or a number" in hint
-    [hint] = advice_on_rejected([Rejected("a.txt", 1, "it is UTF-16 text", "utf-16")])
+    [hint] = advice_on_rejected([Rejected("a.txt", 1, "it is UTF-16 text", "utf-16")], DEDUP)
     assert "iconv -f UTF-16 -t UTF-8" in hint
 
 

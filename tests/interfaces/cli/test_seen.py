@@ -193,6 +193,8 @@ def test_another_writer_keeps_from_admitting_but_not_from_asking(seen, asked):
         (["seen", "--skip", "-1"], "--skip -1: the value must be at least 0"),
         (["seen", "--changed-at-least", "2"], "--changed-at-least 2: the value must be a number above 0 and at most 1"),
         (["seen", "--url", "text"], "--url text: the value must be another field than the text"),
+        (["seen", "--quoting", "none"], "--quoting none can only be used with files of pages; standard input is JSON"),
+        (["seen", "--max-bytes", "1G"], "--max-bytes 1G can only be used with files of pages"),
         (["seen", "--key-file", "none"], "the key cannot be read"),
         (["seen", "--url", 'a"b'], "must not contain quotation marks"),
     ],
@@ -337,6 +339,22 @@ def test_files_of_any_format_are_answered(tmp_path, seen, neardup):
         ("http://b.example/", "near duplicate"),
         ("http://c.example/", "exact duplicate"),
     ]
+
+
+def test_the_advice_on_files_can_be_followed(tmp_path, seen, neardup):
+    (tmp_path / "lines.csv").write_text(f'url,text\nhttp://a.example/,"{STORM}\n{BAKER}"\n')
+    assert "--quoting minimal hides this note" in neardup("seen", seen, tmp_path / "lines.csv").err
+    assert "quotation" not in neardup("seen", seen, tmp_path / "lines.csv", "--quoting", "minimal").err
+    (tmp_path / "pages.txt").write_bytes(line(url="http://a.example/", text=STORM))
+    assert "add --format jsonl" in neardup("seen", seen, tmp_path / "pages.txt", code=2).err
+    assert neardup("seen", seen, tmp_path / "pages.txt", "--format", "jsonl").err.startswith("1  document\n")
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "a.py").write_text(STORM)
+    assert "--glob reads others" in neardup("seen", seen, tmp_path / "code", code=1).err
+    assert neardup("seen", seen, tmp_path / "code", "--glob", "*.py").err.startswith("1  document\n")
+    (tmp_path / "pages.jsonl.gz").write_bytes(gzip.compress(line(url="http://c.example/", text=STORM)))
+    small = neardup("seen", seen, tmp_path / "pages.jsonl.gz", "--max-bytes", "9", code=1).err
+    assert "it expands to more than 9 bytes; --max-bytes raises this cap" in small
 
 
 @pytest.mark.parametrize(

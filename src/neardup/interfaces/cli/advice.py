@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 200  # shown characters of an invalid value
 _WITH_COMMAS: Final = {"stop_words"}  # options whose value is a list
-_READING: Final = {"dedup", "index", "audit", "pairs", "label", "tune", "contamination"}  # files, by options for that
+_OF_READING: Final = "quoting"  # an option, with a default, of the verbs that have the options for reading files
 _OF_REPORTS: Final = {  # columns of the reports that a verb reads
     "audit": ("id", "position", "representative_position", "rule", "resemblance"),
     "mirrors": ("representative",),
@@ -60,7 +60,7 @@ _BEGINS_AGAIN: Final = "the same command with --restart begins again"
 MORE_MEMORY: Final = "split the input; or use dedup in pieces: add --memory SIZE, or make it smaller"
 _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it is, or the invalid value
     **_ENCODINGS,
-    "mixed folder": "name the tables by a pattern, or choose the texts with --glob PATTERN",
+    "mixed folder": "name the tables by a pattern",
     "json as table": "rename it with the ending .jsonl",
     "ending": "rename it with the ending of its format",
     "not compressed": "rename it without this ending, or compress it",
@@ -138,6 +138,7 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
 _RESTORED: Final = "restore it, with its modification time"
 _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other words: verbs, and groups of these
     "reading": {  # verbs with options for reading files
+        "mixed folder": "name the tables by a pattern, or choose the texts with --glob PATTERN",
         "too large": "--max-bytes raises this cap of inputs",
         "json as table": "to read it as JSON lines, use --format jsonl",
         "open quote": "if quotation marks are plain text in this file, use --quoting none",
@@ -190,8 +191,11 @@ _OF_RECORDS: Final[Mapping[str, str]] = {  # by the code of a rejected record
     **_ENCODINGS,
     "encoding": "convert files that are not UTF-8, such as with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW; from"
     " documents, such as PDF, extract the text first",
-    "too large": "--max-bytes raises the cap",
     "type": 'write a text as one string, such as {"text": "..."}, and an id as a string or a number',
+}
+_OF_READ_RECORDS: Final[Mapping[str, str]] = {  # of verbs that have the options for reading files
+    **_OF_RECORDS,
+    "too large": "--max-bytes raises the cap",
     "torn quotes": "if quotation marks are plain text there, use --quoting none",
     "quotes are text": "if fields are in quotation marks there, use --quoting minimal",
 }
@@ -274,12 +278,12 @@ def _about_code(error: NeardupError, where: str, arguments: argparse.Namespace) 
     situations = {  # the most particular one first
         "report": where == given.get("of") if verb == "audit" else verb in _OF_REPORTS,
         "in pieces": verb == "dedup" and code == "changed" and runs_in_pieces(arguments),
-        "standard input": where == "<stdin>" and verb in _READING,
+        "standard input": where == "<stdin>" and _OF_READING in given,
         "strict": given.get("strict", False),
         "format": "format" in given,
         "learning": "learn_templates" in given and where == given.get("templates"),
         verb: True,
-        "reading": verb in _READING,
+        "reading": _OF_READING in given,
     }
     known = (_IN_SITUATIONS.get(situation, {}).get(code) for situation, holds in situations.items() if holds)
     place = error.value if isinstance(error, ParameterError) else shlex.quote(where)
@@ -287,7 +291,7 @@ def _about_code(error: NeardupError, where: str, arguments: argparse.Namespace) 
     following = next(filter(None, known), _NEXT.get(code, "")).format(place)
     if isinstance(error, NothingRead):
         effect = "" if given.get("dry_run") else "nothing was written"
-        return "; ".join(filter(None, (effect, following, _OF_RECORDS.get(error.first))))
+        return "; ".join(filter(None, (effect, following, _of_records(given).get(error.first))))
     return following
 
 
@@ -342,10 +346,15 @@ def advice_on_quotes(found: "QuotedLines | int") -> str:
     return f"{records} line ends inside quotation marks{where}; {way_out}"
 
 
-def advice_on_rejected(rejected: "Sequence[Rejected]") -> list[str]:
+def advice_on_rejected(rejected: "Sequence[Rejected]", given: argparse.Namespace | Mapping[str, Any]) -> list[str]:
     """Return what may help with rejected records, each sentence once."""
-    codes = dict.fromkeys(one.code for one in rejected)
-    return [_OF_RECORDS[code] for code in codes if code in _OF_RECORDS]
+    codes, known = dict.fromkeys(one.code for one in rejected), _of_records(given)
+    return [known[code] for code in codes if code in known]
+
+
+def _of_records(given: argparse.Namespace | Mapping[str, Any]) -> Mapping[str, str]:
+    """Return what may help with rejected records, by their codes, with the options that the verb has."""
+    return _OF_READ_RECORDS if _OF_READING in given else _OF_RECORDS
 
 
 def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:
@@ -456,7 +465,7 @@ def _options_for(error: FieldMissing, given: Mapping[str, Any]) -> list[str]:
             example = f", such as --{name} {shlex.quote(alike[0])}" if alike else ""
             ways.append(f"--{name} names the field of the {words}{example}")
     ways += _in_lists(error.field, given)
-    if "scheme" in given and "fields" not in given and given["verb"] in _READING:
+    if "scheme" in given and "fields" not in given and _OF_READING in given:
         from neardup.schemes.registry import named
 
         columns = named(given["scheme"])().columns

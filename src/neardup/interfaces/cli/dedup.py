@@ -4,6 +4,7 @@ import argparse
 import json
 import shlex
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -129,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
         terminal.print_json(summary_of(done, seconds))
     else:
-        show_summary(done, seconds)
+        show_summary(done, seconds, arguments)
         terminal.show_lines(_notes(arguments, done, begins=begins))
     return 1 if done.rejected else 0
 
@@ -194,7 +195,7 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
     }
 
 
-def show_summary(done: "FilesResult", seconds: float) -> None:
+def show_summary(done: "FilesResult", seconds: float, given: argparse.Namespace | Mapping[str, Any]) -> None:
     """Print the run in numbers, for people."""
     summary = done.result.summary
     terminal.show_counts(
@@ -210,7 +211,7 @@ def show_summary(done: "FilesResult", seconds: float) -> None:
     if summary.not_compared:
         terminal.show_lines([pairs_not_compared(summary.not_compared)])
     terminal.show_lines(cluster_lines(summary))
-    terminal.show_rejected(done.rejected)
+    terminal.show_rejected(done.rejected, given)
     megabytes = done.documents.text_bytes / 1e6
     worth_telling = megabytes > seconds >= 1  # for a small collection, start-up would dominate
     rate = f", {megabytes / seconds:,.0f} MB of text per second" if worth_telling else ""

@@ -113,7 +113,7 @@ def _show(done: "FilesResult", seconds: float) -> None:
     screen.print(
         f"\nA collection of {counted(len(done.documents), 'document')}: which are repeats, which are kept, and why?\n"
     )
-    show_summary(done, seconds)
+    show_summary(done, seconds, {})
     dropped = done.result.decisions.filter(~done.result.decisions["kept"].to_numpy()).to_pylist()
     sizes = Counter(row["representative"] for row in dropped)
     chosen = _chosen(dropped)

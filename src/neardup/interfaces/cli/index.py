@@ -140,7 +140,7 @@ def _summarise(arguments: argparse.Namespace, done: "Added | Filled", rows: list
         terminal.print_json({**asdict(done), "seconds": round(seconds, 3)})
     else:
         terminal.show_counts(rows)
-        terminal.show_rejected(done.rejected)
+        terminal.show_rejected(done.rejected, arguments)
         made = "created" if getattr(done, "created", True) else "added to"
         index = f" in the index {arguments.to} ({made}), {seconds:.1f} s"
         terminal.show_counts([total(done.total, "document", index)])

@@ -85,7 +85,7 @@ def run(arguments: argparse.Namespace) -> int:
             _ask(labelling)
         answers = labelling.answers
     terminal.show_lines([f"{arguments.out}: {counts_of(answers)}"])
-    terminal.show_rejected(rejected)
+    terminal.show_rejected(rejected, arguments)
     return 1 if rejected else 0
 
 

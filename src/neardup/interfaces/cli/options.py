@@ -45,6 +45,20 @@ inputs INPUT ...: reports of `neardup dedup --report` on the pages of a crawl (.
 FORMAT: Final = """
 --format jsonl|csv|tsv|parquet: format of the inputs (default: by their names; standard input is jsonl)
 """
+FORMAT_OF_FILES: Final = FORMAT.replace("; standard input is jsonl", "")
+QUOTING: Final = """
+--quoting auto|minimal|none=auto: for CSV and TSV: fields may be in quotation marks (minimal), or a quotation mark is a
+  character like any other (none); auto is minimal for CSV, and for TSV whose header is quoted
+"""
+GLOB: Final = """
+--glob PATTERN ...: for folders: the files to read as texts, such as '*.py'; can be repeated (default: text and
+  HTML files)
+"""
+MAX_BYTES: Final = """
+--max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8GiB); for
+  archives, each record is limited instead: to 64 MiB. HTML is read up to 16 MiB of a page
+"""
+MAX_BYTES_OF_FILES: Final = MAX_BYTES.replace(", a Parquet file or standard input", " or a Parquet file")
 VIEW: Final = """
 --text-view auto|main|visible: the text of an HTML page. main: the main text, without navigation and
   advertisements. visible: all visible text. auto: the main text, or all visible text if the main text is short
@@ -81,14 +95,11 @@ _READING: Final = f"""
 {TEMPLATES}
 --url FIELD: %s
 {FORMAT}
---quoting auto|minimal|none=auto: for CSV and TSV: fields may be in quotation marks (minimal), or a quotation mark is a
-  character like any other (none); auto is minimal for CSV, and for TSV whose header is quoted
---glob PATTERN ...: for folders: the files to read as texts, such as '*.py'; can be repeated (default: text and
-  HTML files)
+{QUOTING}
+{GLOB}
 {VIEW}
 --strict: stop at the first broken record
---max-bytes SIZE: cap on the expanded size of a compressed input, a Parquet file or standard input (default: 8GiB); for
-  archives, each record is limited instead: to 64 MiB. HTML is read up to 16 MiB of a page
+{MAX_BYTES}
 """
 READING: Final = _READING % "with --html: the field of the URL, for templates of hosts (default with --templates: url)"
 READING_OF_RUNS: Final = READING.replace(TEMPLATES, TEMPLATES_IN_USE)

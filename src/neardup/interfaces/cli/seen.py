@@ -35,6 +35,10 @@ inputs [INPUT ...]: files of pages, as for neardup index: .warc .wet (also .gz .
 --skip N=0: skip the first N lines of standard input
 --text FIELD=text: the field that holds the text
 --html FIELD: the field that holds an HTML page, instead of a text
+{options.FORMAT_OF_FILES}
+{options.QUOTING}
+{options.GLOB}
+{options.MAX_BYTES_OF_FILES}
 {options.VIEW_OF_INDEX}
 {options.TEMPLATES_IN_USE}
 {options.RULES}
@@ -50,6 +54,10 @@ def run(arguments: argparse.Namespace) -> int:
     rule = "can only be used with standard input; files are read again, and pages admitted before are known"
     require(not files or not arguments.skip, "skip", arguments.skip, rule)
     html = vars(arguments).get("html")
+    if not files:
+        rule = "can only be used with files of pages; standard input is JSON lines"
+        require(arguments.quoting == "auto", "quoting", arguments.quoting, rule)
+        options.refuse(vars(arguments), ("format", "glob", "max_bytes"), rule)
     if not files and html is None:
         options.refuse(vars(arguments), ("text_view", "templates"), "needs --html FIELD, or files of pages")
     rule = "cannot be used with --html FIELD: the text is that of the page"
@@ -67,7 +75,7 @@ def run(arguments: argparse.Namespace) -> int:
         options.opened(arguments, "w" if admit else "r") as index,
         keeping_up(index) if admit else nullcontext() as catch_up,
     ):
-        given = options.chosen(arguments, "text html url id admit changed_at_least")
+        given = options.chosen(arguments, "text html format quoting glob max_bytes url id admit changed_at_least")
         extraction, addresses = options.extraction_if_given(arguments), options.addresses_of(arguments)
         answering = FileAnswers(index, **given, extraction=extraction, addresses=addresses, catch_up=catch_up)
         return (_of_files if files else _of_lines)(arguments, index, answering)
@@ -85,7 +93,7 @@ def _of_files(arguments: argparse.Namespace, index: "Index", answering: "FileAns
     ]
     with redirect_stdout(sys.stderr):
         show_counts(rows)
-        show_rejected(rejected, listed="the answers list all")
+        show_rejected(rejected, arguments, listed="the answers list all")
     note_quoted_lines(answering.faults.quoted_lines)
     _note_unused_rules(arguments, answering)
     return 1 if rejected else 0

@@ -78,7 +78,7 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
             pages = f"{LEAST} pages of one host that are not near duplicates of each other"
             rule = "and full URLs, such as https://docs.example/a"
             show_lines([f"no host has a template: that needs {pages}, {rule}"])
-        show_rejected(rejected)
+        show_rejected(rejected, given)
     return 1 if rejected else 0
 
 
@@ -105,7 +105,7 @@ def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
     else:
         show_lines([f"{host}: {_described(one)}, version {one.version if one else 0}"])
         show_lines([f"id of the templates: {found.identity}"])
-        show_rejected(rejected)
+        show_rejected(rejected, given)
     return 1 if rejected else 0
 
 

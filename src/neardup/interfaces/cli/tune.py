@@ -73,5 +73,5 @@ def run(arguments: argparse.Namespace) -> int:
         unread = arguments.inputs and all(None not in {one.text_a, one.text_b} for one in labels)
         note = ["the documents were not needed: all texts are in the labels"] if unread else []
         show_lines([*tuning_lines(found), *note, *table_lines(rule_rows(found)), *shown])
-        show_rejected(rejected)
+        show_rejected(rejected, arguments)
     return 1 if rejected or not found.reaches else 0
