@@ -841,6 +841,7 @@ def test_a_run_in_pieces_prints_what_it_needs_unless_it_is_short(run, monkeypatc
 def test_a_continued_run_prints_what_is_finished(run, monkeypatch, source, asked):
     monkeypatch.setattr("neardup.pipeline.files.dedup._LARGE", 0)
     monkeypatch.setattr("neardup.pipeline.files.dedup.available_memory", lambda: 1000)
+    monkeypatch.setattr("neardup.interfaces.cli.terminal._SHORT", 0)
     command = [source, "--out", "kept.jsonl", *(["--work", "w"] if asked else [])]
     folder = "w" if asked else "kept.jsonl.neardup-work"
 
@@ -1181,7 +1182,8 @@ def test_a_folder_that_is_kept_has_a_name(run, source):
 
 
 @pytest.mark.parametrize("option", [["--memory", "1G"], ["--restart"]])
-def test_options_of_runs_in_pieces_request_one(run, tmp_path, source, option):
+def test_options_of_runs_in_pieces_request_one(run, tmp_path, monkeypatch, source, option):
+    monkeypatch.setattr("neardup.interfaces.cli.terminal._SHORT", 0)
     usual, asked = (run(source, "--out", "kept.jsonl", "--force", *more).out for more in ([], option))
     assert asked.splitlines()[:-1] == usual.splitlines()[:-1]
     lines = run(source, "--out", "kept.jsonl", "--force", "--json", *option).err.splitlines()

@@ -53,8 +53,6 @@ def test_progress_is_shown_on_a_terminal_and_taken_away_at_the_end(terminal):
 
 def test_progress_is_not_shown_elsewhere(capsys, terminal, monkeypatch):
     terminal.attach()
-    with progress_bars(wanted=False) as progress:
-        assert progress is None
     monkeypatch.setattr(terminal, "isatty", lambda: False)
     with progress_bars() as progress:
         assert progress is None
@@ -112,12 +110,57 @@ def test_progress_is_printed_for_programs(capsys, monkeypatch):
     now = [10.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])
     report = progress_lines()
-    for done, later in ((1, 0), (2, 0.5), (3, 1), (4, 0), (4, 2)):
+    report("other", 1, 1)
+    for done, later in ((1, 1), (2, 0.5), (3, 1), (4, 0), (4, 2)):
         now[0] += later
         report("read", done, 4)
-    assert capsys.readouterr().err.splitlines() == [
-        json.dumps({"stage": "read", "done": done, "total": 4}) for done in (1, 3, 4)
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert lines == [
+        {"stage": "read", "done": 1, "total": 4, "rate": None, "seconds_left": None},
+        {"stage": "read", "done": 3, "total": 4, "rate": 1.3, "seconds_left": 1},
+        {"stage": "read", "done": 4, "total": 4, "rate": 2.0, "seconds_left": 0},
     ]
+
+
+def test_a_stage_that_does_not_proceed_has_no_rate(capsys, monkeypatch):
+    now = [10.0]
+    monkeypatch.setattr(time, "monotonic", lambda: now[0])
+    with progress_bars(as_lines=True) as report:
+        for stage, done in (("read", 5), ("read", 5), ("sign", 1), ("read", 15), ("sign", 1)):
+            now[0] += 2
+            report(stage, done, 20)
+    lines = [json.loads(line) for line in capsys.readouterr().err.splitlines()]
+    assert [(one["stage"], one["rate"], one["seconds_left"]) for one in lines] == [
+        *(("read", None, None), ("sign", None, None)),
+        *(("read", 1.7, 3), ("sign", None, None)),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("command", "stages"),
+    [
+        ("dedup pages.jsonl --dry-run", {"read"}),
+        ("dedup pages.jsonl --dry-run --work w", {"read", "forecast"}),
+        ("pairs pages.jsonl --out pairs.jsonl", {"read"}),
+        ("pairs pages.jsonl --out pairs.jsonl --work w", {"read"}),
+        ("index pages.jsonl --to new", {"read", "admit"}),
+        ("contamination pages.jsonl --against other.jsonl", {"read"}),
+        ("audit pages.jsonl", {"audit"}),
+        ("compact seen", {"compact"}),
+    ],
+)
+def test_every_command_with_json_prints_its_progress_as_lines(neardup, tmp_path, monkeypatch, command, stages):
+    monkeypatch.setattr("neardup.interfaces.cli.terminal._SHORT", 0)
+    for name in ("pages.jsonl", "other.jsonl"):
+        (tmp_path / name).write_text(
+            json.dumps({"id": name, "text": "The storm broke over the harbour at dawn"}) + "\n"
+        )
+    neardup("index", "pages.jsonl", "--to", "seen")
+    shown = neardup(*command.split(), "--json")
+    lines = [json.loads(line) for line in shown.err.splitlines()]
+    assert stages <= {line["stage"] for line in lines}
+    assert all({"done", "total", "rate", "seconds_left"} <= {*line} for line in lines if line["stage"] != "forecast")
+    assert isinstance(json.loads(shown.out), dict)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def run(arguments: argparse.Namespace) -> int:
     described = scheme_options.describes_scheme(arguments)
     recorded = of is not None and records_scheme(of) and not described
     chosen = {"key": options.key_of(arguments)} if recorded else {"scheme": scheme_options.scheme_of(arguments)}
-    with progress_bars() as bars:
+    with progress_bars(as_lines=arguments.json) as bars:
         found = audit_files(
             arguments.inputs,
             of,

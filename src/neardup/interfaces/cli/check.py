@@ -14,7 +14,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Check; return 1 if there are problems."""
     from neardup.pipeline.files.upkeep import can_be_rebuilt, check_index
 
-    with progress_bar("check") as progress:
+    with progress_bar("check", as_lines=arguments.json) as progress:
         report = check_index(arguments.index, progress)
     problems = 0 if report.interrupted else len(report.problems)
     rows = [

@@ -13,7 +13,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Compact the index, and print its size before and after."""
     with opened(arguments, "w") as index:
         before = index.stats()
-        with progress_bar("compact") as progress:
+        with progress_bar("compact", as_lines=arguments.json) as progress:
             index.compact(progress)
         after = index.stats()
     purged = before.removed_in_files - after.removed_in_files

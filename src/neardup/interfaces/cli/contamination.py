@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     say_if_cold()
     from neardup.pipeline.partners.contamination import contamination_in_files
 
-    with progress_bars() as bars:
+    with progress_bars(as_lines=arguments.json) as bars:
         found = contamination_in_files(
             arguments.inputs,
             arguments.against,

@@ -18,7 +18,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Copy and summarise."""
     from neardup.pipeline.files.upkeep import copy_index
 
-    with progress_bar("copy") as progress:
+    with progress_bar("copy", as_lines=arguments.json) as progress:
         done = copy_index(arguments.index, arguments.to, progress)
     rows = [
         total(done.bytes, "byte", " in the copy without its search table, all of them verified"),

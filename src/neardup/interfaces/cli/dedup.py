@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options, scheme_options, terminal
-from neardup.interfaces.cli.advice import IN_PIECES, runs_in_pieces
+from neardup.interfaces.cli.advice import IN_PIECES
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.numbers import Row, total
 from neardup.interfaces.wording.runs import cluster_lines, pairs_not_compared, rule_of, totals_of
@@ -89,7 +89,6 @@ def run(arguments: argparse.Namespace) -> int:
 
     rule = "cannot be used with --state, which adds the documents; replace --state by --against, or leave out --dry-run"
     require("state" not in given or not given["dry_run"], "dry_run", None, rule)
-    in_pieces = runs_in_pieces(arguments)
     scheme = scheme_options.scheme_of(arguments)
     if scheme_options.writes_list(arguments):
         read = [*arguments.inputs, *given.get("against", ())]
@@ -109,16 +108,15 @@ def run(arguments: argparse.Namespace) -> int:
         return report_page(done, scheme)
 
     started = time.monotonic()
-    with terminal.progress_bars(wanted=not (arguments.json and in_pieces)) as bars:
-        lines = _Lines(begun=in_pieces) if arguments.json else None
+    with terminal.progress_bars(as_lines=arguments.json) as progress:
         done = dedup_files(
             arguments.inputs,
             scheme=scheme,
             page=page,
             revisits=arguments.revisits,
-            forecast=lines.forecast if lines else _print_forecast,
-            continued=lines.continued if lines else lambda found: terminal.complain(str(found)),
-            progress=lines.progress if lines and bars is None else bars,
+            forecast=_print_forecast_line if arguments.json else _print_forecast,
+            continued=_print_continued_line if arguments.json else lambda found: terminal.complain(str(found)),
+            progress=progress,
             **options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_OF_PIECES])),
             **options.reading_of(arguments),
         )
@@ -155,28 +153,15 @@ def _print_forecast(found: "Forecast") -> None:
         terminal.complain(str(found))
 
 
-class _Lines:
-    """Lines of JSON about a run in pieces, on standard error."""
+def _print_forecast_line(found: "Forecast") -> None:
+    """Print what a run in pieces needs as a JSON line on standard error."""
+    needed = {"documents": found.documents, "disk": found.disk, "memory": found.memory}
+    terminal.print_error(json.dumps({"stage": "forecast", **needed, "seconds": round(found.seconds)}))
 
-    def __init__(self, *, begun: bool) -> None:
-        """Print no progress before the forecast, unless this is known to be a run in pieces, which has *begun*."""
-        self._begun, self._progress = begun, terminal.progress_lines()
 
-    def progress(self, stage: str, done: int, total: int) -> None:
-        if self._begun:
-            self._progress(stage, done, total)
-
-    def forecast(self, found: "Forecast") -> None:
-        needed = {"documents": found.documents, "disk": found.disk, "memory": found.memory}
-        needed |= {"seconds": round(found.seconds)}
-        self._print({"stage": "forecast", **needed})
-
-    def continued(self, found: "Continuation") -> None:
-        self._print({"stage": "continue", **asdict(found)})
-
-    def _print(self, line: dict[str, Any]) -> None:
-        self._begun = True
-        terminal.print_error(json.dumps(line))
+def _print_continued_line(found: "Continuation") -> None:
+    """Print what a continued run has finished as a JSON line on standard error."""
+    terminal.print_error(json.dumps({"stage": "continue", **asdict(found)}))
 
 
 def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:

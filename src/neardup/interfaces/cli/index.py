@@ -62,7 +62,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.files.ingestion import add_files
 
     started = time.monotonic()
-    with terminal.progress_bars() as progress:
+    with terminal.progress_bars(as_lines=arguments.json) as progress:
         added = add_files(
             arguments.inputs,
             arguments.to,
@@ -91,7 +91,7 @@ def _fill(arguments: argparse.Namespace, ways: dict[str, Any]) -> int:
     from neardup.pipeline.files.ingestion import fill_index
 
     started = time.monotonic()
-    with terminal.progress_bars() as progress:
+    with terminal.progress_bars(as_lines=arguments.json) as progress:
         filled = fill_index(state, arguments.to, progress=progress, **ways)
     seconds = time.monotonic() - started
     rows = [

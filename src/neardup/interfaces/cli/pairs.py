@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _in_pieces(arguments: argparse.Namespace, names: list[str], ways: dict[str, Any]) -> "PairedFiles":
     from neardup.pipeline.files.pairs import pair_files
 
-    with progress_bars() as bars:
+    with progress_bars(as_lines=arguments.json) as bars:
         return pair_files(
             names[:1],
             names[1:] or None,
@@ -87,7 +87,7 @@ def _in_memory(arguments: argparse.Namespace, names: list[str], ways: dict[str, 
     from neardup.sources.record_faults import RecordFaults
 
     check_table(arguments.out, names, force=arguments.force)
-    with progress_bars() as bars:
+    with progress_bars(as_lines=arguments.json) as bars:
         reading = options.reading_as_dedup(arguments, names, bars)
         collections = [
             read([name], others=[one for one in names if one != name], **reading, progress=bars) for name in names

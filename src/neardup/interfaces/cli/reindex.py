@@ -16,7 +16,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.query.search import Search, table_bytes
 
     started = time.monotonic()
-    with opened(arguments, "w") as index, progress_bars() as progress:
+    with opened(arguments, "w") as index, progress_bars(as_lines=arguments.json) as progress:
         Search.rebuild(index, progress)
         documents, size = len(index), table_bytes(index)
     seconds = time.monotonic() - started

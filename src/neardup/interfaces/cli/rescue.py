@@ -19,7 +19,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Rescue and report; return 1 if something is lost."""
     from neardup.pipeline.index.rescue import rescue
 
-    with progress_bar("rescue") as progress:
+    with progress_bar("rescue", as_lines=arguments.json) as progress:
         found = rescue(arguments.index, arguments.to, key=key_of(arguments), progress=progress)
     lost = sum(loss.documents or 0 for loss in found.losses)
     rows = [

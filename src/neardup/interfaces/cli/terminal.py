@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _SHOWN = 5  # rejected records, or unknown ids, that are shown by name
 _NAME = 100  # characters of an id
+_SHORT = 1.0  # seconds of a command before it prints progress for programs
 
 
 def resolve_outputs(arguments: Namespace, *options: str) -> None:
@@ -68,9 +69,15 @@ def console() -> "Console":
 
 
 @contextmanager
-def progress_bars(*, wanted: bool = True) -> Iterator[Callable[[str, int, int], None] | None]:
-    """Show one bar per stage on standard error if it is a terminal: progress, rate and remaining time."""
-    if not (wanted and sys.stderr is not None and sys.stderr.isatty()):
+def progress_bars(*, as_lines: bool = False) -> Iterator[Callable[[str, int, int], None] | None]:
+    """Show one bar per stage on standard error if it is a terminal: progress, rate and remaining time.
+
+    With *as_lines*, print them as ``progress_lines`` does instead, everywhere.
+    """
+    if as_lines:
+        yield progress_lines()
+        return
+    if sys.stderr is None or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
@@ -86,22 +93,31 @@ def progress_bars(*, wanted: bool = True) -> Iterator[Callable[[str, int, int], 
 
 
 @contextmanager
-def progress_bar(stage: str) -> "Iterator[StageProgress | None]":
+def progress_bar(stage: str, *, as_lines: bool = False) -> "Iterator[StageProgress | None]":
     """Show the progress of one stage as ``progress_bars`` does."""
-    with progress_bars() as update:
+    with progress_bars(as_lines=as_lines) as update:
         yield update and partial(update, stage)
 
 
 def progress_lines() -> Callable[[str, int, int], None]:
-    """Return a function that prints progress as JSON lines on standard error: one a second at most, and each end."""
-    last, printed = 0.0, ""
+    """Return a function that prints progress as JSON lines on standard error: one a second at most, and each end.
+
+    A command that takes less than a second prints none. A line has the rate, what was done per second since the first
+    report of the stage, and the seconds left at this rate; both are null in the first line of a stage.
+    """
+    begun: dict[str, tuple[float, int]] = {}  # for each stage the time of the first report, and what was done by it
+    started, last, printed = time.monotonic(), 0.0, ("", 0, 0)
 
     def report(stage: str, done: int, total: int) -> None:
         nonlocal last, printed
-        now, line = time.monotonic(), json.dumps({"stage": stage, "done": done, "total": total})
-        if line != printed and (now - last >= 1 or done == total):
-            last, printed = now, line
-            print_error(line)
+        now = time.monotonic()
+        began, before = begun.setdefault(stage, (now, done))
+        due = now - started >= _SHORT and (now - last >= 1 or done == total)
+        if due and (stage, done, total) != printed:
+            last, printed = now, (stage, done, total)
+            rate = (done - before) / (now - began) if done > before and now > began else None
+            line = {"stage": stage, "done": done, "total": total, "rate": rate and round(rate, 1)}
+            print_error(json.dumps({**line, "seconds_left": rate and round(max(total - done, 0) / rate)}))
 
     return report
 

@@ -52,7 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.sources.labels import read_labels
 
     labels = read_labels(arguments.labels)
-    with progress_bars() as bars:
+    with progress_bars(as_lines=arguments.json) as bars:
         wanted = {name for one in labels for name in one.pair}
         texts, rejected = options.texts_of(arguments, wanted, bars) if arguments.inputs else (None, [])
         try:
