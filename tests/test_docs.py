@@ -69,6 +69,16 @@ def commands(body: str) -> Iterator[Command]:
         yield Command(shlex.split(typed, comments=True), int(exits[1]) if exits else 0, output.splitlines())
 
 
+def test_the_guide_imports_public_names_only():
+    """Rooms are internal, but for the add-on that a setting of Scrapy names."""
+    rooms = "|".join(room.parent.name for room in sorted(ROOT.glob("src/neardup/*/__init__.py")))
+    inner = re.compile(rf"\bneardup\.(?:{rooms})\b(?!\.scrapy\b)[\w.]*")
+    pages = [page for page in PAGES if page.parent.name == "guide" or page.name == "README.md"]
+    found = {page.name: inner.findall(page.read_text("utf-8")) for page in pages}
+    assert {name: names for name, names in found.items() if names} == {}
+    assert inner.findall("from neardup.model.options import Option") == ["neardup.model.options"]
+
+
 def first_missing(expected: list[str], actual: list[str]) -> str | None:
     """Find the expected line that does not follow its predecessors in the output; ``...`` stands for anything."""
     rest = iter(" ".join(line.split()) for line in actual)

@@ -9,7 +9,15 @@ import neardup
 from neardup.results import Scheme
 
 MODULES = (
-    *(neardup.collapsing, neardup.errors, neardup.hamming, neardup.labels, neardup.planning, neardup.results),
+    *(
+        neardup.collapsing,
+        neardup.custom_schemes,
+        neardup.errors,
+        neardup.hamming,
+        neardup.labels,
+        neardup.planning,
+        neardup.results,
+    ),
     *(neardup.spark, neardup.urls, neardup.verdicts, neardup.web_pages),
 )
 PUBLIC = [

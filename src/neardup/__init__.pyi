@@ -1,6 +1,7 @@
 # The public names, in one place: modules, types and functions are loaded from here when they are first used.
 
 from . import collapsing as collapsing
+from . import custom_schemes as custom_schemes
 from . import errors as errors
 from . import hamming as hamming
 from . import labels as labels
@@ -34,6 +35,7 @@ from .pipeline.query.rules import NearDuplicates as NearDuplicates
 from .pipeline.query.rules import SameValue as SameValue
 from .pipeline.query.search import Search as Search
 from .pipeline.spilled.state import State as State
+from .pipeline.spilled.workers import work_on as work_on
 from .schemes.checksum import Checksum as Checksum
 from .schemes.checksum import Field as Field
 from .schemes.combined import Combined as Combined

@@ -1,5 +1,6 @@
 """The types of what the functions of ``neardup`` return, for annotations and documentation."""
 
+from neardup.engines.runner import Worked
 from neardup.evaluation.audit import Audit, Band, Missed
 from neardup.evaluation.comparison import Comparison, Explanation, Measure
 from neardup.evaluation.match_decisions import Estimate, MatchDecision
@@ -64,4 +65,5 @@ __all__ = [
     "StoredResult",
     "Summary",
     "WithoutText",
+    "Worked",
 ]

@@ -58,7 +58,7 @@ def check_scheme(scheme: Any, *, golden: str | None = None) -> str:
     - Keys and estimates decide as the scheme states. At least half of the matching pairs share a key, unless its
       ``curves`` have a law of candidates.
     - The scheme can be serialised and read again, which requires a registered kind
-      (``neardup.schemes.registry.register``). No number or flag among its parameters, which may be ``None``, changes
+      (``neardup.custom_schemes.register``). No number or flag among its parameters, which may be ``None``, changes
       bits of texts of up to 4,096 words without the recipe, and another seed or key changes both. Each of its options
       has a parameter.
     - If it measures resemblance, matches follow its law, ``probability``, and candidates theirs, or are fewer if it has
@@ -103,9 +103,9 @@ def _without_errors(about: str) -> Iterator[None]:
 
 def _check_description(scheme: Any) -> None:
     _expect(not isinstance(scheme, type), "it is a class, and must be an instance of one, such as MinHash()")
-    _expect(isinstance(scheme, Scheme), "it does not derive from neardup.schemes.scheme.Scheme")
+    _expect(isinstance(scheme, Scheme), "it does not derive from neardup.custom_schemes.Scheme")
     known = [kind.name for kind in registry.kinds()]
-    _expect(scheme.name in known, "its kind is not registered; call neardup.schemes.registry.register")
+    _expect(scheme.name in known, "its kind is not registered; call neardup.custom_schemes.register")
     _expect(registry.named(scheme.name) is type(scheme), "its name is registered for another kind")
     _expect(scheme.measure in _MEASURES, f"its measure is not one of {', '.join(sorted(_MEASURES))}")
     _expect(0 < scheme.threshold <= 1, "its threshold is not above 0 and at most 1")

@@ -4,12 +4,12 @@ import time
 
 import pytest
 
-from neardup import CommonShingles, MinHash, SimHash, TermWeights, dedup_files, pair_files
+from neardup import CommonShingles, MinHash, SimHash, TermWeights, dedup_files, pair_files, work_on
 from neardup.engines.journal import read_header
 from neardup.model.errors import StorageRefused
 from neardup.pipeline.files import pairs
 from neardup.pipeline.spilled import run
-from neardup.pipeline.spilled.workers import tasks_of, work_on
+from neardup.pipeline.spilled.workers import tasks_of
 
 
 @pytest.fixture(autouse=True)
