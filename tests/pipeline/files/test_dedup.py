@@ -38,6 +38,7 @@ def test_every_output_says_the_same(tmp_path, source):
     assert pq.read_table(report).num_rows == len(done.result.decisions) == 3
     assert len(done.documents) == 3
     assert done.rejected == []
+    assert done._repr_html_() == done.result._repr_html_()
 
 
 @pytest.mark.parametrize("how", [{}, {"work": "work"}], ids=["in memory", "in pieces"])

@@ -91,6 +91,10 @@ class FilesResult:
     def __repr__(self) -> str:
         return f"FilesResult({totals(self.result.summary)}, rejected={len(self.rejected):,})"
 
+    def _repr_html_(self) -> str:
+        """Return the numbers as a small table, for notebooks."""
+        return self.result._repr_html_()
+
 
 PageRenderer = Callable[[FilesResult], bytes]
 
