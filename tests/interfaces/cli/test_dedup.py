@@ -1176,6 +1176,14 @@ def test_a_message_names_what_writes_a_list_of_shingles(run, source):
     )
 
 
+@pytest.mark.parametrize("option", ["--part-size 5", "--out-format jsonl"])
+def test_options_of_outputs_need_an_output(run, source, option):
+    words = f"{option} needs an output that is a folder; there is no output"
+    assert words in run(source, "--dry-run", *option.split(), code=2).err
+    assert words in run(source, "--out", "kept", "--dry-run", *option.split(), code=2).err
+    run(source, "--dry-run", "--dropped", "dropped", *option.split())
+
+
 def test_a_folder_that_is_kept_has_a_name(run, source):
     refused = run(source, "--dry-run", "--keep-work", code=2).err
     assert "--keep-work can only be used with a named work folder; add --work DIR" in refused

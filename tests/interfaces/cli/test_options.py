@@ -170,7 +170,7 @@ def test_an_option_that_would_have_no_effect_is_refused(neardup, command, messag
         "dedup a.jsonl --dry-run --verify none --threshold 0.7",
         "dedup a.jsonl --dry-run --force",
         "dedup a.jsonl --dry-run --work w --dropped parts --part-size 1K --out-format csv --force",
-        "dedup a.jsonl --dry-run --against b.csv --part-size 1K --restart",
+        "dedup a.jsonl --dry-run --against b.csv --dropped parts --part-size 1K --restart",
         "compare one.txt pages/one.html --text-view visible --json",
         "compare one.txt two.txt --json --html c.html",
         "label compare labels.jsonl labels.jsonl --json",

@@ -83,6 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
         given.pop("out", None)
     elif "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the kept documents, or --dry-run to write none")
+    if not any(name in given for name in _OUTPUTS):
+        options.refuse(given, ("part_size", "out_format"), "needs an output that is a folder; there is no output")
     terminal.resolve_outputs(arguments, *_OUTPUTS)
     from neardup.sources.output import ARRAYS, check_file, write_file
     from neardup.sources.patterns import expand
