@@ -263,7 +263,7 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
         (["--verson"], "unknown option --verson; did you mean --version? See `neardup --help`"),
         (
             ["--json", "dedup", "a"],
-            "unknown option --json; it is an option of dedup, state, pairs and others; see",
+            "unknown option --json; it is an option of dedup, work, state and others; see",
         ),
         (["-x"], "unknown option -x; if it is not an option, write -- before it"),
         (["expire", "i", "--older", "5d"], "unknown option --older; see `neardup expire --help`"),

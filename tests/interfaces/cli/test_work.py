@@ -1,3 +1,4 @@
+import json
 import signal
 import subprocess
 import sys
@@ -67,6 +68,10 @@ def test_a_complete_run_that_kept_its_folder_is_named(tmp_path, capsys):
     assert capsys.readouterr().out == (
         "0 tasks done; the run has ended; the exit code of dedup shows whether the answer is complete.\n"
     )
+    assert main(["work", work, "--idle", "0.1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"tasks": 0, "ended": "finished"}
+    assert main(["work", str(tmp_path / "none"), "--idle", "0.01", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {"tasks": 0, "ended": "absent"}
 
 
 SLEEPING = """

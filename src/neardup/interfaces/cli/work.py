@@ -3,7 +3,7 @@
 import argparse
 
 from neardup.interfaces.cli.options import key_of
-from neardup.interfaces.cli.terminal import complain
+from neardup.interfaces.cli.terminal import complain, print_json
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.model.errors import counted, require
 
@@ -13,6 +13,7 @@ folder DIR: the work folder of the run (dedup --work DIR)
 --idle SECONDS=60: how long to wait for a run that has not begun, or was interrupted
 --threads N=1: cores to use
 --key-file PATH: the same file as for dedup, if that has one
+--json: print the number of tasks, and why the worker ended (finished, stopped or absent), as JSON
 """
 
 _ENDED = {
@@ -35,5 +36,8 @@ def run(arguments: argparse.Namespace) -> int:
     done = work_on(
         arguments.folder, key=key_of(arguments), idle=arguments.idle, threads=arguments.threads, waiting=waiting
     )
-    print(f"{counted(done.tasks, 'task')} done; {_ENDED[done.ended].format(folder=arguments.folder)}.")
+    if arguments.json:
+        print_json(done._asdict())
+    else:
+        print(f"{counted(done.tasks, 'task')} done; {_ENDED[done.ended].format(folder=arguments.folder)}.")
     return 1 if done.ended == "stopped" else 0
