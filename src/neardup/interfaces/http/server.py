@@ -312,9 +312,8 @@ class Supervisor(Multiprocess):
         """End the workers, and do not wait for answers of those that are starting."""
         self.should_exit.set()
         for process in self.processes:
-            process.process.terminate()
-            process.parent_conn.close()
-            process.child_conn.close()
+            with suppress(ProcessLookupError):  # it has just ended
+                process.terminate()
 
     @property
     def all(self) -> list[Process]:
@@ -336,7 +335,7 @@ class Supervisor(Multiprocess):
     def pass_on(self, number: int) -> None:
         """Send a signal to all workers."""
         for process in self.all:
-            if process.pid is not None and process.process.is_alive():
+            if process.pid is not None and process.exitcode is None:
                 os.kill(process.pid, number)
 
     def keep_subprocess_alive(self) -> None:
@@ -393,7 +392,7 @@ def _answers(process: Process, ended: threading.Event) -> bool:
     If it dies while it is asked, that is noticed within a second.
     """
     until = time.monotonic() + STARTING_SECONDS
-    while process.process.is_alive() and time.monotonic() < until:
+    while process.exitcode is None and time.monotonic() < until:
         if ended.is_set() or process.ping(1):
             return True
     return ended.is_set()
