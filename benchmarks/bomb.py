@@ -17,7 +17,7 @@ from pieces import watched
 
 METHOD = """
 A gzip web archive has one record, whose HTTP response has `Content-Encoding: gzip`: a *bomb* of 1 GB, or a *page* of
-20 KB. *Reading* is processor time of reading and decoding the record, of which the first 16 MB are kept, in a new
+20 KB. *Reading* is processor time of reading and decoding the record, whose first 16 MB are kept, in a new
 process without its start, and the peak of that process's resident memory (`VmHWM`) with everything that it has
 imported. *dedup* is processor time of the whole command with the start, and the peak of its anonymous memory
 (`RssAnon`), with one thread: it also extracts the text of those 16 MB. The best of five.

@@ -29,8 +29,8 @@ The clients share two cores with the service. The service is one process, or two
 (`--workers 2`).
 
 - *During admissions*: the index has 100,000 texts of 2.5 KB and a search table; 30,000 texts are edited copies of
-  others. One client sends batches of 1,000 new texts to `/v1/admit`. Another client collapses 100 ids, of which 30
-  repeat a better-ranked hit, or searches for two words. *Alone* is without admissions.
+  others. One client sends batches of 1,000 new texts to `/v1/admit`. Another client collapses 100 ids (30
+  of them repeat a better-ranked hit), or searches for two words. *Alone* is without admissions.
 - *During prefix queries*: the index has 200,000 texts of 25 words. Eight clients search for `w*`, which matches every
   word of every text, and repeat the query immediately after each answer. Another client searches for two words.
 - *A large group*: 100,000 documents have one representative. Each page has one member.

@@ -16,7 +16,7 @@ METHOD = """
 benchmark corpus. An excerpt has 50 to 500 consecutive words, some of them replaced. `dedup` runs with containment from
 0.8 and `keep` longest in one thread. All pairs of documents are compared exactly, too.
 
-- *Found* is the share of documents that are dropped, among the documents of at least 50 shingles of which 0.8 are in a
+- *Found* is the share of documents that are dropped, among the documents of at least 50 shingles with 0.8 of them in a
   better-ranked kept document up to 100 times as long. *Excerpts found* is the same for the excerpts.
 - *Compared* is the number of exact comparisons per document.
 """

@@ -12,7 +12,7 @@ from peers.measuring import best_of
 from population import DISTANCE, FOLDER, JOINED, stored
 
 METHOD = """
-There are 20 million fingerprints, random ones with near ones among them, and 100,000 queries, every second of which is
+There are 20 million fingerprints, random ones with near ones among them, and 100,000 queries; every second one is
 near a fingerprint. All fingerprints within 3 bits are wanted; every library finds the same ones. One thread, processor
 time. The ratio is the peer's time or bytes to those of four tables; the target refers to the better setting of faiss.
 

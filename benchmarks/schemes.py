@@ -18,7 +18,7 @@ known. One thread, the best of three. The truth is the exact resemblance of word
 
 - *Right* is the share of the dropped documents that reach the resemblance with the kept document, or are equal byte by
   byte.
-- *Pairs found* is the share of all pairs with a resemblance of 0.8 or more of which at most one document is kept. Most
+- *Pairs found* is the share of all pairs with a resemblance of 0.8 or more that have at most one kept document. Most
   of these pairs are in families of very many pages of one template.
 - *Copies found* is the share of the planted edited copies with at least the resemblance that are dropped, or whose
   original is. If the original is dropped for a third document, its copy remains unless it matches that one, because

@@ -31,7 +31,7 @@ METHOD = """
 The service is one worker with its default settings. 16 clients on the last core of the same machine send their next
 request after each answer. Both indexes are compacted.
 
-- *Collapse* sends 100 ids of an index of 1,000,000 signatures of 128 minima, of which 30 repeat a better-ranked hit,
+- *Collapse* sends 100 ids of an index of 1,000,000 signatures of 128 minima (30 of them repeat a better-ranked hit)
   and receives a page of ten groups. All requests have different hits, so that the cache never helps. *From the cache*
   repeats the same 500 requests.
 - *Overload*: 400 clients repeat immediately after every answer; then 16 again.
@@ -118,7 +118,7 @@ def name(number: int) -> str:
 
 
 def collapse_request(random: np.random.Generator) -> bytes:
-    """Ask about 100 hits of which 30 belong to the families of others."""
+    """Ask about 100 hits, 30 of them belonging to the families of others."""
     firsts = random.choice(SIGNED // FAMILY, HITS, replace=False) * FAMILY
     repeats = random.choice(np.arange(1, HITS), 3 * HITS // 10, replace=False)
     chosen = firsts.copy()

@@ -17,7 +17,7 @@ There are two hundred million fingerprints, random ones with near ones among the
 wanted. The tables are built in memory, saved, and opened from the file, which is mapped. One thread. The designs are
 the *chosen* one, the default for this number, and *two halves*, also compressed.
 
-- *First*: the first 100,000 queries of one call, on a file of which nothing is verified yet. *Warm*: after a million
+- *First*: the first 100,000 queries of one call, on a file that is not verified yet. *Warm*: after a million
   more, everything they need is verified and in memory.
 - *Single* queries are asked one by one, from Python.
 - Bytes are those of the file, positions and checksums included.

@@ -15,7 +15,7 @@ from neardup.pipeline.labels.tuning import Stricter, match_rules, ways_to_be_str
 METHOD = """
 Three collections whose pairs are the same or different by construction (`benchmarks/labelled.py`): *news*, with cut,
 moved, corrected and framed copies of articles, and other articles that quote them; *forms*, with filled-in templates,
-and copies with other spelling, case or stamps; *desk*, the articles of *news* and short messages, of which two that
+and copies with other spelling, case or stamps; *desk*, the articles of *news* and short messages, where two that
 differ in their last words are not the same. All labels are up to 1,500 pairs, drawn as `neardup label` draws them.
 The best F1 is that of the rule and threshold that fit all of these best. Then 50 pairs are drawn, 34 times, and `tune`
 chooses by them; the *gap* is the best F1 less that of the chosen rule, on all labels, weighted. Three collections of

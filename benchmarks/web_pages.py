@@ -28,7 +28,7 @@ which two texts resemble each other less, 0.45 instead of 0.6 if single words di
 content resembles that of an earlier page, which is not a repeat itself, by at least 0.6. *Found* are the repeats that
 are dropped for a page whose content resembles theirs by at least 0.5; other dropped pages are *wrong*. The weakness
 of this truth: a content of Javadoc or Boost contains lines of the template, short contents differ in few words, and
-symbols are no words, though code consists of them. *Copies* are one page of a host with a stamp of its own in each
+symbols are not words, though code consists of them. *Copies* are one page of a host with a stamp of its own in each
 copy, among 54 others of this host: the share of the words of its content that the learned template ignores, at the
 worst host. *Drift* is the share of pages of hosts with more than 500 different features under the template of 200 and
 under that of 500 pages. *Costs* are processor time of one thread relative to reading the same pages without

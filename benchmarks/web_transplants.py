@@ -18,7 +18,7 @@ Articles are put into real pages of other sites, like syndicated ones. The sites
 one for each generator and theme, or with an own design (`benchmarks/web_sites.py` lists them). They were chosen by
 structure, before anything was measured: one element holds the content of a page and no navigation, the page has
 navigation, a header or a footer around it, and the package has at least twenty pages. An *article* is a page of at
-most 3,000 words, at least 150 and at least half of which are in paragraphs. A *transplant* is a page of one site
+most 3,000 words, at least 150 and at least half of them in paragraphs. A *transplant* is a page of one site
 whose content is replaced by that of an article of another site; its title and everything around the content stay. Up
 to ten articles of each site are put into one page each of the ten sites that follow it in the list.
 

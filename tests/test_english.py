@@ -1,56 +1,33 @@
 """The documentation, the messages and the help are in plain English: a table of constructions that are not used.
 
-Checked are the documentation (without code and benchmarks), the string constants of the package that are not
-docstrings, the docstrings of public names, and all docstrings and comments of the rooms in ``CLEAN``, which grows.
+Checked are the documentation (without code), the texts of the HTML templates, the string constants of the package that
+are not docstrings, and all docstrings and comments.
 """
 
 import ast
-import inspect
 import io
 import re
 import tokenize
 from collections.abc import Iterator
-from functools import cached_property
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 import pytest
 
-import neardup
-
-MEMBERS = (property, cached_property, classmethod, staticmethod)
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [
     *sorted(ROOT.glob("*.md")),
     ROOT / "docs/ARCHITECTURE.md",
     ROOT / "docs/glossary.md",
-    *sorted((ROOT / "docs/decisions").glob("*.md")),
-    *sorted((ROOT / "docs/guide").glob("*.md")),
+    *(
+        page
+        for folder in ("benchmarks", "decisions", "guide")
+        for page in sorted((ROOT / "docs" / folder).glob("*.md"))
+    ),
 ]
 PACKAGE = ROOT / "src/neardup"
-CLEAN = (  # folders and files of the package whose docstrings and comments are plain, too
-    "__init__.py",
-    "__main__.py",
-    "decisions",
-    "engines",
-    "errors.py",
-    "evaluation",
-    "hamming.py",
-    "index",
-    "interfaces",
-    "kernels",
-    "model",
-    "pipeline",
-    "planning.py",
-    "samples",
-    "schemes",
-    "sources",
-    "testing.py",
-    "text",
-    "urls.py",
-)
-PUBLIC = [neardup, neardup.errors, neardup.hamming, neardup.planning, neardup.testing, neardup.urls]
+TEMPLATES = sorted(PACKAGE.rglob("templates/*.html"))
+ROOMS = sorted({module.relative_to(PACKAGE).parts[0] for module in PACKAGE.rglob("*.py")})
 
 RATED = "document|row|line|token|key|scheme|probe|promise|record|second|minute|page|feature|hash|band|pair|verb|step"
 RULES = {  # a pattern, and what to write instead of what it finds
@@ -108,6 +85,8 @@ DOCSTRING_RULES = {  # of docstrings and comments alone
 FOUND = {re.compile(pattern, re.IGNORECASE): instead for pattern, instead in RULES.items()}
 FOUND_IN_DOCSTRINGS = FOUND | {re.compile(rule, re.IGNORECASE): instead for rule, instead in DOCSTRING_RULES.items()}
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+MARKUP = re.compile(r"\{%.*?%\}|\{\{.*?\}\}|</?\w[^>]*>", re.DOTALL)
+QUOTED = re.compile(r'"([^"<>{}]* [^"<>{}]*)"')
 CODE = re.compile(r"^(?P<indent> *)```.*?^(?P=indent)```[^\n]*$|`[^`]*`", re.MULTILINE | re.DOTALL)
 PARAGRAPH = re.compile(r"(?:(?!\n\s*\n|\n\s*[-|#]).)+", re.DOTALL)
 SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z*\[])")
@@ -148,6 +127,15 @@ def of_page(page: Path) -> Iterator[Text]:
         yield from sentences(paragraph[0], page.relative_to(ROOT).as_posix(), line)
 
 
+def of_template(template: str, file: str) -> Iterator[Text]:
+    """Yield the sentences of an HTML template: its text, and the quoted texts in its tags and expressions."""
+    prose = MARKUP.sub(lambda code: "\n" * code[0].count("\n") or (" " if code[0][0] == "<" else " CODE "), template)
+    for paragraph in PARAGRAPH.finditer(prose):
+        yield from sentences(paragraph[0], file, prose.count("\n", 0, paragraph.start()) + 1)
+    for quoted in QUOTED.finditer(template):
+        yield from sentences(quoted[1], file, template.count("\n", 0, quoted.start()) + 1)
+
+
 def of_module(source: str, file: str) -> Iterator[Text]:
     """Yield the sentences among the string constants of a module that are not docstrings."""
     nodes = [*ast.walk(ast.parse(source))]
@@ -174,20 +162,6 @@ def of_docstring(docstring: str, file: str, line: int) -> Iterator[Text]:
         yield from sentences(paragraph[0], file, line)
 
 
-def of_public(module: ModuleType) -> Iterator[Text]:
-    """Yield the sentences of the docstrings of the public names of a module, and of their methods."""
-    for name in getattr(module, "__all__", None) or dir(module):
-        owner = getattr(module, name)
-        home = getattr(owner, "__module__", "")
-        if name.startswith("_") or not home.startswith("neardup"):
-            continue
-        members = vars(owner).items() if inspect.isclass(owner) else ()
-        documented = {name: owner} | {f"{name}.{part}": value for part, value in members if not part.startswith("_")}
-        for path, value in documented.items():
-            docstring = inspect.getdoc(value) if callable(value) or isinstance(value, MEMBERS) else None
-            yield from of_docstring(docstring or "", f"{module.__name__}.{path}", 1)
-
-
 def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
 
@@ -207,19 +181,19 @@ def test_the_messages():
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("module", PUBLIC, ids=[module.__name__ for module in PUBLIC])
-def test_the_docstrings_of_public_names(module):
-    found = trouble(of_public(module), FOUND_IN_DOCSTRINGS)
+@pytest.mark.parametrize("template", TEMPLATES, ids=[template.name for template in TEMPLATES])
+def test_the_texts_of(template):
+    found = trouble(of_template(template.read_text("utf-8"), template.name))
     assert not found, "\n".join(found)
 
 
-@pytest.mark.parametrize("room", CLEAN)
+@pytest.mark.parametrize("room", ROOMS)
 def test_the_docstrings_and_comments_of(room):
     found = [
         line
         for module in modules()
-        if (name := module.relative_to(PACKAGE).as_posix()).startswith(room)
-        for line in trouble(of_docstrings(module.read_text("utf-8"), name), FOUND_IN_DOCSTRINGS)
+        if (name := module.relative_to(PACKAGE)).parts[0] == room
+        for line in trouble(of_docstrings(module.read_text("utf-8"), name.as_posix()), FOUND_IN_DOCSTRINGS)
     ]
     assert not found, "\n".join(found)
 
@@ -252,6 +226,14 @@ def test_a_planted_sentence_is_found():
 )
 def test_each_kind_is_found(sentence):
     assert trouble(sentences(sentence, "x.md"))
+
+
+def test_the_texts_of_a_template_are_found():
+    template = (
+        '{% if nobody %}\n<p title="Nobody is here">Whatever {{ one or "Read it anew" }}</p>{# They stand there. #}'
+    )
+    found = {line.split("'")[1] for line in trouble(of_template(template, "x.html"))}
+    assert found == {"Nobody", "Whatever", "anew", "stand there"}
 
 
 def test_a_page_is_read_without_its_code(tmp_path, monkeypatch):
