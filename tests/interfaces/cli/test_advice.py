@@ -181,19 +181,29 @@ def test_verbs_that_read_no_files_do_not_name_their_options():
 
 OWN = re.compile(r"--[a-z][a-z-]*")
 COMMANDS = re.compile(r"`?neardup [a-z][^;:,`]*")  # whose options are their own
-CODES_OF_READING = (
-    *("mixed folder", "too large", "json as table", "open quote", "ending unknown", "json ending", "text ending"),
-    *("folder of other files", "structs", "lists", "encoding", "type", "torn quotes", "quotes are text", "ending"),
-)
+SOURCE = import_module("neardup.interfaces.cli.advice")  # whose name in the package is that of its function
+CODES_OF_READING = {"mixed folder", "too large", "ending", *SOURCE._IN_SITUATIONS["reading"], *SOURCE._OF_READ_RECORDS}
+
+
+def options_of(verb):
+    """The parser of a verb, and its options."""
+    _, verbs = cli._parsers([verb])
+    cli._describe(import_module(f"neardup.interfaces.cli.{verb}"), verbs[verb])
+    return verbs[verb], {*OWN.findall(verbs[verb].format_help())}
+
+
+def test_advice_names_options_that_exist():
+    known = [options_of(verb)[1] for verb in cli._VERBS]
+    texts = {*SOURCE._NEXT.values(), *(text for one in SOURCE._IN_SITUATIONS.values() for text in one.values())}
+    for text in texts:
+        named = {*OWN.findall(COMMANDS.sub("", text))}
+        assert any(named <= one for one in known), text
 
 
 @pytest.mark.parametrize("verb", cli._VERBS)
 def test_advice_on_inputs_names_only_options_of_the_verb(verb):
-    _, verbs = cli._parsers([verb])
-    module = import_module(f"neardup.interfaces.cli.{verb}")
-    cli._describe(module, verbs[verb])
-    known = {*OWN.findall(verbs[verb].format_help())}
-    given = Namespace(verb=verb, **{action.dest: action.default for action in verbs[verb]._actions})
+    parser, known = options_of(verb)
+    given = Namespace(verb=verb, **{action.dest: action.default for action in parser._actions})
     vars(given).update({name: "x" for name in ("text", "id", "index", "to") if name in given})
     for name in [name for name, value in vars(given).items() if value == "==SUPPRESS=="]:
         delattr(given, name)
@@ -203,8 +213,8 @@ def test_advice_on_inputs_names_only_options_of_the_verb(verb):
         advised += advice_on_rejected([Rejected("a.csv", 1, "why", code)], given)
         for text in advised:
             assert {*OWN.findall(COMMANDS.sub("", text))} <= known, (code, text)
-    notes_quotes = re.search(r"note_quoted_lines|texts_of|read_inputs", inspect.getsource(module))
-    if notes_quotes:
+    module = import_module(f"neardup.interfaces.cli.{verb}")
+    if re.search(r"note_quoted_lines|texts_of|read_inputs", inspect.getsource(module)):
         assert {*OWN.findall(advice_on_quotes(3))} <= known
 
 
