@@ -33,7 +33,7 @@ def threshold_of(scores, labels, goal):
     "goal",
     [
         *("", "F1", "precision", "precision>=0", "precision>=1.1", "recall>=nan", "f1>=0.5", "f1>=", 3, None),
-        *("recall>=%", "recall>=101%", "recall>=1/0%", "precision>=nan%"),
+        *("recall>=%", "recall>=101%", "recall>=1/0%", "precision>=nan%", "precision>=1e60000000%"),
     ],
 )
 def test_an_invalid_goal_is_refused(goal):

@@ -322,6 +322,12 @@ def test_true_and_false_are_written_as_tables_have_them(collection):
     assert got.column("f", literal=True) == got.column("f").cast(pa.large_string())
 
 
+def test_an_address_is_not_true_or_false(collection):
+    got = collection(b'{"text": "a", "canonical": true}')
+    with pytest.raises(DataError, match=r"1: its 'canonical' must be a string or a number, not true or false"):
+        got.column("canonical", literal=True)
+
+
 def test_a_column_of_lists_is_an_error(collection):
     got = collection(b'{"text": "a", "f": [1]}')
     with pytest.raises(DataError, match=r"x\.jsonl:1: its 'f' must be a number or a string, not a list"):

@@ -494,8 +494,16 @@ with temporary_folder() as folder:
 """
     environment = {**os.environ, "TMPDIR": str(tmp_path)}
     assert subprocess.run([sys.executable, "-c", program], env=environment, check=False).returncode == -signal.SIGKILL
-    assert [path.name for path in tmp_path.rglob("*")][1:] == ["large"]
+    [left] = tmp_path.iterdir()
+    assert [path.name for path in left.iterdir()] == ["large"]
+    elsewhere = left.with_name(f".neardup-{'0' * 16}.partial")  # of another host that shares this place
+    elsewhere.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    with temporary_folder() as folder:
-        assert [*tmp_path.iterdir()] == [folder]
-    assert not [*tmp_path.iterdir()]
+    before = os.umask(0)
+    try:
+        with temporary_folder() as folder:
+            assert {*tmp_path.iterdir()} == {folder, elsewhere}
+            assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    finally:
+        os.umask(before)
+    assert [*tmp_path.iterdir()] == [elsewhere]

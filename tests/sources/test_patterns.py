@@ -12,6 +12,16 @@ def test_a_pattern_gives_its_matches_sorted(tmp_path):
     assert expand([tmp_path / "*.jsonl"]) == (str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl"))
 
 
+@pytest.mark.parametrize("pattern", ["**", "*", "**/*"])
+def test_no_pattern_matches_what_an_interrupted_run_has_left(tmp_path, pattern):
+    work = tmp_path / "kept.jsonl.neardup-work"
+    work.mkdir()
+    for path in (work / "a.jsonl", tmp_path / "a.jsonl"):
+        path.touch()
+    assert expand([tmp_path / pattern]) == (str(tmp_path / "a.jsonl"),)
+    assert expand([work / "*.jsonl"]) == (str(work / "a.jsonl"),)
+
+
 @pytest.mark.usefixtures("permissions")
 @pytest.mark.parametrize(
     "pattern", ["*/a.jsonl", "*/*.jsonl", "**/*.jsonl", "**", "locked/in*/*.jsonl", "[kl]*/a.jsonl"]

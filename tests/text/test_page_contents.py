@@ -23,8 +23,8 @@ PAGES = [
 ]
 
 
-def test_contents_are_found_by_page_and_view():
-    contents = PageContents.temporary()
+def test_contents_are_found_by_page_and_view(tmp_path):
+    contents = PageContents(str(tmp_path / "contents"))
     first, second = PageContent("a\0b", None, "", "en", noindex=True), PageContent("ü", "t", None, None)
     contents.add("auto", [(digest("one"), first, "main")])
     contents.add("auto", [(digest("one"), second, "visible"), (digest("two\ud800"), second, "visible")])
@@ -35,18 +35,9 @@ def test_contents_are_found_by_page_and_view():
         assert find("three", "auto") is None
 
 
-def test_the_file_is_removed_with_its_contents():
-    contents = PageContents.temporary()
-    contents.add("auto", [])
-    folder = Path(contents.path).parent
-    assert folder.is_dir()
-    del contents
-    assert not folder.exists()
-
-
 @pytest.mark.parametrize("damage", [Path.exists, Path.mkdir, lambda path: path.write_text("x" * 99)])
-def test_a_file_that_cannot_be_read_has_no_contents(damage):
-    contents = PageContents.temporary()
+def test_a_file_that_cannot_be_read_has_no_contents(tmp_path, damage):
+    contents = PageContents(str(tmp_path / "contents"))
     damage(Path(contents.path))
     with contents.opened() as find:
         assert find("one", "auto") is None
@@ -57,8 +48,8 @@ def test_a_file_that_cannot_be_read_has_no_contents(damage):
 
 
 @pytest.mark.parametrize("view", ["auto", "main", "visible"])
-def test_both_views_are_those_that_are_read(view):
-    known, plain = PageContents.temporary(), Extraction(view=view)
+def test_both_views_are_those_that_are_read(tmp_path, view):
+    known, plain = PageContents(str(tmp_path / "contents")), Extraction(view=view)
     main, visible = (Template(host=f"{of}.example", view=of, kept=20, lines=NO_LINES) for of in ("main", "visible"))
     hosts = ["main.example"] * len(PAGES) + ["visible.example", "other.example"] * len(PAGES)
     pages = [*PAGES, *(page for page in PAGES for _ in range(2))]

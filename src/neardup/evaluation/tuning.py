@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
+from decimal import Decimal
 from math import ceil, log, sqrt
 from typing import Any, Final, Literal, NamedTuple
 
@@ -55,7 +55,7 @@ class Goal(NamedTuple):
         if (part, sign) == ("f1", ""):
             return cls("f1")
         try:
-            value = float(Fraction(share.removesuffix("%")) / 100) if share.endswith("%") else float(share)
+            value = float(Decimal(share.removesuffix("%")) / 100) if share.endswith("%") else float(share)
         except (ValueError, ArithmeticError):
             raise ParameterError("goal", goal, rule) from None
         require(part in {"precision", "recall"} and 0 < value <= 1, "goal", goal, rule)

@@ -33,6 +33,7 @@ import pyarrow as pa
 from neardup.model.arrays import Flags, Positions
 from neardup.model.engine import silent
 from neardup.model.errors import DataError, require_other_fields
+from neardup.model.policy import CANONICAL
 from neardup.sources.collection import Advance, Append, Extent, InputPiece, Needs, ranges, require_new
 from neardup.sources.compression import (
     Contents,
@@ -194,7 +195,7 @@ class JsonLines(InputPiece):
 
     def _literal(self, row: int, name: str, token: bytes) -> str | None:
         try:
-            return value_of(token)
+            return literal_of(token) if name == CANONICAL else value_of(token)
         except TypeError as error:
             rule = f"its {name!r} must be a string or a number, not {error}"
             raise DataError(self._place(row), rule) from error

@@ -5,11 +5,13 @@ import os
 import re
 import secrets
 import shutil
+import socket
 import stat
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from hashlib import blake2b
 from itertools import chain, combinations
 from pathlib import Path
 from tempfile import gettempdir
@@ -43,7 +45,8 @@ ARRAYS: Final = (".npz",)
 _STANDARD_INPUT: Final = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _BUFFER: Final = 1 << 20
 _TABLES: Final = ("parquet", "jsonl")
-_LEFTOVERS: Final = ".neardup-" + "[0-9a-f]" * 16 + ".partial"
+_TOKEN: Final = 16  # digits in the name of a temporary file
+_HOST: Final = 8  # of these
 _OPEN: Final = re.compile(r"/dev/(?:stdout|stderr|fd/(\d{1,9}))")
 _STANDARD: Final = {"/dev/stdout": 1, "/dev/stderr": 2}
 _FILES: Final[Counter[Path]] = Counter()  # files that this process has written to each folder
@@ -215,9 +218,9 @@ def write_file(path: AnyPath, content: bytes, endings: Sequence[str], *, force: 
         file.write(content)
 
 
-def temporary(path: Path) -> Path:
+def temporary(path: Path, host: str = "") -> Path:
     """Return an unused name in the folder of *path*."""
-    return path.with_name(f".neardup-{secrets.token_hex(8)}.partial")
+    return path.with_name(f".neardup-{host}{secrets.token_hex((_TOKEN - len(host)) // 2)}.partial")
 
 
 @contextmanager
@@ -232,18 +235,19 @@ def locked(path: Path) -> Iterator[None]:
 
 
 @contextmanager
-def new_folder(target: Path) -> Iterator[Path]:
+def new_folder(target: Path, mode: int = 0o777, host: str = "") -> Iterator[Path]:
     """Yield a new folder next to *target*, to be moved there when it is complete; otherwise it is removed.
 
-    The new folder of a killed run is removed by the next run that makes a file or folder there.
+    It has the permissions *mode* but those of the umask. The new folder of a killed run is removed by the next run that
+    makes a file or folder there. With a *host*, up to 16 hexadecimal digits, that is by a run with the same host.
     """
-    partial = temporary(target)
+    partial = temporary(target, host)
     try:
         with ExitStack() as held:
-            remove_leftovers(target.parent)
+            remove_leftovers(target.parent, host)
             while not partial.is_dir():  # another run may have removed it before it was locked
                 held.close()
-                partial.mkdir()
+                partial.mkdir(mode)
                 with suppress(FileNotFoundError):
                     held.enter_context(locked(partial))
             yield partial
@@ -252,13 +256,17 @@ def new_folder(target: Path) -> Iterator[Path]:
 
 
 def temporary_folder() -> AbstractContextManager[Path]:
-    """Return a context of a new folder among the temporary files of the system; see ``new_folder``."""
-    return new_folder(Path(gettempdir(), "folder"))
+    """Return a context of a new folder among the temporary files of the system, which others cannot read.
+
+    That of a killed process is removed by the next process on this machine: others may share the place, but no locks.
+    """
+    host = blake2b(socket.gethostname().encode(), digest_size=_HOST // 2).hexdigest()
+    return new_folder(Path(gettempdir(), "folder"), 0o700, host)
 
 
-def remove_leftovers(folder: Path) -> None:
-    """Remove the temporary files that killed runs of this user have left in a folder."""
-    for path in folder.glob(_LEFTOVERS):
+def remove_leftovers(folder: Path, host: str = "") -> None:
+    """Remove the temporary files that killed runs of this user, on a *host*, have left in a folder."""
+    for path in folder.glob(f".neardup-{host}{'[0-9a-f]' * (_TOKEN - len(host))}.partial"):
         with suppress(OSError):  # a run has locked it, it no longer exists, or it cannot be read
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
             try:

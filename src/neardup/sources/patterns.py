@@ -86,7 +86,7 @@ def _matching(pattern: str) -> list[str]:
         for folder in glob.glob(above, recursive=True) if place > first else [above or os.curdir]:  # noqa: PTH207
             _require_listed(folder)
     found = sorted(glob.glob(pattern, recursive=True))  # noqa: PTH207 - Path.glob knows no absolute pattern
-    found = [path for path in found if not path.rstrip(os.sep).endswith(BESIDE)]  # of an interrupted run
+    found = [path for path in found if not _is_work(path, first)]
     if f"/{pattern}".endswith("/**"):
         found = [path for path in found if not os.path.isdir(path)]  # noqa: PTH112 - folders, whose files match, too
     shown = [path for path in found if not _is_hidden_table(path, pattern)]
@@ -96,6 +96,11 @@ def _matching(pattern: str) -> list[str]:
         )
         raise InputRefused(pattern, f"this pattern matches {hidden}" if found else "no file matches this pattern")
     return shown
+
+
+def _is_work(path: str, first: int) -> bool:
+    """Return whether a match is, or is in, the work folder of an interrupted run, by its parts from the first on."""
+    return any(part.endswith(BESIDE) for part in PurePath(path).parts[first:])
 
 
 def _is_hidden_table(path: str, pattern: str) -> bool:

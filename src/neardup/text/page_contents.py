@@ -4,12 +4,8 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, closing, contextmanager, suppress
 from hashlib import blake2b
-from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
-from typing import Final, Self
+from typing import Final
 from urllib.parse import quote
-from weakref import finalize
 
 from neardup.text.html import PageContent
 
@@ -30,14 +26,6 @@ class PageContents:
 
     def __init__(self, path: str) -> None:
         self.path = path
-
-    @classmethod
-    def temporary(cls) -> Self:
-        """Return contents, none at first, whose file is removed when they are not used any more."""
-        folder = mkdtemp(prefix="neardup-")
-        made = cls(str(Path(folder, "contents")))
-        finalize(made, rmtree, folder, ignore_errors=True)
-        return made
 
     def add(self, asked: str, contents: Iterable[tuple[bytes, PageContent, str]]) -> None:
         """Add contents with the digest of the page and the view that they have; *asked* is that of the request."""

@@ -114,7 +114,7 @@ def test_wrong_uses(neardup, pages):
     shown = neardup("pairs", "others.jsonl", "--out", "p.jsonl", "--memory", "256", "--work", "w", code=2).err
     assert "--memory 256: the value must be an integer of at least 64,000,000 (bytes)" in shown
     for options, name in ((["--memory", "1G"], "--memory 1G"), (["--restart"], "--restart")):
-        assert f"{name} {rule}" in neardup("pairs", "others.jsonl", *options, "--out", "p.jsonl", code=2).err
+        assert f"{name} {rule}\n" in neardup("pairs", "others.jsonl", *options, "--out", "p.jsonl", code=2).err
     assert (
         "two collections"
         in neardup("pairs", "pages.jsonl", "others.jsonl", "--clusters", "--out", "p.jsonl", code=2).err

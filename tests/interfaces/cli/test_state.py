@@ -84,7 +84,12 @@ def test_the_last_run_is_forgotten(neardup, crawls):
     ]
     neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
     assert neardup("state", "info", "crawls").out != before[0]
-    neardup("state", "forget", "crawls", "--last")
+    documents = json.loads(neardup("state", "info", "crawls", "--json").out)["segments"][-1]["documents"]
+    forgotten = neardup("state", "forget", "crawls", "--last").out
+    assert f"{documents}  document removed\n" in forgotten
+    [line] = (line for line in forgotten.splitlines() if line.startswith("removed: "))
+    assert "1 document from " in line
+    assert line.endswith("two.jsonl")
     assert len([*crawls.glob("crawls/segment-*")]) == 1
     after = [
         neardup("state", "info", "crawls").out,

@@ -2,6 +2,7 @@
 
 import json
 from functools import partial
+from pathlib import Path
 from random import Random
 
 import pyarrow as pa
@@ -15,7 +16,7 @@ from neardup import Checksum
 from neardup.engines import processes
 from neardup.errors import OutputError, ParameterError
 from neardup.pipeline.crawl import templates
-from neardup.pipeline.crawl.file_templates import learn_from_files, templates_of
+from neardup.pipeline.crawl.file_templates import _page_contents, learn_from_files, templates_of
 from neardup.pipeline.crawl.templates import learn_templates, learned_again, rule_of
 from neardup.pipeline.files.ingestion import add_files
 from neardup.sources import archives, jsonl
@@ -280,3 +281,12 @@ def test_texts_of_archives_do_not_decide_the_view_of_pages(tmp_path):
     (tmp_path / "a.warc.gz").write_bytes(packed(records))
     (template,) = learn_from_files([tmp_path / "a.warc.gz"])[0].templates
     assert (template.view, template.kept) == ("visible", 162)
+
+
+def test_the_file_is_removed_with_its_contents():
+    contents = _page_contents()
+    contents.add("auto", [])
+    folder = Path(contents.path).parent
+    assert folder.is_dir()
+    del contents
+    assert not folder.exists()

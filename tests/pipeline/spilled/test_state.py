@@ -204,17 +204,32 @@ def test_without_its_last_run_a_state_is_what_it_was_before(batches, tmp_path, m
         before = state.header
     dedup_files(batches[1], state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
-        number = state.segments[-1].leaders
+        last = state.segments[-1]
         with monkeypatch.context() as patched:  # a kill before the header is replaced
             patched.setattr(State, "_replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
             with pytest.raises(KeyboardInterrupt):
                 state.forget_last()
         state.check()
-        assert (len(state.segments), state.forget_last()) == (2, number)
+        assert (len(state.segments), state.forget_last()) == (2, last)
         assert state.header == before
         state.check()
         with pytest.raises(StorageRefused, match="has no earlier run, or only runs that were merged"):
             state.forget_last()
+
+
+def test_the_last_run_of_a_damaged_state_is_not_forgotten(batches, tmp_path):
+    for batch in batches[:2]:
+        dedup_files(batch, state=tmp_path / "state")
+    with State.open(tmp_path / "state", write=True) as state:
+        damaged = max(
+            (tmp_path / "state" / f"segment-{state.segments[0].name}").iterdir(), key=lambda one: one.stat().st_size
+        )
+        content = bytearray(damaged.read_bytes())
+        content[len(content) // 2] ^= 1
+        damaged.write_bytes(content)
+        with pytest.raises(StorageDamaged, match="segment"):
+            state.forget_last()
+        assert len(state.segments) == 2
 
 
 def test_a_run_of_copies_only_is_counted_until_it_is_forgotten(tmp_path):

@@ -241,7 +241,7 @@ def _about_kind(error: NeardupError, given: Mapping[str, Any]) -> str:
         return _about_changes(error)
     if isinstance(error, ExtraMissing) and error.library == "resiliparse":
         return "or use --text-view visible, which needs no library"
-    if isinstance(error, ParameterError) and error.name == "memory":
+    if isinstance(error, ParameterError) and error.name == "memory" and error.rule.startswith("must be"):
         return ", such as 64M or 2GiB"
     if isinstance(error, ParameterConflict) and error.name == "measure":
         return "leave out --scheme: --measure chooses it"

@@ -2,6 +2,7 @@
 
 import argparse
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -11,6 +12,9 @@ from neardup.interfaces.wording.numbers import Row, row, total
 from neardup.interfaces.wording.runs import extraction_line
 from neardup.model.errors import ParameterError, counted
 from neardup.model.moments import moment_in
+
+if TYPE_CHECKING:
+    from neardup.pipeline.spilled.state import SegmentInfo
 
 EXAMPLE = "Example: neardup state forget crawls --before 2026-01-01"
 USAGE = f"""
@@ -29,13 +33,16 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.spilled.state import State
 
     ids, before = _to_forget(arguments)
-    removed, unknown = 0, list[str]()
+    removed = 0
+    unknown: list[str] = []
+    undone: list[SegmentInfo] = []
     with State.open(arguments.folder, write=arguments.action != "info", make=False) as state:
         header, bytes_before = state.header, state.bytes()
         if arguments.action == "compact":
             state.compact()
         elif arguments.last:
-            removed = state.forget_last()
+            undone = [state.forget_last()]
+            removed = undone[0].documents
         elif arguments.action == "forget":
             removed, unknown = state.forget(ids, before=before)
         segments, size = state.segments, state.bytes()
@@ -60,15 +67,18 @@ def run(arguments: argparse.Namespace) -> int:
         total(size, "byte", changed),
     ]
     of_index = ", with signatures for an index" if header.for_index else ""
-    lines = [
-        f"{one.added[:16].replace('T', ' ')}  {counted(one.documents, 'document')} from {_names(one.inputs)}"
-        for one in segments
-    ]
+    lines = [*(f"removed: {_run(one)}" for one in undone), *map(_run, segments)]
     scheme, verify = header.scheme["scheme"], header.policy["verify"]
     lines.append(f"scheme {scheme}, recipe {header.recipe}, verify {verify}{of_index}")
     if header.extraction is not None:
         lines.append(extraction_line(header.extraction, arguments.folder))
     return summarise(arguments, record, rows, lines=lines)
+
+
+def _run(segment: "SegmentInfo") -> str:
+    """Return when a run added how many documents, and the names of its inputs."""
+    added = segment.added[:16].replace("T", " ")
+    return f"{added}  {counted(segment.documents, 'document')} from {_names(segment.inputs)}"
 
 
 def _to_forget(arguments: argparse.Namespace) -> tuple[list[str], datetime | None]:

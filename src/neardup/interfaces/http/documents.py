@@ -233,17 +233,22 @@ def columns_of(
     Raises ``DataError`` for an unknown field: a thousand documents with names of their own would be millions of values;
     and, without the *recipe* of signatures, for a document without a field that the scheme requires.
     """
-    fields = dict.fromkeys(field for document in documents for field in document.fields)
-    known = {*dict(service.index.store.columns.fields), *service.index.scheme.columns}
-    for name in fields:
-        if name not in known:
-            raise unknown_field(name, known)
-    scheme = service.index.scheme
+    fields, scheme = _known_fields(service, documents), service.index.scheme
     for place, document in enumerate(documents if recipe is None and scheme.required_columns else ()):
         for name in lacking_fields(scheme, document.fields):
             rule = f"has no {name!r}, which the scheme of the index requires; send null if it is unknown"
             raise DataError(f"{what}[{place}].fields", rule)
     return {field: [document.fields.get(field) for document in documents] for field in fields} or None
+
+
+def _known_fields(service: Service, documents: Sequence[Any]) -> list[str]:
+    """Return the names of the fields of documents; ``DataError`` for one that the index does not have."""
+    fields = dict.fromkeys(field for document in documents for field in document.fields)
+    known = {*dict(service.index.store.columns.fields), *service.index.scheme.columns}
+    for name in fields:
+        if name not in known:
+            raise unknown_field(name, known)
+    return [*fields]
 
 
 def verdicts_of(
@@ -336,6 +341,7 @@ def _contents(
             rule = "a page must have only one of text, html and signature"
             raise Refusal(INVALID, f"Page {row} has HTML and a text; {rule}.")
     if rows:
+        _known_fields(service, pages)  # before the HTML is read, which takes long
         urls, markup = [pages[row].url for row in rows], [str(pages[row].html) for row in rows]
         try:
             texts, found = page_texts(service.index, service.extraction, urls, markup)

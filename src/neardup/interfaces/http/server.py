@@ -281,8 +281,7 @@ def metrics_folder() -> Iterator[Path]:
     It is in memory if possible: on a full disk, writing to a mapped file would kill the process.
     """
     where = _MEMORY if os.access(_MEMORY, os.W_OK | os.X_OK) else gettempdir()
-    with new_folder(Path(where, "metrics")) as folder:
-        folder.chmod(0o700)  # for this user only
+    with new_folder(Path(where, "metrics"), 0o700) as folder:
         os.environ[FOLDER] = str(folder)
         try:
             yield folder

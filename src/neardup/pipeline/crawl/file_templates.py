@@ -1,9 +1,11 @@
 """The templates of the pages in files: learned on request, or by a run before it reads its inputs."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final, Literal
+from weakref import finalize
 
 import pyarrow as pa
 
@@ -16,7 +18,7 @@ from neardup.pipeline.progress import Progress
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import PAGE_FORMATS, WARC, AnyPath, display
 from neardup.sources.inputs import Inputs, inputs_of
-from neardup.sources.output import check_file, write_file
+from neardup.sources.output import check_file, temporary_folder, write_file
 from neardup.sources.record_faults import RecordFaults, Rejected
 from neardup.sources.request import Request
 from neardup.sources.shards import SHARD, Shards, local_shards
@@ -89,7 +91,7 @@ class RunTemplates:
             return self.extraction
         replace(request, extraction=self.extraction).require_used(inputs.formats, folders=True)
         pages, records = _pages(Shards.opened(inputs, _asked(request)), RecordFaults(), progress or silent)
-        extraction = replace(self.extraction, templates=None, known=PageContents.temporary())
+        extraction = replace(self.extraction, templates=None, known=_page_contents())
         own = {one.host for one in self.known.templates}
         with open_processes(request.processes, thread_count(threads)) as processes:
             found = updated(
@@ -106,6 +108,14 @@ class RunTemplates:
         """Write the templates *found* to the file, if there is one, unless it has them already."""
         if self.path is not None and (found != self.known or not Path(self.path).exists()):
             write_file(self.path, found.to_bytes(), ARROW, force=True)
+
+
+def _page_contents() -> PageContents:
+    """Return contents of pages, none at first, whose file is removed when they are not used any more."""
+    held = ExitStack()
+    made = PageContents(str(held.enter_context(temporary_folder()) / "contents"))
+    finalize(made, held.close)
+    return made
 
 
 def templates_of(

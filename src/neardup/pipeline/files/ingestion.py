@@ -149,8 +149,8 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     *reading*, are as in ``neardup.sources.read``, *durability* and *memory* as in ``Index.create``.
 
     With *search* the index has a search table from then on, which every run updates, and a new index stores texts and
-    the string fields ``title`` and ``url`` in addition to *fields*, unless a record has a list, an object or a truth
-    value in this field.
+    the string fields ``title`` and ``url`` in addition to *fields*, unless a record has a list or an object in this
+    field.
 
     Inputs that take more than *memory* are read twice, piece by piece: first for their ids and fields.
 

@@ -267,21 +267,23 @@ class State(AbstractContextManager["State"]):
         earlier = self.earlier()
         self._rewrite(earlier, np.ones(len(earlier), np.bool_), [False] * len(self.segments), together=True)
 
-    def forget_last(self) -> int:
-        """Remove what the last run added, except templates of hosts; return the number of its leaders.
+    def forget_last(self) -> SegmentInfo:
+        """Remove what the last run added, except templates of hosts; return what that was.
 
-        Raises ``StorageRefused`` for a state with one segment, which may be that of merged runs, and while there is an
-        unfinished run, which may have added the last one.
+        A run whose documents were all forgotten before does not count. Raises ``StorageRefused`` for a state with one
+        segment, which may be that of merged runs, and while there is an unfinished run, which may have added the last
+        one; and the errors of ``check``.
         """
         self._require_writer()
         self._require_no_run("forget the last run")
         if len(self.segments) < 2:  # noqa: PLR2004 - an earlier one and the last one
             rule = "has no earlier run, or only runs that were merged; to forget all of them, remove its folder"
             raise StorageRefused(str(self.folder), rule)
+        self.check()
         *before, last = self.segments
         self._replace(msgspec.structs.replace(self.header, segments=tuple(before)))
         self._remove_leftovers()
-        return last.leaders
+        return last
 
     def _require_no_run(self, words: str) -> None:
         """Raise ``StorageRefused`` while an unfinished run needs the segments that it knows."""
