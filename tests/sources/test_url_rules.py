@@ -67,6 +67,9 @@ def test_rules_map_hosts_to_rules(hosts):
 
 @pytest.mark.parametrize("own", ONE_EACH, ids=repr)
 @given(url=URLS)
+@example("http://a.example/?sid&sid")
+@example("http://a.example/a;v=1/a;v=1;v=2/b")
+@example("http://a.example/index.html/index.html;v/index.html")
 def test_the_export_equals_the_rule(own, url):
     rules = UrlRules({"a.example": own})
     options = {"ignore_fragment": False, "tracking": (), "sessions": ()}

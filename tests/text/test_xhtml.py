@@ -24,6 +24,8 @@ TEXT = "<p>The bees have left the harbour, and nobody knows why they did. </p>" 
         (b"<div/><svg:rect\n a='1' />", b"<div></div><svg:rect\n a='1' ></svg:rect>"),
         (b"<br/><img src='a'/><Input />", b"<br/><img src='a'/><Input />"),
         (b"a /> b <p> c /> d", b"a /> b <p> c /> d"),
+        (b"<a b=\"/>c <a b='1'c='/>", b"<a b=\"/>c <a b='1'c='/>"),
+        (b"<a b='1'c=\"2\"/>", b"<a b='1'c=\"2\"></a>"),
         (b"<p>1 <![CDATA[< 2 & <b>]]> 3</p>", b"<p>1 &lt; 2 &amp; &lt;b&gt; 3</p>"),
         (b"<![CDATA[never ends <p/>", b"never ends &lt;p/&gt;"),
         (b"/>", b"/>"),

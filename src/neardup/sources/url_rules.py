@@ -156,25 +156,29 @@ class UrlRules:
         return f'<?xml version="1.0"?>\n<regex-normalize>\n{rules}</regex-normalize>\n'.encode()
 
     def patterns(self) -> Iterator[str]:
-        """Yield regular expressions of Java and Python; the first group replaces what each matches, in this order."""
+        """Yield regular expressions of Java and Python; the first group replaces what each matches, in this order.
+
+        Groups have no possessive quantifiers, with which Python 3.11.0 to 3.11.4 sometimes match a part of a group.
+        """
+        last = r"(?=[^?#/]*+(?:[?#]|$))"  # the last segment of the path
         for host, rules in sorted(self.hosts.items()):
             start = f"^(https?://{re.escape(host)}/"
             for name in sorted(rules.parameters):
-                parameter = rf"{re.escape(name)}(?:=[^&#]*+)?+"
+                parameter = rf"{re.escape(name)}(?:=[^&#]*+)?"
                 yield from 2 * [
-                    rf"{start}[^?#]*+\?(?:[^#&]*+&)*?)(?:{parameter}&)++",
+                    rf"{start}[^?#]*+\?(?:[^#&]*+&)*?)(?:{parameter}&)+",
                     rf"{start}[^?#]*+(?:\?[^#]*?(?=&)|(?=\?)))[?&]{parameter}(?=#|$)",
                 ]
-            own = {name: rf";{re.escape(name)}(?:=[^;?#/]*+)?+(?=[;?#/]|$)" for name in sorted(rules.path_parameters)}
+            own = {name: rf";{re.escape(name)}(?:=[^;?#/]*+)?(?=[;?#/]|$)" for name in sorted(rules.path_parameters)}
             if rules.final_slash is not None:  # and what is nothing without its parameters, or as an index page
                 pages = "|".join(map(re.escape, sorted(rules.index_pages)))
-                page = rf"(?:(?:{pages})(?=[/;?#]|$))?+" if pages else ""
-                parameters = rf"(?:{'|'.join(own.values())})*+" if own else ""
-                yield rf"{start}[^?#]*?)(?:/{page}{parameters})++(?=[?#]|$)"
+                page = rf"(?:(?:{pages})(?=[/;?#]|$))?" if pages else ""
+                parameters = rf"(?:{'|'.join(own.values())})*" if own else ""
+                yield rf"{start}[^?#]*?)(?:/{page}{parameters})+(?=[?#]|$)"
             for parameter in own.values():
-                yield from 3 * [rf"{start}(?:[^?#/]*+/)*+(?!\.\.?;)[^?#/]*?)(?:{parameter})++"]
+                yield from 3 * [rf"{start}(?:[^?#/]*+/)*{last}(?!\.\.?;)[^?#/]*?)(?:{parameter})+"]
             for name in sorted(rules.index_pages):
-                yield rf"{start}(?:[^?#/]*+/)*+){re.escape(name)}(?=[?#]|$)"
+                yield rf"{start}(?:[^?#/]*+/)*){re.escape(name)}(?=[?#]|$)"
 
 
 def lowered(path: str) -> str:

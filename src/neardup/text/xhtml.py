@@ -13,7 +13,8 @@ TYPE: Final = "application/xhtml+xml"
 
 _VOID: Final = frozenset(VOID.encode().split())
 _MOST: Final = 1 << 17  # empty elements, and sections of CDATA, that are changed: each takes time
-_TAG: Final = re.compile(rb"""([A-Za-z][\w:.-]{0,63}+)(?:\s(?:[^"'<>]++|"[^"<]*+"|'[^'<]*+')*+)?""")  # between < and />
+# What is between < and />. Groups have no possessive quantifiers, which match too much in Python 3.11.0 to 3.11.4.
+_TAG: Final = re.compile(rb"""([A-Za-z][\w:.-]{0,63}+)(?:\s[^"'<>]*+(?:(?:"[^"<]*+"|'[^'<]*+')[^"'<>]*+)*)?""")
 
 
 def as_html(page: bytes) -> bytes:

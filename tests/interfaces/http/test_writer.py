@@ -1,7 +1,9 @@
 """A process that reads, in front of one that writes; both in this process."""
 
 import socket
+import tempfile
 import threading
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -17,10 +19,17 @@ from neardup.interfaces.http.writer import writes_of
 
 
 @pytest.fixture
-def writer(folder, tmp_path):
+def short_path():
+    """A folder whose path is short enough for that of a socket, whatever the name of the user and of the test."""
+    with tempfile.TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def writer(folder, short_path):
     """Serve the index at a socket; give its path and a token to write."""
     token, line = new_token("write")
-    path = str(tmp_path / "writer")
+    path = str(short_path / "writer")
     limits = Limits()
     service = Service(lambda mode: Index.open(folder, mode), limits=limits)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
@@ -118,9 +127,9 @@ def test_without_the_writer_changes_are_refused_and_reads_are_not(serve, tmp_pat
         (200, b"no JSON", "failed"),
     ],
 )
-def test_it_says_whether_it_writes(tmp_path, status, body, said):
+def test_it_says_whether_it_writes(short_path, status, body, said):
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
-        listening.bind(str(tmp_path / "writer"))
+        listening.bind(str(short_path / "writer"))
         listening.listen()
 
         def answer():
@@ -131,7 +140,7 @@ def test_it_says_whether_it_writes(tmp_path, status, body, said):
 
         thread = threading.Thread(target=answer)
         thread.start()
-        assert writes_of(str(tmp_path / "writer"), 60) == said
+        assert writes_of(str(short_path / "writer"), 60) == said
         thread.join()
-        assert writes_of(str(tmp_path / "writer"), 0.01) == "failed"  # nobody accepts
-    assert writes_of(str(tmp_path / "nobody"), 60) == "failed"
+        assert writes_of(str(short_path / "writer"), 0.01) == "failed"  # nobody accepts
+    assert writes_of(str(short_path / "nobody"), 60) == "failed"
