@@ -105,9 +105,7 @@ class Hits:
                     values = [None if is_missing(value) else value for value in values]  # as of pandas
                 return values if index is None else self._completed(index, field, values)
             if index is None:
-                names = sorted({str(name) for hit in self.given for name in hit})
-                shown = f"{', '.join(names[:_SHOWN])}{', ...' if len(names) > _SHOWN else ''}"
-                raise DataError(f"field {field!r}", f"is missing in all hits; their fields are {shown}")
+                raise missing_in_hits(field, sorted({str(name) for hit in self.given for name in hit}))
         if self._index is None:
             lacking = "texts" if field == "text" else f"values of {field!r}"
             rule = f"must be an index: the hits are ids without {lacking}; or pass records with the field {field!r}"
@@ -162,6 +160,12 @@ class PlacedHits(Hits):
     def places(self, _: Index, number: int) -> Places:
         """Return the places of the first *number* hits."""
         return self._places[:number]
+
+
+def missing_in_hits(field: str, known: Sequence[str], otherwise: str = "they have no fields") -> DataError:
+    """Return the error for a field that no hit has; *known* are their fields, or *otherwise* is what they have."""
+    shown = f"their fields are {', '.join(known[:_SHOWN])}{', ...' if len(known) > _SHOWN else ''}"
+    return DataError(f"field {field!r}", f"is missing in all hits; {shown if known else otherwise}")
 
 
 def _typed(values: list[Any]) -> tuple[list[Any], set[type]]:

@@ -9,12 +9,12 @@ from neardup.model.hits import HiddenHit, Hit
 from neardup.model.policy import Representative
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.query.collapse import Collapsed, collapse, rules_of
+from neardup.pipeline.query.hits import missing_in_hits
 from neardup.pipeline.query.near_hits import HitVerify
 from neardup.pipeline.query.result_cache import JudgedSets
 from neardup.pipeline.query.rules import NearDuplicates, Rule
 
 OURS: Final = "neardup"
-_SHOWN: Final = 10  # fields that a message names
 
 
 def collapse_response(  # noqa: PLR0913 - every one a keyword with a default
@@ -116,8 +116,7 @@ def _asked(
             for record, value in zip(records, found, strict=True):
                 record[field] = value
         elif given and needed and field in texts:
-            shown = f"their fields are {', '.join(known[:_SHOWN])}" if known else "they have neither _source nor fields"
-            raise DataError(f"field {field!r}", f"is missing in all hits; {shown}")
+            raise missing_in_hits(field, known, "they have neither _source nor fields")
     if index is not None and all(len(record) == 1 for record in records):
         return [record["_id"] for record in records]
     return records
