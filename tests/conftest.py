@@ -7,6 +7,7 @@ import ctypes
 import gc
 import importlib.util
 import os
+import resource
 import shutil
 import signal
 import subprocess
@@ -19,6 +20,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 MEMORY = "/dev/shm"  # noqa: S108 - the tests make a folder of their own there
+
+FILES_OPEN = 4096
 
 # A test never fails because the machine is slow.
 settings.register_profile("dev", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -46,6 +49,10 @@ for name in (
 for number in (signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM):
     if signal.getsignal(number) is signal.SIG_IGN:
         signal.signal(number, lambda *_: None)
+
+# Some tests have hundreds of connections; on some systems a process may have 256 open files, unless it asks for more.
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, min(hard, FILES_OPEN)), hard))
 
 # With their files in memory, the tests need a seventh less processor time and do not wait for the disk.
 FILES = None
