@@ -345,6 +345,8 @@ ORIGINALS = [("minhash", 5, True, True), ("simhash", 6, False, True), ("minhash"
 
 
 def limit_memory():
+    if sys.platform != "linux":
+        return
     used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (used + ROOM, used + ROOM))
 

@@ -78,6 +78,7 @@ def test_any_number_of_shards(number, shards, distance, others):
     assert tuples(tables.join(HammingTables.build(more, distance, shards=others))) == expected
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_a_join_needs_the_memory_of_a_shard(tmp_path):
     """Anonymous memory is limited to less than the files of the tables, which no unsharded index can be built in."""
     script = """
