@@ -16,7 +16,6 @@ from neardup.interfaces.cli.interruption import without_waiting
 from neardup.interfaces.cli.options import JSON
 from neardup.interfaces.cli.serve import loaded
 from neardup.interfaces.cli.terminal import complain, console, print_json, progress_bars, show_side_by_side
-from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.escaping import printable
 from neardup.interfaces.wording.excerpts import compared
@@ -30,15 +29,10 @@ _CLUSTERS = 4
 _CONTEXT = 60  # characters of a shared passage that are shown at each end
 _CHARACTERS = 300  # of each text, more or less, that are shown
 
-_USAGE = f"""
+USAGE = f"""
 {JSON}
 --serve: serve a page to search the collection on, for this machine only, until Ctrl-C
 """
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Describe the verb's options."""
-    add_usage(parser, _USAGE)
 
 
 def run(arguments: argparse.Namespace) -> int:
