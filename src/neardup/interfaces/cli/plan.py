@@ -1,13 +1,12 @@
 """Recommend parameters for a recall or a collection size, or show the probability of a match by resemblance."""
 
 import argparse
-import json
 import shutil
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from neardup.interfaces.cli.options import refuse
-from neardup.interfaces.cli.terminal import resolve_outputs
+from neardup.interfaces.cli.options import chosen, refuse
+from neardup.interfaces.cli.terminal import print_json, resolve_outputs
 from neardup.interfaces.cli.usage import add_usage
 from neardup.interfaces.wording.numbers import any_of
 from neardup.model.errors import require
@@ -66,21 +65,23 @@ def run(arguments: argparse.Namespace) -> int:
 
     given = vars(arguments)
     if "fingerprints" in given:
-        return _plan_tables(given)
+        return _plan_tables(arguments)
     for name in _OF_TABLES:
         require(given.get(name, False) is False, name, None, "requires --fingerprints")
     resolve_outputs(arguments, "svg")
     path = given.get("svg")
     require(path is not None or not arguments.force, "force", None, "requires --svg")
-    named = (*_numbers(), *_SHARES, "documents", "scheme")
-    made = plan(**{name: given[name] for name in named if name in given})
+    made = plan(**chosen(arguments, " ".join([*_numbers(), *_SHARES, "documents scheme"])))
     if path is not None:
         from neardup.interfaces.pages.drawing import curve_svg
         from neardup.sources.output import DRAWINGS, write_file
 
         drawing = curve_svg(made.curves, title=_title(made), threshold=made.threshold)
         write_file(path, drawing.encode(), DRAWINGS, force=arguments.force)
-    _show(made, as_json=arguments.json)
+    if arguments.json:
+        print_json(made.as_dict())
+    else:
+        _show(made)
     return 0
 
 
@@ -98,15 +99,18 @@ def _numbers() -> dict[str, str]:
     return numbers
 
 
-def _plan_tables(given: dict[str, Any]) -> int:
+def _plan_tables(arguments: argparse.Namespace) -> int:
     import neardup
 
+    given = vars(arguments)
     others = [name for name in _numbers() if name != "distance"]
     refuse(given, (*others, *_SHARES, "documents", "scheme", "svg", "force"), "cannot be used with --fingerprints")
-    options = {name: given[name] for name in ("distance", "memory") if name in given}
-    costs = neardup.hamming.measured_costs() if given["measure"] else None
-    made = neardup.hamming.plan_tables(given["fingerprints"], costs=costs, **options)
-    print(json.dumps(made.as_dict(), allow_nan=False) if given["json"] else made)
+    costs = neardup.hamming.measured_costs() if arguments.measure else None
+    made = neardup.hamming.plan_tables(arguments.fingerprints, costs=costs, **chosen(arguments, "distance memory"))
+    if arguments.json:
+        print_json(made.as_dict())
+    else:
+        print(made)
     return 0
 
 
@@ -118,10 +122,7 @@ def _title(made: "Plan") -> str:
     return f"{best.scheme}: {', '.join(f'{name} {value:g}' for name, value in numbers.items())}"
 
 
-def _show(made: "Plan", *, as_json: bool) -> None:
-    if as_json:
-        print(json.dumps(made.as_dict(), allow_nan=False))
-        return
+def _show(made: "Plan") -> None:
     print(made)
     if made.smaller is not None:
         print(f"\nUse these parameters:  {_command(made.smaller)}")
