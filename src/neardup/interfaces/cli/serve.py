@@ -15,6 +15,7 @@ from neardup.model.errors import ExtraMissing, InputRefused, ParameterError, cou
 
 if TYPE_CHECKING:
     from neardup.interfaces.http.service import Service
+    from neardup.interfaces.http.tokens import Scope
 
 _LIBRARIES = ("prometheus_client", "starlette", "uvicorn")
 
@@ -99,12 +100,12 @@ def loaded() -> ModuleType:
     return server
 
 
-def _make_token(scope: str, token_file: str | None) -> int:
+def _make_token(scope: "Scope", token_file: str | None) -> int:
     from neardup.interfaces.http.tokens import add_token
 
     if token_file is None:
         raise ParameterError("new_token", scope, "needs --token-file, the file that its hash is added to")
-    token = add_token("write" if scope == "write" else "read", token_file)
+    token = add_token(scope, token_file)
     print_error(f"New {scope} token, shown only this once ({token_file} has its hash):")
     print(token)
     return 0

@@ -15,14 +15,13 @@ def run(arguments: argparse.Namespace) -> int:
     from neardup.pipeline.files.upkeep import index_stats
 
     stats = index_stats(arguments.index)
-    left, unacknowledged = stats.discarded_bytes, "after the last record of the log, never acknowledged"
     rows = [
         total(stats.documents, "document"),
         Row(stats.kept, "kept; the others are duplicates of these", always=True),
         total(stats.segments, "segment"),
         total(stats.bytes, "byte", f" without the search table, {stats.bytes_in_log:,} of them in the log"),
         Row(stats.removed_in_files, "removed, but still in the files; `neardup compact` purges them"),
-        row(left, "byte", f" {unacknowledged}"),
+        row(stats.discarded_bytes, "byte", " after the last record of the log, never acknowledged"),
     ]
     lines = [f"scheme {stats.scheme}, recipe {stats.recipe}, generation {stats.generation}"]
     if stats.extraction is not None:
