@@ -291,7 +291,7 @@ def _about_code(error: NeardupError, where: str, arguments: argparse.Namespace) 
     following = next(filter(None, known), _NEXT.get(code, "")).format(place)
     if isinstance(error, NothingRead):
         effect = "" if given.get("dry_run") else "nothing was written"
-        return "; ".join(filter(None, (effect, following, _of_records(given).get(error.first))))
+        return "; ".join(filter(None, (effect, following, _of_records(arguments).get(error.first))))
     return following
 
 
@@ -346,15 +346,15 @@ def advice_on_quotes(found: "QuotedLines | int") -> str:
     return f"{records} line ends inside quotation marks{where}; {way_out}"
 
 
-def advice_on_rejected(rejected: "Sequence[Rejected]", given: argparse.Namespace | Mapping[str, Any]) -> list[str]:
+def advice_on_rejected(rejected: "Sequence[Rejected]", arguments: argparse.Namespace) -> list[str]:
     """Return what may help with rejected records, each sentence once."""
-    codes, known = dict.fromkeys(one.code for one in rejected), _of_records(given)
+    codes, known = dict.fromkeys(one.code for one in rejected), _of_records(arguments)
     return [known[code] for code in codes if code in known]
 
 
-def _of_records(given: argparse.Namespace | Mapping[str, Any]) -> Mapping[str, str]:
+def _of_records(arguments: argparse.Namespace) -> Mapping[str, str]:
     """Return what may help with rejected records, by their codes, with the options that the verb has."""
-    return _OF_READ_RECORDS if _OF_READING in given else _OF_RECORDS
+    return _OF_READ_RECORDS if _OF_READING in arguments else _OF_RECORDS
 
 
 def _of_parameter(error: ParameterError, arguments: argparse.Namespace) -> str:

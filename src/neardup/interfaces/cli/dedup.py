@@ -4,7 +4,6 @@ import argparse
 import json
 import shlex
 import time
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -182,7 +181,7 @@ def summary_of(done: "FilesResult", seconds: float) -> dict[str, Any]:
     }
 
 
-def show_summary(done: "FilesResult", seconds: float, given: argparse.Namespace | Mapping[str, Any]) -> None:
+def show_summary(done: "FilesResult", seconds: float, arguments: argparse.Namespace) -> None:
     """Print the run in numbers, for people."""
     summary = done.result.summary
     terminal.show_counts(
@@ -198,7 +197,7 @@ def show_summary(done: "FilesResult", seconds: float, given: argparse.Namespace 
     if summary.not_compared:
         terminal.show_lines([pairs_not_compared(summary.not_compared)])
     terminal.show_lines(cluster_lines(summary))
-    terminal.show_rejected(done.rejected, given)
+    terminal.show_rejected(done.rejected, arguments)
     megabytes = done.documents.text_bytes / 1e6
     worth_telling = megabytes > seconds >= 1  # for a small collection, start-up would dominate
     rate = f", {megabytes / seconds:,.0f} MB of text per second" if worth_telling else ""

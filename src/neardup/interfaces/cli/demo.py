@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace) -> int:
         if arguments.json:
             print_json({**summary_of(done, seconds), "report": report})
             return 0
-        _show(done, seconds)
+        _show(done, seconds, arguments)
     if report is not None:
         print(f"The report of this run, to open in a browser:\n{printable(report)}\n")
     return 0 if running is None else _serve(running)
@@ -99,7 +99,7 @@ def _written(page: bytes) -> str | None:
     return name
 
 
-def _show(done: "FilesResult", seconds: float) -> None:
+def _show(done: "FilesResult", seconds: float, arguments: argparse.Namespace) -> None:
     import numpy as np
     from rich.rule import Rule
 
@@ -107,7 +107,7 @@ def _show(done: "FilesResult", seconds: float) -> None:
     screen.print(
         f"\nA collection of {counted(len(done.documents), 'document')}: which are repeats, which are kept, and why?\n"
     )
-    show_summary(done, seconds, {})
+    show_summary(done, seconds, arguments)
     dropped = done.result.decisions.filter(~done.result.decisions["kept"].to_numpy()).to_pylist()
     sizes = Counter(row["representative"] for row in dropped)
     chosen = _chosen(dropped)

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup.interfaces.cli.options import FORMAT, VIEW, refuse
+from neardup.interfaces.cli.options import FORMAT, VIEW, chosen, refuse
 from neardup.interfaces.cli.terminal import print_json, show_counts, show_lines, show_rejected
 from neardup.interfaces.wording.numbers import Row, total
 from neardup.model.errors import InputRefused, ParameterError, plural, require
@@ -18,7 +18,7 @@ _OPTIONS = {  # of each action
     "relearn": ("out", "templates", "html", "url", "format", "force"),
     "show": ("templates",),
 }
-
+_READING = "html url format"  # options
 EXAMPLE = (
     "Examples: neardup templates learn crawl.warc.gz --out templates.arrow;"
     " neardup templates show a.example --templates templates.arrow"
@@ -46,31 +46,30 @@ inputs [INPUT ...]: learn, relearn: archives, folders of pages, or .jsonl .csv .
 
 def run(arguments: argparse.Namespace) -> int:
     """Learn or show templates; return 1 if records were rejected."""
-    given = vars(arguments)
     for name in dict.fromkeys(name for names in _OPTIONS.values() for name in names):
         if name not in _OPTIONS[arguments.action]:
             others = " and ".join(action for action, names in _OPTIONS.items() if name in names)
-            refuse(given, [name], f"can only be used with {others}")
+            refuse(vars(arguments), [name], f"can only be used with {others}")
     actions = {"learn": _learn, "relearn": _relearn, "show": _show}
-    return actions[arguments.action](arguments.inputs, given)
+    return actions[arguments.action](arguments)
 
 
-def _learn(inputs: list[str], given: dict[str, Any]) -> int:
-    require("out" in given, "out", None, "is needed: a path for the templates")
-    if not inputs:
+def _learn(arguments: argparse.Namespace) -> int:
+    require("out" in arguments, "out", None, "is needed: a path for the templates")
+    if not arguments.inputs:
         raise InputRefused("templates learn", "needs archives, folders or tables of pages")
     from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
     from neardup.pipeline.crawl.templates import LEAST, learned
     from neardup.sources.output import check_file, write_file
     from neardup.text.extraction import Extraction
 
-    check_file(given["out"], ARROW, inputs, force=given["force"])
-    known = _loaded(given) if "templates" in given else None
-    extraction = Extraction(view=given.get("text_view", "auto"))
+    check_file(arguments.out, ARROW, arguments.inputs, force=arguments.force)
+    known = _loaded(arguments) if "templates" in arguments else None
+    extraction = Extraction(view=vars(arguments).get("text_view", "auto"))
     learn = partial(learned, extraction=extraction, known=known)
-    found, rejected = learn_from_files(inputs, learn=learn, **_reading(given))
-    write_file(given["out"], found.to_bytes(), ARROW, force=given["force"])
-    if given["json"]:
+    found, rejected = learn_from_files(arguments.inputs, learn=learn, **chosen(arguments, _READING))
+    write_file(arguments.out, found.to_bytes(), ARROW, force=arguments.force)
+    if arguments.json:
         print_json({**_about(found), "rejected": len(rejected)})
     else:
         _summarise(found)
@@ -78,65 +77,63 @@ def _learn(inputs: list[str], given: dict[str, Any]) -> int:
             pages = f"{LEAST} pages of one host that are not near duplicates of each other"
             rule = "and full URLs, such as https://docs.example/a"
             show_lines([f"no host has a template: that needs {pages}, {rule}"])
-        show_rejected(rejected, given)
+        show_rejected(rejected, arguments)
     return 1 if rejected else 0
 
 
-def _relearn(inputs: list[str], given: dict[str, Any]) -> int:
-    if len(inputs) < 2:  # noqa: PLR2004 - the host, and its pages
+def _relearn(arguments: argparse.Namespace) -> int:
+    if len(arguments.inputs) < 2:  # noqa: PLR2004 - the host, and its pages
         raise InputRefused("templates relearn", "needs a host, then files of its pages")
-    templates = _loaded(given)
+    templates = _loaded(arguments)
     from neardup.pipeline.crawl.file_templates import ARROW, learn_from_files
     from neardup.pipeline.crawl.templates import learned_again
     from neardup.sources.hosts import named_host
     from neardup.sources.output import check_file, write_file
 
-    host, *paths = named_host(inputs[0]), *inputs[1:]
-    if "out" not in given and Path(given["templates"]).is_dir():
-        rule = f"is needed, as --templates {given['templates']} is a folder; name a .arrow file, and then that file as"
+    host, paths = named_host(arguments.inputs[0]), arguments.inputs[1:]
+    if "out" not in arguments and Path(arguments.templates).is_dir():
+        rule = f"is needed, as --templates {arguments.templates} is a folder; name a .arrow file, and then that file as"
         raise ParameterError("out", None, f"{rule} --templates of the next run with this folder")
-    out, force = given.get("out", given["templates"]), given["force"] or "out" not in given
+    out = vars(arguments).get("out", arguments.templates)
+    force = arguments.force or "out" not in arguments
     check_file(out, ARROW, paths, force=force)
-    found, rejected = learn_from_files(paths, learn=partial(learned_again, templates, host), **_reading(given))
+    learn = partial(learned_again, templates, host)
+    found, rejected = learn_from_files(paths, learn=learn, **chosen(arguments, _READING))
     write_file(out, found.to_bytes(), ARROW, force=force)
     one = found.get(host)
-    if given["json"]:
+    if arguments.json:
         print_json({**_of(one), "templates": found.identity, "rejected": len(rejected)})
     else:
         show_lines([f"{host}: {_described(one)}, version {one.version if one else 0}"])
         show_lines([f"id of the templates: {found.identity}"])
-        show_rejected(rejected, given)
+        show_rejected(rejected, arguments)
     return 1 if rejected else 0
 
 
-def _reading(given: dict[str, Any]) -> dict[str, Any]:
-    return {name: given[name] for name in ("html", "url", "format") if name in given}
-
-
-def _loaded(given: dict[str, Any]) -> "HostTemplates":
+def _loaded(arguments: argparse.Namespace) -> "HostTemplates":
     rule = "is needed: a file that `neardup templates learn` has written, or the folder of a state or an index"
-    require("templates" in given, "templates", None, rule)
+    require("templates" in arguments, "templates", None, rule)
     from neardup.text.host_templates import HostTemplates
 
-    return HostTemplates.load(given["templates"])
+    return HostTemplates.load(arguments.templates)
 
 
-def _show(hosts: list[str], given: dict[str, Any]) -> int:
+def _show(arguments: argparse.Namespace) -> int:
     from neardup.sources.hosts import named_host
 
-    templates = _loaded(given)
-    if not hosts:
-        if given["json"]:
+    templates = _loaded(arguments)
+    if not arguments.inputs:
+        if arguments.json:
             print_json(_about(templates))
         else:
             show_lines([f"{one.host}: {_described(one)}" for one in templates.templates])
             _summarise(templates)
         return 0
-    for name in hosts:
+    for name in arguments.inputs:
         one = templates.get(named_host(name))
         if one is None:
             raise InputRefused(name, "there is no template of this host; without a host, `templates show` lists all")
-        if given["json"]:
+        if arguments.json:
             print_json({**_of(one), "examples": one.examples})
         else:
             show_lines([f"{one.host}: {_described(one)}", *(f"  {line}" for line in one.examples)])

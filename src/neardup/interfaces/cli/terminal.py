@@ -6,7 +6,7 @@ import shutil
 import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, cast
@@ -156,16 +156,14 @@ def show_counts(rows: Sequence[Row]) -> None:
     _show(((f"{row.number:>{width},}", "bold"), (f"  {printable(row.words)}", "")) for row in shown)
 
 
-def show_rejected(
-    rejected: "Sequence[Rejected]", given: Namespace | Mapping[str, Any], *, listed: str = "--json lists all"
-) -> None:
+def show_rejected(rejected: "Sequence[Rejected]", arguments: Namespace, *, listed: str = "--json lists all") -> None:
     """Print the first rejected records, the reasons, what may help, and how all are *listed*.
 
-    *given* are the arguments of the command, which contain the names of options that may help.
+    The *arguments* of the command have the options that may help.
     """
     lines = [f"{'incomplete' if one.code == 'endless' else 'rejected'}: {one}" for one in rejected[:_SHOWN]]
     more = [f"and {len(rejected) - _SHOWN:,} more ({listed})"] if len(rejected) > _SHOWN else []
-    show_lines([*lines, *more, *advice_on_rejected(rejected, given)], style="yellow")
+    show_lines([*lines, *more, *advice_on_rejected(rejected, arguments)], style="yellow")
 
 
 def show_lines(lines: Iterable[str], *, style: str = "") -> None:
