@@ -13,7 +13,7 @@ import sys
 import threading
 from collections import Counter
 from contextlib import ExitStack
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,6 +25,7 @@ from neardup.errors import ParameterError, StorageError
 from neardup.interfaces import scrapy
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.scrapy import SEEN, UNFINISHED, NearDuplicatePipeline
+from neardup.pipeline.crawl.templates import templates_in
 from neardup.urls import Addresses
 from neardup.web_pages import Extraction
 
@@ -896,7 +897,8 @@ def test_a_broken_mark_is_told(pipeline, tmp_path):
 
 def test_signatures_are_refused_by_a_service_with_templates():
     plain = Extraction()
-    client = SimpleNamespace(about={"extraction": scrapy._with_templates(plain).identity})
+    of_no_host = replace(plain, templates=templates_in(plain))
+    client = SimpleNamespace(about={"extraction": of_no_host.identity})
     settings = scrapy.Settings(index="http://a", signatures=True)
     with pytest.raises(ParameterError, match="NEARDUP_HTML=False must read pages as the service does"):
         scrapy._require_same(client, plain, settings)

@@ -36,7 +36,7 @@ from neardup.model.errors import (
 )
 from neardup.model.verdicts import Known, Verdict, as_record
 from neardup.pipeline.crawl.filter import CrawlFilter, extracted_pages
-from neardup.pipeline.crawl.templates import rule_of
+from neardup.pipeline.crawl.templates import templates_in
 from neardup.pipeline.files.ingestion import is_index
 from neardup.pipeline.index.fields import SITE, field_kinds
 from neardup.pipeline.index.index import Index
@@ -457,7 +457,7 @@ def _opened(settings: Settings, extraction: Extraction | None) -> Index | Client
     if is_index(folder):
         return Index.open(folder, "w", key=key, scheme=settings.scheme, durability=durability)
     made: dict[str, Any] = {"fields": settings.fields, "texts": settings.texts}
-    made["templates"] = None if extraction is None else _with_templates(extraction).templates
+    made["templates"] = None if extraction is None else templates_in(extraction)
     return Index.create(folder, settings.scheme, key=key, durability=durability, **made)
 
 
@@ -486,18 +486,11 @@ def _extraction(settings: Settings) -> Extraction:
     return Extraction(view=settings.view, templates=templates)
 
 
-def _with_templates(extraction: Extraction) -> Extraction:
-    """Return an extraction with templates, of no host if it has none: pages of one host must then be more alike."""
-    if extraction.templates is not None:
-        return extraction
-    return replace(extraction, templates=HostTemplates((), rule_of(extraction)))
-
-
 def _reading(index: Index | Client, extraction: Extraction, settings: Settings) -> Extraction:
     """Return how pages are read for an index: with its templates, or those of no host as a service."""
     if isinstance(index, Index):
         return extraction_for(index, extraction)
-    of_no_host = _with_templates(extraction)
+    of_no_host = replace(extraction, templates=templates_in(extraction))
     same = index.about["extraction"] == of_no_host.identity and not settings.signatures
     return of_no_host if same else extraction
 
