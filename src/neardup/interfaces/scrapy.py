@@ -38,11 +38,12 @@ from neardup.model.verdicts import Known, Verdict, as_record
 from neardup.pipeline.crawl.filter import CrawlFilter, extracted_pages
 from neardup.pipeline.crawl.templates import templates_in
 from neardup.pipeline.files.ingestion import is_index
-from neardup.pipeline.index.fields import SITE, field_kinds
+from neardup.pipeline.index.fields import field_kinds
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import extraction_for, require_extraction
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
+from neardup.sources.collection import SITE
 from neardup.sources.keys import key_in
 from neardup.sources.output import atomic
 from neardup.text.extraction import Extraction, View

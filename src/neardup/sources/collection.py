@@ -27,7 +27,7 @@ Append = Callable[[Any, Flags, pa.Table | None], None]
 """Appends the chosen records of a collection, with the fields of their rows of a table of marks, if it is given."""
 Advance = Callable[[float], None]  # how much of an input has been read, from 0 to 1
 
-SITE: Final = "neardup_site"  # the field of texts of pages that were stored, with their sites as signed integers
+SITE: Final = "neardup_site"  # the field of stored pages with their sites, as signed integers: users do not see it
 
 
 class Extent(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

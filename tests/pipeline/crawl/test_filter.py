@@ -11,7 +11,7 @@ from invented_sites import Site, article
 from neardup import Checksum, CrawlFilter, Field, Index, MinHash, Signatures, resemblance
 from neardup.errors import DataError, ParameterError, StorageRefused
 from neardup.pipeline.crawl.filter import page_texts
-from neardup.pipeline.index.fields import SITE as SITE_FIELD
+from neardup.sources.collection import SITE as SITE_FIELD
 from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.urls import Addresses, UrlRules
 from neardup.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New

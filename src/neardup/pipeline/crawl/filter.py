@@ -12,11 +12,12 @@ from neardup.model.arrays import Signatures
 from neardup.model.errors import DataError, counted, kind_of, require, require_kind, require_share
 from neardup.model.policy import CANONICAL, NOINDEX
 from neardup.model.verdicts import Verdict
-from neardup.pipeline.index.fields import SITE, URL, field_table, has_sites, with_column
+from neardup.pipeline.index.fields import URL, field_table, has_sites, with_column
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.page_terms import IndexAddresses, extraction_for, require_extraction
 from neardup.pipeline.index.records import address_fields
 from neardup.sources.addresses import Addresses
+from neardup.sources.collection import SITE
 from neardup.sources.pages import PAGE_FIELDS, host_of
 from neardup.text.columns import readable_values, text_column
 from neardup.text.containers import table_or_column

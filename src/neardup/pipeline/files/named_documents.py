@@ -12,9 +12,8 @@ from neardup.model.arrays import Flags, Positions, Words, run_starts
 from neardup.model.engine import StageProgress, silent
 from neardup.model.errors import DataError, FieldMissing
 from neardup.pipeline.digests import keyed
-from neardup.pipeline.index.fields import SITE
 from neardup.pipeline.index.records import NamedRecords, RecordReader
-from neardup.sources.collection import InputPiece
+from neardup.sources.collection import SITE, InputPiece
 from neardup.sources.formats import display
 from neardup.sources.record_faults import Rejected, nothing_left
 from neardup.sources.shards import Shards

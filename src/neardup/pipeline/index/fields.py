@@ -28,6 +28,7 @@ from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, re
 from neardup.model.moments import moment_of_text, require_past, with_zone
 from neardup.model.seen import Document
 from neardup.model.written_values import EXACT, digits_of
+from neardup.sources.collection import SITE
 from neardup.text.columns import chunk_batch
 from neardup.text.containers import table_or_column
 from neardup.text.sites import NO_SITES
@@ -95,7 +96,6 @@ _OWN: Final[dict[str, tuple[Any, ...]]] = {  # the types whose values Arrow cast
     "flag": (pa.types.is_boolean,),
 }
 TITLE, URL, HOST = "title", "url", "host"  # string fields that are searched, shown or filled, if an index has them
-SITE: Final = "neardup_site"  # the field of an index with the sites of pages, which users do not see
 _SHOWN: Final = 60  # characters of a value in a message
 FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, the range of Python's datetime
 LAST_MOMENT: Final = 253_402_300_799_999_999

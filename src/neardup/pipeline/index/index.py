@@ -40,7 +40,7 @@ from neardup.pipeline.index import terms as own_terms
 from neardup.pipeline.index.admissions import Admissions
 from neardup.pipeline.index.changes import Changes, changes
 from neardup.pipeline.index.decisions import Judge
-from neardup.pipeline.index.fields import SITE, column_of_time, documents_at, field_kinds, field_values, unknown_field
+from neardup.pipeline.index.fields import column_of_time, documents_at, field_kinds, field_values, unknown_field
 from neardup.pipeline.index.group_pages import GroupPages
 from neardup.pipeline.index.inputs import TOGETHER, Given, as_strings, microseconds, microseconds_or_now, require_ids
 from neardup.pipeline.index.page_terms import read_with, require_extraction, site_fields, templates_in
@@ -52,6 +52,7 @@ from neardup.schemes.scheme import require_scheme
 from neardup.schemes.terms import common_of
 from neardup.schemes.thresholds import require_texts
 from neardup.sources.addresses import Addresses
+from neardup.sources.collection import SITE
 from neardup.sources.formats import local_folder
 from neardup.sources.output_places import require_outside
 from neardup.text.host_templates import HostTemplates

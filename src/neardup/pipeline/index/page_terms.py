@@ -9,8 +9,9 @@ from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
 from neardup.model.errors import DataError, ParameterError, StorageDamaged, StorageRefused, require_kind
 from neardup.model.folders import TEMPLATES, URL_RULES
-from neardup.pipeline.index.fields import SITE, has_sites
+from neardup.pipeline.index.fields import has_sites
 from neardup.sources.addresses import Addresses
+from neardup.sources.collection import SITE
 from neardup.sources.url_rules import MAX_BYTES, UrlRules
 from neardup.text.extraction import Extraction, other_extraction
 from neardup.text.host_templates import HostTemplates, kept_templates

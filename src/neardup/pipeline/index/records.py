@@ -10,11 +10,11 @@ import pyarrow as pa
 from neardup.index.disk.columns import STRING
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing
-from neardup.pipeline.index.fields import HOST, READ, SITE, URL, chosen_rows, read_field, shortened, with_column
+from neardup.pipeline.index.fields import HOST, READ, URL, chosen_rows, read_field, shortened, with_column
 from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import Addresses
-from neardup.sources.collection import InputPiece
+from neardup.sources.collection import SITE, InputPiece
 from neardup.sources.formats import full_name, is_read_once
 from neardup.sources.hosts import host
 from neardup.sources.record_faults import Rejected

@@ -26,11 +26,12 @@ from neardup.model.memory import OF_INDEX
 from neardup.model.recipe import RecipeId
 from neardup.pipeline.index import terms
 from neardup.pipeline.index.decisions import Judge
-from neardup.pipeline.index.fields import SITE, has_sites, taken_rows
+from neardup.pipeline.index.fields import has_sites, taken_rows
 from neardup.pipeline.index.inputs import TOGETHER
 from neardup.pipeline.index.page_terms import rules_in, templates_in
 from neardup.pipeline.index.verification import Asked
 from neardup.schemes.terms import common_of
+from neardup.sources.collection import SITE
 from neardup.sources.formats import local_folder
 from neardup.sources.output import new_folder
 from neardup.sources.output_places import require_outside
