@@ -32,7 +32,7 @@ TRACKING: Final = (
 SESSIONS: Final = ("s", "sess", "sessid", "session", "session_id", "sessionid", "sid")
 
 _FORM: Final = 2  # increased if the same choices have other normal forms
-ID_BYTES: Final = 1024
+MOST_ID_BYTES: Final = 1024  # of an id in an index
 _DIGEST_BYTES: Final = 16
 _CUT: Final = re.compile("#[0-9a-f]{32}")
 _MARKED: Final = 1 + 2 * _DIGEST_BYTES
@@ -308,9 +308,9 @@ def document_id(address: str) -> str:
     require(isinstance(address, str), "address", address, "must be a string")
     whole = address.encode("utf-8", "surrogatepass")
     marked = _CUT.fullmatch(address[-_MARKED:]) is not None
-    if len(whole) <= ID_BYTES and not marked and (address.isascii() or is_utf8(address)):
+    if len(whole) <= MOST_ID_BYTES and not marked and (address.isascii() or is_utf8(address)):
         return address
-    room = ID_BYTES - _MARKED
+    room = MOST_ID_BYTES - _MARKED
     start = address[:room].encode("utf-8", "replace")[:room].decode("utf-8", "ignore")
     return f"{start}#{blake2b(whole, digest_size=_DIGEST_BYTES).hexdigest()}"
 

@@ -6,9 +6,8 @@ import pyarrow as pa
 import pytest
 
 from neardup.model.errors import FieldMissing
-from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.pipeline.index.records import RecordReader, address_fields
-from neardup.sources.addresses import Addresses
+from neardup.sources.addresses import MOST_ID_BYTES, Addresses
 from neardup.sources.read import read
 
 LINES = [

@@ -23,10 +23,9 @@ from neardup.pipeline.index.fields import (
     unknown_field,
 )
 from neardup.pipeline.index.verification import Asked, sign_and_digest
-from neardup.sources.addresses import is_utf8
+from neardup.sources.addresses import MOST_ID_BYTES, is_utf8
 from neardup.text.columns import text_column, text_lengths
 
-MOST_ID_BYTES: Final = 1024
 TOGETHER: Final = 2048  # documents of one step: each step is written to the log as a whole
 BYTES_TOGETHER: Final = 1 << 25  # bytes of text in one step, unless one document has more
 

@@ -11,9 +11,8 @@ from neardup.index.disk.columns import STRING
 from neardup.model.arrays import Positions
 from neardup.model.errors import DataError, FieldMissing
 from neardup.pipeline.index.fields import HOST, READ, URL, chosen_rows, read_field, shortened, with_column
-from neardup.pipeline.index.inputs import MOST_ID_BYTES
 from neardup.schemes.checksum import BODY
-from neardup.sources.addresses import Addresses
+from neardup.sources.addresses import MOST_ID_BYTES, Addresses
 from neardup.sources.collection import SITE, InputPiece
 from neardup.sources.formats import full_name, is_read_once
 from neardup.sources.hosts import host

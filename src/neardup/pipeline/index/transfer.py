@@ -20,13 +20,13 @@ from neardup.model.moments import moment_of_text
 from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.digests import keyed
 from neardup.pipeline.index.fields import HOST, URL
-from neardup.pipeline.index.inputs import MOST_ID_BYTES, Given, microseconds
+from neardup.pipeline.index.inputs import Given, microseconds
 from neardup.pipeline.index.page_terms import addresses_for, require_extraction
 from neardup.pipeline.index.records import RecordReader
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled.earlier_documents import Earlier, WholeRows
 from neardup.pipeline.spilled.state import State
-from neardup.sources.addresses import Addresses
+from neardup.sources.addresses import MOST_ID_BYTES, Addresses
 from neardup.sources.collection import InputPiece
 from neardup.sources.record_faults import Rejected
 from neardup.text.columns import chunk_batch, gathered, whole_batch
