@@ -46,8 +46,8 @@ _ONE_FIELD: Final = frozenset(",;|\t")  # in a header that is one field: it sepa
 _AFTER_ANSWERS: Final = "continue with --skip N, where N is the line of the last answer"
 _WITHOUT_ANSWERS: Final = " (a page that was admitted without an answer is then `known`)"
 _AGAIN: Final = "run the same command again"
-_OF_DEDUP: Final = ("out", "report", "dropped", "mark")
-_RESULTS: Final = (*_OF_DEDUP, "to", "items", "documents", "html", "svg")
+OF_DEDUP: Final = ("out", "report", "dropped", "mark")  # its outputs
+_RESULTS: Final = (*OF_DEDUP, "to", "items", "documents", "html", "svg")
 _OUTPUTS: Final = (*_RESULTS, "common", "templates")
 _NO_FILES: Final = {"-", STDOUT, None}  # as outputs
 SIZES: Final = {"memory", "part_size", "max_bytes"}  # options whose value is a number of bytes
@@ -314,7 +314,7 @@ def way_on(arguments: argparse.Namespace) -> str:
 def _leaves_work(arguments: argparse.Namespace) -> bool:
     """Return whether an interrupted command is a run in pieces whose work folder is not a temporary one."""
     given = vars(arguments)
-    places = {given.get(name) for name in ("work", "state", *_OF_DEDUP)} - _NO_FILES
+    places = {given.get(name) for name in ("work", "state", *OF_DEDUP)} - _NO_FILES
     stays = bool(places) and "-" not in given.get("inputs", ())
     return given.get("verb") == "dedup" and stays and runs_in_pieces(arguments)
 
@@ -324,7 +324,7 @@ def _way_of_run(given: Mapping[str, Any]) -> str:
     run = f"the same command{' without --restart' * given.get('restart', False)} continues the run"
     if "work" in given:
         return f"{run} in {given['work']}"
-    ends = {"state": f"/{WORK}", **dict.fromkeys(_OF_DEDUP, BESIDE)}
+    ends = {"state": f"/{WORK}", **dict.fromkeys(OF_DEDUP, BESIDE)}
     named = (f"{Path(given[name])}{end}" for name, end in ends.items() if given.get(name))
     left = next((folder for folder in named if Path(folder).is_dir()), "")
     return f"{run} in {left}; to give up, remove this folder" if left else run

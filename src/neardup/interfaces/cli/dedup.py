@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.cli import options, scheme_options, terminal
-from neardup.interfaces.cli.advice import IN_PIECES
+from neardup.interfaces.cli.advice import IN_PIECES, OF_DEDUP
 from neardup.interfaces.cli.warm import say_if_cold
 from neardup.interfaces.wording.numbers import Row, total
 from neardup.interfaces.wording.runs import cluster_lines, pairs_not_compared, rule_of, totals_of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from neardup.pipeline.spilled.forecast import Forecast
 
 _LONG = 60  # seconds
-_OUTPUTS = ("out", "report", "dropped", "mark")
 _OF_PIECES = (*IN_PIECES, "keep_work")
 _PARAMETERS = "keep verify gather representative ignore_common force threads state for_index against"
 
@@ -82,9 +81,9 @@ def run(arguments: argparse.Namespace) -> int:
         given.pop("out", None)
     elif "out" not in given:
         raise ParameterError("out", None, "is needed: a path for the kept documents, or --dry-run to write none")
-    if not any(name in given for name in _OUTPUTS):
+    if not any(name in given for name in OF_DEDUP):
         options.refuse(given, ("part_size", "out_format"), "needs an output that is a folder; there is no output")
-    terminal.resolve_outputs(arguments, *_OUTPUTS)
+    terminal.resolve_outputs(arguments, *OF_DEDUP)
     from neardup.sources.output import ARRAYS, check_file, write_file
     from neardup.sources.patterns import expand
 
@@ -118,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
             forecast=_print_forecast_line if arguments.json else _print_forecast,
             continued=_print_continued_line if arguments.json else lambda found: terminal.complain(str(found)),
             progress=progress,
-            **options.chosen(arguments, " ".join([_PARAMETERS, *_OUTPUTS, *_OF_PIECES])),
+            **options.chosen(arguments, " ".join([_PARAMETERS, *OF_DEDUP, *_OF_PIECES])),
             **options.reading_of(arguments),
         )
     seconds = time.monotonic() - started
