@@ -25,8 +25,6 @@ from neardup.text.extraction import Extraction
 
 TEXT = "text"
 
-Moment = datetime | float | None
-
 
 class CrawlFilter:
     """Recognises the pages that an index contains: by address, then by equal content, then by similar content.

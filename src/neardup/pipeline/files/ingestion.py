@@ -34,7 +34,6 @@ from neardup.model.policy import Representative, require_representative
 from neardup.model.verdicts import Empty, ExactDuplicate, Known, NearDuplicate, New, Verdict
 from neardup.pipeline.corpus.documents import needs_text
 from neardup.pipeline.crawl.file_templates import templates_of
-from neardup.pipeline.crawl.filter import Moment
 from neardup.pipeline.files.named_documents import NamedDocuments
 from neardup.pipeline.index.fields import HOST, TITLE, URL, field_kinds, has_sites
 from neardup.pipeline.index.index import Index
@@ -324,7 +323,7 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
 def _admitted(
     index: Index,
     documents: NamedDocuments,
-    at: Moment,
+    at: datetime | float | None,
     catch_up: Callable[[], object],
     progress: StageProgress,
 ) -> tuple[Counter[str], RecordFaults]:
