@@ -19,14 +19,13 @@ from neardup.model.policy import Policy
 from neardup.model.written_values import written_values
 from neardup.schemes.checksum import BODY
 from neardup.sources.plain_columns import times_as_ids
-from neardup.sources.request import DEFAULT_TEXT
+from neardup.sources.request import DEFAULT_ID, DEFAULT_TEXT
 from neardup.text.columns import chunk_batch, gathered, text_column, text_lengths
 from neardup.text.containers import OF_FILES, column_missing, records_as_table, require_in_memory, table_or_column
 from neardup.text.sites import NO_SITES
 
 Some = TypeVar("Some", bound=Sized)
 
-DEFAULT_ID: Final = "id"  # the only id column that may be missing
 SITE: Final = "\0site"  # the column of the sites of pages, a name that no column of a user has
 _SHOWN: Final = 60  # characters of a text in a message
 _COPIED: Final = 1 << 25  # bytes of text that are copied together to be compared

@@ -16,10 +16,10 @@ from neardup.model.errors import DataError, FieldMissing, ParameterError, counte
 from neardup.sources.formats import display_all
 from neardup.sources.read import read
 from neardup.sources.record_faults import Rejected
+from neardup.sources.request import DEFAULT_URL
 from neardup.sources.url_forms import web_address
 from neardup.text.values import is_missing
 
-URL: Final = "url"
 _LARGEST: Final = 1 << 63
 
 
@@ -74,7 +74,7 @@ def read_crawled(inputs: Sequence[str | PathLike[str]], *, url: str | None = Non
             raise
         raise DataError(shown, "it is not a report, but the pages themselves", "pages") from error
     try:
-        urls = documents.column(url or URL, literal=True)
+        urls = documents.column(url or DEFAULT_URL, literal=True)
     except FieldMissing:
         if url is not None:
             raise
