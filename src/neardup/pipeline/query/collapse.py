@@ -25,15 +25,13 @@ from neardup.model.policy import Representative, require_representative
 from neardup.model.written_values import EXACT
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
-from neardup.pipeline.query.hits import Hits, PlacedHits
+from neardup.pipeline.query.hits import STRINGS, VALUES, Hits, PlacedHits
 from neardup.pipeline.query.near_hits import AskedHits, HitVerify, NearHits, near_hits
 from neardup.pipeline.query.result_cache import Judged, JudgedSets, Measured
 from neardup.pipeline.query.rules import NearDuplicates, Rule, SameValue
 from neardup.schemes.scheme import Scheme
 from neardup.text.values import is_missing
 
-_VALUES: Final = frozenset({str, int, type(None)})
-_STRINGS: Final = frozenset({str, type(None)})
 _RULES: Final = (NearDuplicates, SameValue)
 _DEFAULT: Final = (NearDuplicates(),)
 
@@ -396,8 +394,8 @@ def _values(rule: SameValue, given: Hits, number: int) -> list[Any]:
     values, kinds = _plain(given.values(rule.field, number))
     if rule.of is not None:
         values, kinds = _plain(_made(rule.of, values))
-    if not kinds <= _VALUES:
-        strange = (kinds - _VALUES).pop().__name__
+    if not kinds <= VALUES:
+        strange = (kinds - VALUES).pop().__name__
         if rule.of is not None:
             name = f"the function of field {rule.field!r}"
             raise DataError(name, f"must return strings, integers or None, not {strange}")
@@ -411,7 +409,7 @@ def _plain(values: list[Any]) -> tuple[list[Any], set[type]]:
     Missing values become ``None``.
     """
     kinds = types_of(values)
-    if kinds <= _VALUES:
+    if kinds <= VALUES:
         return values, kinds
     values = [_plain_one(value) for value in values]
     return values, types_of(values)
@@ -426,7 +424,7 @@ def _plain_one(value: Any) -> Any:
 
 def _made(of: Callable[[Any], Any], values: list[Any]) -> list[Any]:
     """Map the values of a field by a function, equal strings only once."""
-    if not types_of(values) <= _STRINGS:  # other equal values, such as 1 and True, are different
+    if not types_of(values) <= STRINGS:  # other equal values, such as 1 and True, are different
         return [None if value is None else of(value) for value in values]
     made = {value: None if value is None else of(value) for value in dict.fromkeys(values)}
     return [made[value] for value in values]

@@ -5,7 +5,7 @@ from contextlib import suppress
 from functools import cached_property
 from hashlib import sha256
 from operator import itemgetter
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 import pyarrow as pa
@@ -22,9 +22,10 @@ from neardup.text.values import is_missing
 
 _packed = Encoder(enc_hook=str.__str__).encode  # strings of another class as plain ones
 _PLAIN = frozenset({str, int})
-_USUAL = frozenset({str, int, type(None)})
+STRINGS: Final = frozenset({str, type(None)})  # the types of a field of strings, some of them missing
+VALUES: Final = STRINGS | {int}  # the types of values by which hits can be collapsed
 _SHOWN = 10  # names of fields in a message
-_DIGESTED = frozenset({str, int, bool, type(None)})
+_DIGESTED: Final = VALUES | {bool}
 
 
 class Hits:
@@ -101,7 +102,7 @@ class Hits:
         if self.records:
             if self.has_field(field):
                 values = self._given_values(field, number)
-                if not types_of(values) <= _USUAL:
+                if not types_of(values) <= VALUES:
                     values = [None if is_missing(value) else value for value in values]  # as of pandas
                 return values if index is None else self._completed(index, field, values)
             if index is None:

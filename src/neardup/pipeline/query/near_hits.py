@@ -20,7 +20,7 @@ from neardup.pipeline.corpus.comparison import feature_sets
 from neardup.pipeline.index.fields import field_table
 from neardup.pipeline.index.index import Index
 from neardup.pipeline.index.inputs import types_of
-from neardup.pipeline.query.hits import Hits
+from neardup.pipeline.query.hits import STRINGS, Hits
 from neardup.pipeline.query.rules import NearDuplicates
 from neardup.schemes import registry
 from neardup.schemes.checksum import BODY
@@ -39,7 +39,6 @@ _BYTES: Final = 1 << 26  # of texts that are read from an index
 _LONGEST: Final = 1 << 22  # bytes of a text that is read
 _FEATURES: Final = 1 << 28  # that are compared
 _TOGETHER: Final = 16  # texts that are read at once
-_STRINGS: Final = frozenset({str, type(None)})
 _NO_ROWS: Final = np.empty(0, np.int64)
 _NO_TEXTS: Final = "needs the texts of the hits: in a field of records, or in an index that keeps texts"
 _OTHER_TEXTS: Final = "needs the texts that were signed, but the records have different texts; pass the signed texts"
@@ -135,7 +134,7 @@ def _signed_fields(scheme: Scheme, rule: NearDuplicates, given: Hits) -> dict[st
 
 def _field_column(values: list[Any], name: str) -> pa.ChunkedArray:
     """Return the values of a field as a column that a scheme signs as it signs a field of an index."""
-    if types_of(values) <= _STRINGS:
+    if types_of(values) <= STRINGS:
         return text_column(values, name)
     return field_table({name: values}, len(values)).column(0)
 
@@ -208,7 +207,7 @@ def _signed_texts(scheme: Scheme, rule: NearDuplicates, given: Hits, signed: Sig
     if not given.has_field(rule.text):
         return None
     values = given.values(rule.text, len(signed))
-    if not types_of(values) <= _STRINGS:
+    if not types_of(values) <= STRINGS:
         return None
     features, own = signed_features(scheme, text_column(values, rule.text))
     same = own.present & signed.present & (own.rows == signed.rows).all(axis=1)
