@@ -38,11 +38,15 @@ class Recent(GrowingPart):
         """Find the documents in the divisions of oversized keys: key *i* is row *i* of the hits."""
         return self._chains.divide(division, self.alive)
 
+    def asked(self, batch: Batch) -> Query:
+        """Return the query for the documents that share a key with each leader of a batch."""
+        rows, asking = cast("Any", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
+        return Query.of(self._lookup.keyed(rows, asking), asking, ROOM)
+
     def append(self, batch: Batch, query: Query | None = None) -> KeyHits:
         """Add documents in order; return for each leader the earlier documents that share a key."""
-        rows, found = cast("Any", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
         first = self.documents
-        query = query or Query.of(self._lookup.keyed(rows, found), found, ROOM)
+        query = query or self.asked(batch)
         self.extend(batch)
         hits = self._late.with_found(self._chains.find_and_add(query, first, self._alive.room), query, self.alive)
         for place, own in enumerate(decoded(cast("TextBatch", batch["id"])), first):

@@ -27,11 +27,9 @@ from neardup.index.disk.log import HEADER_BYTES, LogWriter, Tail
 from neardup.index.disk.manifest import MANIFEST, MOST_SESSION, SECOND, Manifest, Session, with_session
 from neardup.index.disk.memory_files import MemoryDisk
 from neardup.index.disk.part import Part
-from neardup.index.disk.postings import Query
 from neardup.index.disk.reader import PlacedCandidates, Places, Reader
 from neardup.index.disk.segment import Segment
-from neardup.model.arrays import Flags, Positions
-from neardup.model.candidates import ROOM
+from neardup.model.arrays import Positions
 from neardup.model.engine import StageProgress
 from neardup.model.errors import StorageError, StorageFailed, StorageMoved, StorageRefused
 
@@ -124,8 +122,7 @@ class Store(Reader):
 
     def append(self, batch: Batch) -> PlacedCandidates:
         """Add documents, in memory; return the candidates of each leader before it. ``log_change`` records it."""
-        rows, asking = cast("Any", batch["rows"]), cast("Flags", batch["present"]) & cast("Flags", batch["leads"])
-        query = Query.of(self._lookup.keyed(rows, asking), asking, ROOM)
+        rows, query = cast("Any", batch["rows"]), self.recent.asked(batch)
         older = [part.propose(rows, query) for part in self.segments]
         found = self._found(query, [*older, self.recent.append(batch, query)])
         self.next_ordinal += len(rows)
