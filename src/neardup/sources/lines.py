@@ -17,6 +17,7 @@ BOM: Final = b"\xef\xbb\xbf"
 _SCAN: Final = 1 << 22  # a block that stays in the cache while it is compared
 _WINDOW: Final = 1 << 22  # bytes read at a time to be copied
 READ: Final = 1 << 24  # bytes read at a time to count lines
+_MOST_BYTES: Final = 1 << 30  # of a file of names
 _NEWLINE: Final = ord("\n")
 _RETURN: Final = ord("\r")
 
@@ -185,13 +186,13 @@ def runs(start: Positions, stop: Positions) -> Iterator[tuple[int, int]]:
     yield from zip(firsts.tolist(), lasts.tolist(), strict=True)
 
 
-def read_names(path: str, max_bytes: int = 1 << 30) -> list[str]:
+def read_names(path: str) -> list[str]:
     r"""Read the names in a file, or in standard input for ``-``, without empty lines; ``\r\n`` ends a line, too.
 
     Raises ``InputRefused`` for a file that does not exist, ``DataError`` for invalid UTF-8 and for records with ids.
     """
-    require_file(path, max_bytes, or_standard_input=True)
-    contents = load(path, None, max_bytes)
+    require_file(path, _MOST_BYTES, or_standard_input=True)
+    contents = load(path, None, _MOST_BYTES)
     names = []
     for number, line in enumerate(bytes(contents.data).removeprefix(BOM).split(b"\n"), 1):
         try:
