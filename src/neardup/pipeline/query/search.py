@@ -364,7 +364,9 @@ class Search(AbstractContextManager["Search"]):
             of = collapsed.outcome.of.tolist()
             ranks = [*{*shown, *hidden, *(of[rank] for rank in hidden)}]  # those may be on another page of members
             hits = dict(zip(ranks, self._hits(ranked.at(ranks)), strict=True))
-            texts = self._beginnings(ranked.places[shown])
+            texts = self._store.strings(
+                "text", ranked.places[shown], REACH + 1
+            )  # one byte more, to detect longer texts
         snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts, limit))
         least = scheme.match_estimate if near else None
         if least is not None and by_texts:
@@ -429,10 +431,6 @@ class Search(AbstractContextManager["Search"]):
         columns = zip(ids, titles, _urls(self._store, ids, places), times, ranked.scores.tolist(), strict=True)
         for own, title, url, at, score in columns:
             yield FoundHit(id=own, title=title, url=url, changed_at=at, score=score)
-
-    def _beginnings(self, places: Places) -> TextBatch:
-        """Read the part of texts that is searched for snippets, and one byte more to detect longer texts."""
-        return self._store.strings("text", places, REACH + 1)
 
     def _collapsed(self, ranked: "_Ranked", rule: Rule, verify: HitVerify | None, **ways: Any) -> Collapsed:
         """Collapse the hits of a query by a rule; *ways* are further parameters of ``collapse``."""
