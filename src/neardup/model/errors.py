@@ -435,6 +435,15 @@ def plural(number: int, noun: str) -> str:
     return noun if number == 1 else f"{noun}s"
 
 
+def cut_to(most: int, text: str) -> str:
+    """Return a text for a message, of a long one the first characters, *most* at most.
+
+    >>> cut_to(3, "ice"), cut_to(3, "icicle")
+    ('ice', 'ici...')
+    """
+    return text if len(text) <= most else f"{text[:most]}..."
+
+
 def require(holds: bool, name: str, value: object, rule: str) -> None:  # noqa: FBT001 - reads as a sentence
     """Raise ``ParameterError`` unless the rule holds."""
     if not holds:

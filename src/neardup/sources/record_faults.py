@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, Self, TypeVar
 
 import msgspec
 
-from neardup.model.errors import FieldMissing, NothingRead
+from neardup.model.errors import FieldMissing, NothingRead, cut_to
 from neardup.sources.formats import first_names
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ class LackingFields:
 def missing_field(where: str, name: str, existing: Sequence[str]) -> FieldMissing:
     """Return the error for a field that no record has; it lists the existing fields."""
     names = (one if one == one.strip() else repr(one) for one in existing[:_SHOWN])
-    shown = ", ".join(one if len(one) <= _NAME else f"{one[:_NAME]}..." for one in names)
+    shown = ", ".join(cut_to(_NAME, one) for one in names)
     more = f" and {len(existing) - _SHOWN} more" if len(existing) > _SHOWN else ""
     rule = f"there is no field {name!r}; the fields are: {shown}{more}" if existing else f"there is no field {name!r}"
     return FieldMissing(where, rule, "field", name, tuple(existing))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
 
-from neardup.model.errors import DataError, InputRefused, NeardupError, OutputError
+from neardup.model.errors import DataError, InputRefused, NeardupError, OutputError, cut_to
 from neardup.sources.formats import FETCHED, display, kind, without_passwords
 from neardup.sources.patterns import is_hidden_match
 
@@ -108,8 +108,7 @@ def _reached(url: str) -> Iterator[tuple[Any, str]]:
     except NeardupError:
         raise
     except Exception as error:
-        reason = without_passwords(str(error))
-        reason = reason if len(reason) <= _LONGEST else f"{reason[:_LONGEST]}..."
+        reason = cut_to(_LONGEST, without_passwords(str(error)))
         kind = InputRefused if isinstance(error, ValueError | ImportError | FileNotFoundError) else DataError
         rule = f"it cannot be reached: {reason}"
         if isinstance(error, ImportError):

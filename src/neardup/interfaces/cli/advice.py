@@ -26,6 +26,7 @@ from neardup.model.errors import (
     RunChanged,
     StorageDamaged,
     StorageFailed,
+    cut_to,
     is_full,
 )
 from neardup.model.folders import BESIDE, INDEX, RUN, STATE, WORK
@@ -383,7 +384,7 @@ def _value_of(name: str, value: object) -> str:
         shown = shown.removesuffix(".0")
     elif isinstance(value, list | tuple) and value:
         shown = ("," if name in _WITH_COMMAS else " ").join(map(str, value)) or shown
-    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
+    shown = cut_to(_SHOWN, shown)
     return repr(shown) if not shown or shown.endswith(":") else shown
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from neardup.interfaces.wording.numbers import Row, decimals, percent, reading_rows, row, without_text
-from neardup.model.errors import counted
+from neardup.model.errors import counted, cut_to
 
 if TYPE_CHECKING:
     from neardup.evaluation.audit import Audit
@@ -93,8 +93,7 @@ def cluster_lines(summary: "Summary") -> list[str]:
         if not cluster.template and (number or cluster.documents < _LARGE):
             continue
         what = "largest cluster" if number == 0 else "another large cluster" if lines else "large cluster"
-        share, kept = percent(cluster.share_of_drops), cluster.representative
-        kept = kept if len(kept) <= _NAME else f"{kept[:_NAME]}..."
+        share, kept = percent(cluster.share_of_drops), cut_to(_NAME, cluster.representative)
         lines.append(f"{what}: {cluster.documents:,} documents, {share} of the drops; kept: document {kept}")
         if cluster.template:
             lines.append(f"  {template_hint(cluster, feature)}")

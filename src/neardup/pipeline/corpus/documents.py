@@ -14,7 +14,7 @@ from neardup.decisions.exact import count_repeats
 from neardup.kernels.sets import equal_ranges
 from neardup.model.arrays import Flags, Positions, TextBatch, Words, not_utf8
 from neardup.model.engine import IN_TURN, Engine, in_parts
-from neardup.model.errors import DataError, kind_of, require_name
+from neardup.model.errors import DataError, cut_to, kind_of, require_name
 from neardup.model.policy import Policy
 from neardup.model.written_values import written_values
 from neardup.schemes.checksum import BODY
@@ -188,8 +188,7 @@ def rows_in(every: Iterable[Some], positions: Positions) -> Iterator[tuple[Some,
 def _opened(source: Any, needed: Sequence[str], optional: Sequence[str], text: str) -> Any:
     require_in_memory(source)
     if isinstance(source, str):
-        shown = source if len(source) <= _SHOWN else f"{source[:_SHOWN]}..."
-        raise DataError("documents", f"{shown!r} is a single text: put it in a list; {OF_FILES}")
+        raise DataError("documents", f"{cut_to(_SHOWN, source)!r} is a single text: put it in a list; {OF_FILES}")
     if isinstance(source, Mapping):
         raise DataError("documents", f"{kind_of(source)} is not a table: make one with pyarrow.table(columns)")
     if isinstance(source, Iterator) and not hasattr(source, "__arrow_c_stream__"):

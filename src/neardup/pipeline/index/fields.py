@@ -24,7 +24,7 @@ from neardup.index.disk.reader import Places
 from neardup.index.disk.store import Store
 from neardup.model.arrays import Positions, Words
 from neardup.model.arrow_types import STRINGS, is_one_of
-from neardup.model.errors import DataError, StorageDamaged, counted, kind_of, require, require_choice
+from neardup.model.errors import DataError, StorageDamaged, counted, cut_to, kind_of, require, require_choice
 from neardup.model.moments import moment_of_text, require_past, with_zone
 from neardup.model.seen import Document
 from neardup.model.written_values import EXACT, digits_of
@@ -96,7 +96,7 @@ _OWN: Final[dict[str, tuple[Any, ...]]] = {  # the types whose values Arrow cast
     "flag": (pa.types.is_boolean,),
 }
 TITLE, URL, HOST = "title", "url", "host"  # string fields that are searched, shown or filled, if an index has them
-_SHOWN: Final = 60  # characters of a value in a message
+SHOWN: Final = 60  # characters of a value in a message
 FIRST_MOMENT: Final = -62_135_596_800_000_000  # microseconds: the years from 1 to 9999, the range of Python's datetime
 LAST_MOMENT: Final = 253_402_300_799_999_999
 _UNFIT: Final = (pa.ArrowException, TypeError, ValueError, OverflowError)  # of values that Arrow cannot convert
@@ -282,15 +282,10 @@ def described(value: Any) -> str:
     if value is None:
         return "None"
     try:
-        shown = shortened(value.isoformat() if isinstance(value, datetime) else repr(value))
+        shown = cut_to(SHOWN, value.isoformat() if isinstance(value, datetime) else repr(value))
     except RecursionError:  # of lists in lists
         shown = "of many levels"
     return f"the {names.get(type(value), type(value).__name__)} {shown}"
-
-
-def shortened(shown: str) -> str:
-    """Return a value as a message shows it, without its end if it is long."""
-    return shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}..."
 
 
 def _column(name: str, values: Any) -> Any:

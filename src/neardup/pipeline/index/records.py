@@ -9,8 +9,8 @@ import pyarrow as pa
 
 from neardup.index.disk.columns import STRING
 from neardup.model.arrays import Positions
-from neardup.model.errors import DataError, FieldMissing
-from neardup.pipeline.index.fields import HOST, READ, URL, chosen_rows, read_field, shortened, with_column
+from neardup.model.errors import DataError, FieldMissing, cut_to
+from neardup.pipeline.index.fields import HOST, READ, SHOWN, URL, chosen_rows, read_field, with_column
 from neardup.schemes.checksum import BODY
 from neardup.sources.addresses import MOST_ID_BYTES, Addresses
 from neardup.sources.collection import SITE, InputPiece
@@ -191,6 +191,6 @@ def _converted(name: str, kind: str, column: Any, refused: dict[int, str]) -> An
             values.append(read_field(kind, written))
         except (ValueError, KeyError, OverflowError):
             values.append(None)
-            shown = written if written in {"true", "false"} else shortened(repr(written))
+            shown = written if written in {"true", "false"} else cut_to(SHOWN, repr(written))
             refused.setdefault(row, f"its {name!r} must be {read.expected}, not {shown}")
     return pa.array(values, read.type)
