@@ -1,12 +1,11 @@
 """The schemes of presets."""
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import Any
 
 from neardup.model.errors import require_choice
 from neardup.model.presets import PRESETS
 from neardup.schemes.minhash import MinHash
-from neardup.text.analysis import Analysis
 
 
 def preset(name: str, **parameters: Any) -> MinHash:
@@ -20,8 +19,4 @@ def preset(name: str, **parameters: Any) -> MinHash:
     (5, 0.9)
     """
     require_choice("preset", name, PRESETS, f"must be one of {', '.join(PRESETS)}")
-    settings = dict(PRESETS[name].settings)
-    analysis = {field.name: settings.pop(field.name) for field in fields(Analysis) if field.name in settings}
-    if analysis:
-        settings["analysis"] = replace(Analysis(), **analysis)
-    return MinHash(**{**settings, **parameters})
+    return replace(MinHash.from_options(PRESETS[name].settings), **parameters)
