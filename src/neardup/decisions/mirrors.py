@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from neardup.model.arrays import AnyPositions, Flags, Positions, Values, positions_in, ragged, run_starts
+from neardup.model.arrays import AnyPositions, Flags, Positions, Values, parts_of, positions_in, ragged, run_starts
 
 MOST_HOSTS: Final = 50  # contents on more hosts are licences and default pages
 LEAST: Final = 5  # common contents of a candidate pair; pages of a mirror that are the same
@@ -127,20 +127,15 @@ def candidates(pages: HostPages) -> tuple[HostPairs, int]:
 def agreement(pages: HostPages, small: Positions, large: Positions) -> HostAgreement:
     """Compare pairs of hosts path by path; *small* are those with fewer pages, whose paths are looked up."""
     sizes = pages.sizes[small]
-    ends = np.cumsum(sizes)
     common, same = np.zeros(len(small), np.int64), np.zeros(len(small), np.int64)
-    begin = 0
-    while begin < len(small):
-        before = int(ends[begin - 1]) if begin else 0
-        end = max(begin + 1, int(np.searchsorted(ends, before + _AT_ONCE, side="right")))
-        own = sizes[begin:end]
-        pair = np.repeat(np.arange(begin, end), own)
-        rows = ragged(pages.begins[small[begin:end]], own)
+    for part in parts_of(sizes, _AT_ONCE):
+        own = sizes[part]
+        pair = np.repeat(np.arange(part.start, part.stop), own)
+        rows = ragged(pages.begins[small[part]], own)
         others = pages.find(large[pair], pages.paths[rows])
         equal = (others >= 0) & (pages.contents[others] == pages.contents[rows])
         common += np.bincount(pair[others >= 0], minlength=len(small))
         same += np.bincount(pair[equal], minlength=len(small))
-        begin = end
     return HostAgreement(common, same)
 
 

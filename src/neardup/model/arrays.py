@@ -182,6 +182,20 @@ def ragged(starts: AnyPositions, sizes: AnyPositions) -> Positions:
     return np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0)
 
 
+def parts_of(sizes: AnyPositions, most: int) -> Iterator[slice]:
+    """Cut rows of these sizes into parts whose sizes sum up to *most* at most; a larger row is a part of its own.
+
+    >>> [(part.start, part.stop) for part in parts_of(np.array([2, 3, 9, 1]), 5)]
+    [(0, 2), (2, 3), (3, 4)]
+    """
+    ends, begin = np.cumsum(sizes), 0
+    while begin < len(ends):
+        before = ends[begin - 1] if begin else 0
+        end = max(begin + 1, int(np.searchsorted(ends, before + most, side="right")))
+        yield slice(begin, end)
+        begin = end
+
+
 def run_starts(values: npt.NDArray[np.integer[Any]]) -> Flags:
     """Mark the first value of each run of equal values.
 

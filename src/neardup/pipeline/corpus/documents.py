@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from neardup.decisions.exact import count_repeats
 from neardup.kernels.sets import equal_ranges
-from neardup.model.arrays import Flags, Positions, TextBatch, Words, not_utf8
+from neardup.model.arrays import Flags, Positions, TextBatch, Words, not_utf8, parts_of
 from neardup.model.engine import IN_TURN, Engine, in_parts
 from neardup.model.errors import DataError, cut_to, kind_of, require_name
 from neardup.model.policy import Policy
@@ -137,16 +137,11 @@ class Documents:
         same = np.zeros(len(left), np.bool_)
         lengths = text_lengths(self.texts)
         pairs = np.flatnonzero(lengths[left] == lengths[right])
-        ends = np.cumsum(lengths[left[pairs]])
-        begin = 0
-        while begin < len(pairs):
-            before = ends[begin - 1] if begin else 0
-            end = max(begin + 1, int(np.searchsorted(ends, before + _COPIED, side="right")))
-            block = pairs[begin:end]
+        for part in parts_of(lengths[left[pairs]], _COPIED):
+            block = pairs[part]
             texts, others = (chunk_batch(gathered(self.texts, side[block])) for side in (left, right))
             rows = np.arange(len(block))
             same[block] = _equal_texts(texts, others, rows, rows, engine)
-            begin = end
         return same
 
     def fields(self, columns: tuple[str, ...]) -> pa.Table:
