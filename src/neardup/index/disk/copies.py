@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, Self
+from typing import Final, NamedTuple, Self
 
 import numpy as np
 
@@ -96,20 +96,20 @@ class _Copying(NamedTuple):
                 arrays = StoredArrays(self.source, self.folder / stored.name, kind, stored)
                 for begin, _ in arrays.damaged():
                     raise StorageDamaged(str(arrays.path), f"the block at byte {begin:,} is damaged")
-                self._write(stored.name, arrays.data.data)
+                self.target.replace(self.to / stored.name, arrays.data.data)
                 written += stored.size
             done += stored.size
             if progress:
                 progress(done, total)
         for name in _attached(manifest):
-            self._write(name, self.source.read(self.folder / name))
+            self.target.replace(self.to / name, self.source.read(self.folder / name))
         fulltext.copy(self.folder, self.to)  # before the log, so that it has no documents that the copy lacks
         is_first = MANIFEST not in self.target.names(self.to)
         if is_first:
             fulltext.replace(self.to)
         history = _History.of(self.source, self.folder, manifest)
         log = self.source.read(self.folder / manifest.log)[: history.end]
-        self._write(manifest.log, log)
+        self.target.replace(self.to / manifest.log, log)
         made = replace(manifest, generation=manifest.generation - 1, sealed=len(log), copied=history.records)
         made.commit(self.target, self.to)
         if not is_first:  # an older table catches up, a newer one may lack documents of the earlier copy
@@ -125,12 +125,6 @@ class _Copying(NamedTuple):
         except (StorageError, FileNotFoundError):
             return False
         return True
-
-    def _write(self, name: str, data: Any) -> None:
-        """Write a new file, which then replaces the one of this name; it is on the disk on return."""
-        new = self.to / f"{name}.new"
-        self.target.write(new, data)
-        self.target.rename(new, self.to / name)
 
 
 class _History(NamedTuple):

@@ -116,6 +116,12 @@ class Disk:
                 self.remove(path)
             raise
 
+    def replace(self, path: Path, data: bytes | memoryview) -> None:
+        """Write a file in place of the one of this name, which is whole until then; it is on the disk on return."""
+        new = path.with_name(f"{path.name}.new")
+        self.write(new, data)
+        self.rename(new, path)
+
     def sync_folder(self, path: Path) -> None:
         """Wait until the names in a folder are on the disk."""
         with _named(path, "written"):

@@ -29,7 +29,6 @@ Made = TypeVar("Made")
 
 MANIFEST, SECOND = INDEX
 UNFINISHED: Final = "manifest.new"
-UNFINISHED_SECOND: Final = "manifest.copy.new"
 FORMAT: Final = 8  # of the whole index: raised by every change after which older files cannot be read
 MOST_SESSION: Final = (1 << 63) - 1  # of the number of a session
 SESSIONS: Final = 256  # the latest ones that are remembered; a search table that is older is built again
@@ -141,8 +140,7 @@ class Manifest:
         disk.rename(folder / UNFINISHED, folder / MANIFEST)
         disk.sync_folder(folder)
         with suppress(StorageFailed):  # the change is committed; the next one replaces the second file, too
-            disk.write(folder / UNFINISHED_SECOND, content)
-            disk.rename(folder / UNFINISHED_SECOND, folder / SECOND)
+            disk.replace(folder / SECOND, content)
         return following
 
     @classmethod

@@ -209,8 +209,7 @@ class Store(Reader):
 
         def commit() -> Manifest:
             for name, content in (files or {}).items():
-                self.disk.write(self.folder / f"{name}.new", content)
-                self.disk.rename(self.folder / f"{name}.new", self.folder / name)
+                self.disk.replace(self.folder / name, content)
             following = structs.replace(self.manifest.terms, **terms)
             return replace(self.manifest, terms=following).commit(self.disk, self.folder)
 
