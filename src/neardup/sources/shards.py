@@ -91,6 +91,11 @@ class Shards:
     def __post_init__(self) -> None:
         self.kinds = self.kinds or [input_kind(path, self.request.format) for path in self.inputs]
 
+    @property
+    def names(self) -> list[str]:
+        """The inputs, as messages name them."""
+        return [*map(display, self.inputs)]
+
     @classmethod
     def opened(cls, inputs: Inputs, request: Request, *, pipes: bool = False) -> Self:
         """Return inputs with their identities, not cut yet.

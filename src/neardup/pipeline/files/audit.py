@@ -42,7 +42,7 @@ from neardup.schemes.recorded_scheme import UNRECORDED, as_recorded, differing
 from neardup.schemes.scheme import Scheme
 from neardup.sources.collection import Collection, InputPiece
 from neardup.sources.fields import joined
-from neardup.sources.formats import FOLDER, AnyPath, display, display_all, first_names
+from neardup.sources.formats import FOLDER, AnyPath, display_all, first_names
 from neardup.sources.inputs import inputs_of
 from neardup.sources.read import read
 from neardup.sources.record_faults import LackingFields, RecordFaults
@@ -156,7 +156,7 @@ def _of_files(  # noqa: PLR0913, PLR0917 - a run that may have to be made
             same = {"scheme": scheme, "keep": policy.keep, **{name: ways[name] for name in ("threads", "progress")}}
             done = dedup_files(shards.inputs, **reading, **same, learn_templates=False)  # they are learned
         ids, order, faults = _ranked(shards.every_piece, policy.keep)
-        faults.require_documents([*map(display, shards.inputs)])
+        faults.require_documents(shards.names)
         if not len(ids):
             raise DataError(display_all(shards.inputs), "there are no documents to audit")
         name = "the run" if of is None else os.fspath(of)

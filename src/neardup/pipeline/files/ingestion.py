@@ -47,7 +47,7 @@ from neardup.schemes import terms as schemes
 from neardup.schemes.checksum import BODY
 from neardup.schemes.scheme import Scheme
 from neardup.sources.addresses import Addresses
-from neardup.sources.formats import WARC, AnyPath, display
+from neardup.sources.formats import WARC, AnyPath
 from neardup.sources.inputs import Inputs, inputs_of
 from neardup.sources.output import why_no_folder
 from neardup.sources.output_places import require_outside
@@ -241,7 +241,7 @@ def _require_accepted(documents: NamedDocuments, *, new: bool) -> None:
     """Raise ``DataError`` for a rejected record if the request is strict, and if nothing is left for a *new* index."""
     documents.shards.request.check(documents.rejected)
     if new and documents.rejected and not documents.number:
-        left = nothing_left([*map(display, documents.shards.inputs)], documents.rejected)
+        left = nothing_left(documents.shards.names, documents.rejected)
         raise DataError(left.where, f"{left.rule}; no index is made")
 
 

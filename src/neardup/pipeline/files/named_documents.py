@@ -14,7 +14,6 @@ from neardup.model.errors import DataError, FieldMissing
 from neardup.pipeline.digests import keyed
 from neardup.pipeline.index.records import NamedRecords, RecordReader
 from neardup.sources.collection import SITE, InputPiece
-from neardup.sources.formats import display
 from neardup.sources.record_faults import Rejected, nothing_left
 from neardup.sources.shards import Shards
 from neardup.text.columns import text_column, whole_batch
@@ -68,7 +67,7 @@ class NamedDocuments:
             elif self._held is not None:
                 self._held.append(one)
         if self.rejected and not length:
-            raise nothing_left([*map(display, self.shards.inputs)], self.rejected)
+            raise nothing_left(self.shards.names, self.rejected)
         self._last = _last(parts, length)
         self.admitted = int(self._last.sum())
 

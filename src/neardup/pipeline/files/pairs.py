@@ -27,7 +27,7 @@ from neardup.pipeline.spilled.run import Stages, require_documents
 from neardup.pipeline.spilled.signing import faults_in
 from neardup.schemes.scheme import Scheme
 from neardup.sources.copies import needs_copy
-from neardup.sources.formats import AnyPath, display, local_folder
+from neardup.sources.formats import AnyPath, local_folder
 from neardup.sources.inputs import inputs_of
 from neardup.sources.output import check_table, write_table
 from neardup.sources.pages import extracting
@@ -132,7 +132,7 @@ def _write_pairs(job: Job, rule: PairRule, stages: Stages, out: str, *, clusters
     number = sum(shard.source < compared for shard in shards)
     with abandoning(stages.journal):
         records = stages.each("shingle-", partial(shingle, job, rule), [shard.size for shard in shards], "read")
-        names = [*map(display, job.shards.inputs)]
+        names = job.shards.names
         require_documents(job, records[:number], names[:compared])
         require_documents(job, records[number:], names[compared:])
     stored = StoredSets(job, rule, records)

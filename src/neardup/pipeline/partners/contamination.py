@@ -15,7 +15,7 @@ from neardup.model.arrays import Features, Positions, TextBatch, Values
 from neardup.model.errors import require_kind, require_paths, require_share, require_whole
 from neardup.pipeline.corpus.documents import Documents, placed
 from neardup.pipeline.progress import Progress, followed
-from neardup.sources.formats import AnyPath, display
+from neardup.sources.formats import AnyPath
 from neardup.sources.inputs import inputs_of
 from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText, in_total
 from neardup.sources.request import Request
@@ -137,7 +137,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
         for one in shards.every_piece():
             of_items.add(one)
             tables.append(pa.table({"text": one.texts, "id": one.ids}).cast(columns))
-        of_items.require_documents([*map(display, shards.inputs)])
+        of_items.require_documents(shards.names)
     asked = pa.concat_tables([columns.empty_table(), *tables])
     found = _ItemSearch(asked["text"], words, threshold, analysis)
     with (
@@ -149,7 +149,7 @@ def contamination_in_files(  # noqa: PLR0913 - every one an option of the comman
             read.add(piece)
             if len(piece):
                 found.scan(piece.texts, piece.ids, engine)
-        read.require_documents([*map(display, shards.inputs)])
+        read.require_documents(shards.names)
     return replace(
         found.result(asked["id"]),
         rejected=of_items.rejected + read.rejected,
