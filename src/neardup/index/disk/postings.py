@@ -185,7 +185,7 @@ class SortedLists:
             query.keys, query.asking, position_independent, *own, self._arrays.guard, self._begins
         )
         self._arrays.require(block)
-        self._require_documents(int(documents.max(initial=0)))
+        self._require_documents(documents)
         return KeyHits(bounds, documents, oversized)
 
     def of(self, key: int) -> Positions:
@@ -197,7 +197,7 @@ class SortedLists:
         first = np.searchsorted(entries, np.uint64(key & ~below))
         last = np.searchsorted(entries, np.uint64(key | below), "right")
         found: Positions = (entries[first:last] & np.uint64(below)).astype(np.int64)
-        self._require_documents(int(found.max(initial=0)))
+        self._require_documents(found)
         return found
 
     def divide(self, division: Division, alive: Flags) -> KeyHits:
@@ -208,7 +208,7 @@ class SortedLists:
             *(self._arrays.guard, self._begins),
         )
         self._arrays.require(block)
-        self._require_documents(int(documents.max(initial=0)))
+        self._require_documents(documents)
         return KeyHits(bounds, documents, 0)
 
     def find_strings(self, keys: Words, strings: TextBatch, alive: Flags) -> Positions:
@@ -235,8 +235,8 @@ class SortedLists:
         names = (f"{self._name}.{part}" for part in ("entries", "starts", *more))
         return np.array([self._arrays.begin(name) for name in names if name in self._arrays])
 
-    def _require_documents(self, last: int) -> None:
-        if last >= self._documents:
+    def _require_documents(self, documents: AnyPositions) -> None:
+        if int(documents.max(initial=0)) >= self._documents:
             raise StorageDamaged(str(self._arrays.path), f"the list {self._name!r} has documents that are not there")
 
     def list(self, number: int) -> Words:
@@ -244,7 +244,7 @@ class SortedLists:
         length = self.entries.shape[1]
         entries: Words = self._arrays.slice(f"{self._name}.entries", number * length, (number + 1) * length)
         below = np.uint64((1 << self._bits) - 1)
-        self._require_documents(int((entries & below).max(initial=0)))
+        self._require_documents(entries & below)
         return entries
 
 
