@@ -292,12 +292,9 @@ class Crawl:
         An interrupted one with a JOBDIR, in which Scrapy has stored the waiting requests, stores the others.
         """
         self.index.close()
-        if self._failed:  # no page counts as seen, but Scrapy stores the waiting requests
-            if self._job is not None:
-                self._job.unlink(missing_ok=True)
-            return
-        if reason == _FINISHED:
-            self._unfinished.finish()
+        if self._failed or reason == _FINISHED:
+            if not self._failed:  # otherwise, no page counts as seen, but Scrapy stores the waiting requests
+                self._unfinished.finish()
             if self._job is not None:
                 self._job.unlink(missing_ok=True)
             return
