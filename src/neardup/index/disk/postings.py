@@ -255,7 +255,7 @@ class Chains:
         self._position_independent = position_independent
         self._secret = np.uint64(randbits(64) | 1)
         self._heads, self._tails = np.full(1 << 10, -1, np.int32), np.empty(1 << 10, np.int32)
-        self._keys, self._documents, self._following = Growing(np.uint64), Growing(np.int32), Growing(np.int32)
+        self._columns = Growing(np.uint64), Growing(np.int32), Growing(np.int32)  # keys, documents, following nodes
         self._nodes = 0
 
     @property
@@ -272,7 +272,7 @@ class Chains:
     def find_and_add(self, query: Query, first: int, alive: Flags) -> KeyHits:
         """Find them, and add row *r* as document ``first + r`` before row ``r + 1`` is looked up."""
         more = query.keys.size
-        for column in (self._keys, self._documents, self._following):
+        for column in self._columns:
             column.reserve(more * (1 + self._depth(query)))
         if self._nodes + more > len(self._heads):
             chains = 1 << (2 * (self._nodes + more)).bit_length()
@@ -291,7 +291,7 @@ class Chains:
         of = (query.keys, query.asking, self._position_independent, first)
         limits = (ROOM, self._depth(query), query.room, query.listed, query.ends)
         bounds, documents, oversized, self._nodes = kernels.follow(*of, self._chains, self._nodes, alive, *limits)
-        for column in (self._keys, self._documents, self._following):
+        for column in self._columns:
             column.size = self._nodes
         return KeyHits(bounds, documents, oversized)
 
@@ -300,8 +300,7 @@ class Chains:
 
     @property
     def _chains(self) -> tuple[Any, ...]:
-        nodes = self._keys.room, self._documents.room, self._following.room
-        return (self._heads, self._tails, *nodes, self._secret)
+        return (self._heads, self._tails, *(column.room for column in self._columns), self._secret)
 
 
 class LateChains:
