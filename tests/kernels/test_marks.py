@@ -16,7 +16,6 @@ from neardup.kernels.search_words import ROOM
 from neardup.text.search_words import search_words
 from neardup.text.unicode import unicode_tables
 
-SPACE = "".join(map(chr, range(33)))
 SEARCHED = unicode_tables().search
 
 
