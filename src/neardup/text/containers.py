@@ -147,8 +147,9 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
     """
     require_in_memory(container)
     source: Any = container
+    refused = DataError("rows", f"cannot be selected from {kind_of(source)}; read it into a table or list first")
     if isinstance(source, str | bytes | Mapping) or not hasattr(source, "__len__"):
-        raise DataError("rows", f"cannot be selected from {kind_of(source)}; read it into a table or list first")
+        raise refused
     if len(source) != len(marked):
         raise DataError(
             "rows", f"{counted(len(source), 'row')} for {counted(len(marked), 'document')}; pass one row per document"
@@ -172,7 +173,7 @@ def rows_where(container: Rows, marked: Flags) -> Rows:
         chosen = compress(source, marked.tolist())
         found = tuple(chosen) if isinstance(source, tuple) else list(chosen)
     else:
-        raise DataError("rows", f"cannot be selected from {kind_of(source)}; read it into a table or list first")
+        raise refused
     return found  # type: ignore[no-any-return]  # the kind of container that came in
 
 
