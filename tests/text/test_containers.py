@@ -119,6 +119,17 @@ def test_the_index_of_pandas_is_a_column_where_it_has_the_name():
     assert table_or_column(nameless, ["text"], ["id"]).column_names == ["text"]
 
 
+def test_names_of_pandas_are_strings():
+    pandas = library("pandas")
+    frame = pandas.DataFrame([["one", 1], ["two", 2]], index=pandas.Index([8, 9], name=7))
+    assert table_or_column(frame, ["0", "7"]).to_pydict() == {"0": ["one", "two"], "7": [8, 9]}
+    assert neardup.dedup(frame, text="0", id="1").decisions["id"].to_pylist() == ["1", "2"]
+    frame.columns = pandas.MultiIndex.from_tuples([("text", ""), ("n", "x")])
+    assert table_or_column(frame).column_names == ["('text', '')", "('n', 'x')", "7"]
+    with pytest.raises(DataError, match="'0': occurs more than once"):
+        table_or_column(pandas.DataFrame([["one", "two"]], columns=[0, "0"]), ["0"])
+
+
 def test_missing_values_of_pandas_are_null():
     pandas = library("pandas")
     texts = pandas.Series(["a", None, float("nan")], dtype=object)

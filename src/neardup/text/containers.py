@@ -40,8 +40,8 @@ _NOT_ARROW: Final = (pa.ArrowException, TypeError, ValueError, OverflowError)
 class _Table:
     """The names of a table's columns, and a function that reads some of them."""
 
-    names: Sequence[Any]
-    read: Callable[[list[Any]], pa.Table]  # by names; those of Arrow also by places
+    names: Sequence[str]
+    read: Callable[[list[str]], pa.Table]  # by names; those of Arrow also by places
 
 
 def table_or_column(
@@ -196,7 +196,8 @@ def _opened(source: Any, what: str) -> Any:  # noqa: PLR0911 - each kind of cont
     if _is(source, "pandas", "Series") or _is(source, "polars", "Series"):
         return _array(source, "text")
     if _is(source, "pandas", "DataFrame"):
-        return _Table([*source.columns, *_levels(source)], lambda names: _arrays(source, names, _of_pandas))
+        known = [str(name) for name in (*source.columns, *_levels(source))]
+        return _Table(known, lambda names: _arrays(source, names, _of_pandas))
     if _is(source, "polars", "DataFrame"):
         return _Table(source.columns, lambda names: _arrays(source, names, type(source).get_column))
     if hasattr(source, "with_format") and hasattr(source, "select_columns"):  # a ``Dataset`` of Hugging Face
@@ -233,7 +234,11 @@ def _levels(frame: Any) -> list[Any]:
 
 
 def _of_pandas(frame: Any, name: str) -> Any:
-    return frame[name] if name in frame.columns else frame.index.get_level_values(name).to_series()
+    columns = [str(column) for column in frame.columns]
+    if name in columns:
+        return frame.iloc[:, columns.index(name)]
+    level = next(level for level in _levels(frame) if str(level) == name)
+    return frame.index.get_level_values(level).to_series()
 
 
 def _of_dataset(dataset: Any, names: list[str]) -> pa.Table:
@@ -247,7 +252,7 @@ def _no_columns(rows: int) -> pa.Table:
 def _arrays(frame: Any, names: list[str], column: Callable[[Any, str], Any]) -> pa.Table:
     table = _no_columns(len(frame))
     for name in names:
-        table = table.append_column(str(name), _array(column(frame, name), name))
+        table = table.append_column(name, _array(column(frame, name), name))
     return table
 
 
