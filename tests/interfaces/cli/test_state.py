@@ -1,5 +1,6 @@
 import json
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
@@ -168,6 +169,20 @@ def test_inputs_of_earlier_runs_that_are_needed_and_moved(neardup, crawls):
     again = ("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
     assert "the same command with --restart begins again" in neardup(*again, code=2).err
     assert "1  kept" in neardup(*again, "--restart").out
+
+
+def test_a_folder_of_an_earlier_run_needs_its_files_and_no_others(neardup):
+    Path("texts").mkdir()
+    words = " ".join(f"word{number}" for number in range(30))
+    Path("texts/one.txt").write_text(words)
+    neardup("dedup", "texts", "--out", "kept.jsonl", "--state", "state")
+    Path("texts/two.txt").write_text(f"{words} more")
+    err = neardup("dedup", "texts", "--out", "kept2.jsonl", "--state", "state", code=1).err
+    assert "texts: its texts are needed again" in err
+    assert "(a folder with its files, and no others)" in err
+    Path("more").mkdir()
+    Path("texts/two.txt").rename("more/two.txt")
+    assert "0  kept" in neardup("dedup", "more", "--out", "kept2.jsonl", "--state", "state", "--restart").out
 
 
 def test_new_documents_are_compared_with_an_index(neardup, crawls):

@@ -72,8 +72,8 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "too large": "that is the most that is read here",
     "changed": "run again when nothing writes to it",
     "memory": MORE_MEMORY,
-    "earlier input": "restore it, with its modification time, or remove what its run added: neardup state forget DIR"
-    " --before TIME",
+    "earlier input": "restore it, with its modification time (a folder with its files, and no others), or remove what"
+    " its run added: neardup state forget DIR --before TIME",
     "json array": "expand it if it is compressed, and convert it: jq -c '.[]' {0} > lines.jsonl",
     "json over lines": "expand it if it is compressed, and convert it: jq -c . {0} > lines.jsonl",
     "work needed": "add --work DIR",
