@@ -358,6 +358,20 @@ def test_documents_may_be_written_as_records(made, tmp_path):
     ]
 
 
+def test_records_have_the_ids_of_the_report(made, tmp_path):
+    words = b"one two three four five six"
+    place = made({"a.txt": words, "b.txt": words})
+    dedup_files([place], mark=tmp_path / "marked.jsonl", report=tmp_path / "report.jsonl", state=tmp_path / "state")
+    marked, report = (
+        [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text().splitlines()]
+        for name in ("marked", "report")
+    )
+    assert (
+        [one["id"] for one in marked] == [one["id"] for one in report] == [str(place / f"{name}.txt") for name in "ab"]
+    )
+    assert [one["neardup_representative"] for one in marked] == [marked[0]["id"]] * 2
+
+
 def test_a_data_set_with_a_text_about_it_is_not_read_as_one_text(tmp_path):
     (tmp_path / "data").mkdir()
     for name in ("README.md", "LICENSE", "data/part-0.parquet", "data/part-1.jsonl.gz"):

@@ -105,10 +105,11 @@ class Folder(InputPiece):
         parts = [batch.documents(pages, request.extraction) for batch, pages in found]
         self.found = pa.concat_tables(parts)
         self._whole = self.found["whole"]
-        self._names = pa.array([display(document.relative) for document in self._documents], pa.string())
-        paths = [request.name_of(str(document.path)) for document in self._documents if request.full_names]
-        ids = pa.array(paths, pa.string()) if request.full_names else self._names
-        super().__init__([path], FOLDER, self.found["texts"], pa.chunked_array([ids]), rejected)
+        ids = [
+            request.name_of(str(document.path)) if request.full_names else display(document.relative)
+            for document in self._documents
+        ]
+        super().__init__([path], FOLDER, self.found["texts"], pa.chunked_array([ids], pa.string()), rejected)
         self.text = request.text
         self.sites = None if request.extraction.templates is None else self.found["sites"]
         self.body_faults = {fault: number for fault, number in faults.items() if fault}
@@ -131,11 +132,11 @@ class Folder(InputPiece):
                 yield None, page
 
     def rows(self) -> Iterator[pa.Table]:
-        """Yield the documents as a table of their paths in the folder, as ids, texts and fields; see ``Request``."""
+        """Yield the documents as a table of their ids, texts and fields; see ``Request``."""
         texts = pa.compute.coalesce(self._whole, self.texts)
         pages = {name: field_of(self.found, name) for name in PAGE_FIELDS}
         fields = {name: self.column(name) for name in _FIELDS}
-        table = pa.table({"id": self._names.cast(pa.large_string()), "text": texts, **pages, **fields})
+        table = pa.table({"id": self.ids.cast(pa.large_string()), "text": texts, **pages, **fields})
         yield from slices(table)
 
     def place(self, row: int) -> tuple[str, int]:
