@@ -25,6 +25,11 @@ def has_file(folder: Path, *names: str) -> bool:
         return any((folder / name).is_file() for name in names)
 
 
+def why_no_folder(parent: Path) -> str:
+    """Return why nothing can be made in a folder: it is missing, or it is a file."""
+    return f"{parent} is a file" if parent.exists() else f"its folder does not exist: {parent}; create it first"
+
+
 def sync_folder(folder: Path) -> None:
     """Sync a folder, so that the names of new files survive a power failure."""
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)

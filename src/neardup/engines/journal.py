@@ -24,6 +24,7 @@ from neardup.engines.files import (
     sealed,
     sync_folder,
     unsealed,
+    why_no_folder,
 )
 from neardup.model.engine import Progress
 from neardup.model.errors import RunComplete, StorageDamaged, StorageRefused
@@ -444,7 +445,7 @@ def _write(folder: Path, header: Header) -> None:
 def check_own(folder: Path) -> None:
     """Raise ``StorageRefused`` if there can be no work folder at this path: one with files of others, for example."""
     if not folder.parent.is_dir():
-        raise StorageRefused(str(folder), f"its folder does not exist: {folder.parent}")
+        raise StorageRefused(str(folder), why_no_folder(folder.parent))
     with naming(folder, doing="read"):
         try:
             foreign = sorted(path.name for path in folder.iterdir() if not _OWN.fullmatch(path.name))

@@ -19,6 +19,7 @@ from typing import BinaryIO, Final
 
 import pyarrow as pa
 
+from neardup.engines.files import why_no_folder
 from neardup.model.errors import (
     PERMISSION,
     TEMPORARY,
@@ -389,11 +390,6 @@ def require_names(path: AnyPath, folder: AnyPath) -> None:
     for name in Path(path).parts:
         if len(os.fsencode(name)) > most:
             raise OutputRefused(os.fspath(path), f"it has a name of more than {most} bytes; choose a shorter one")
-
-
-def why_no_folder(parent: Path) -> str:
-    """Return why nothing can be made in a folder: it is missing, or it is a file."""
-    return f"{parent} is a file" if parent.exists() else f"its folder does not exist: {parent}; create it first"
 
 
 def _exists_as_folder(path: AnyPath, output: str) -> bool:

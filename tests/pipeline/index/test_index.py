@@ -278,8 +278,8 @@ def test_where_an_index_can_be_made(tmp_path, folder):
         (folder, " is an index already; open it with Index.open"),
         (full, " is not empty: an index needs a folder of its own"),
         (file, " is not a folder"),
-        (tmp_path / "no" / "such", f": its folder does not exist: {tmp_path / 'no'}"),
-        (file / "within", f": its folder does not exist: {file}"),
+        (tmp_path / "no" / "such", f": its folder does not exist: {tmp_path / 'no'}; create it first"),
+        (file / "within", f": {file} is a file"),
     ):
         with pytest.raises(StorageRefused) as refused:
             Index.create(place)

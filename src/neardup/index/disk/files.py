@@ -152,8 +152,10 @@ class Disk:
                 path.mkdir(exist_ok=True)
             except FileExistsError:
                 raise StorageRefused(str(path), "is not a folder") from None
-            except (FileNotFoundError, NotADirectoryError):
-                raise StorageRefused(str(path), f"its folder does not exist: {path.parent}") from None
+            except FileNotFoundError:
+                raise StorageRefused(str(path), f"its folder does not exist: {path.parent}; create it first") from None
+            except NotADirectoryError:
+                raise StorageRefused(str(path), f"{path.parent} is a file") from None
 
     def names(self, path: Path) -> list[str]:
         """List a folder, sorted."""

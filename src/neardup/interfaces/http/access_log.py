@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
+from neardup.engines.files import why_no_folder
 from neardup.model.errors import OutputRefused, reason
-from neardup.sources.output import why_no_folder
 
 STANDARD_ERROR: Final = "-"
 ERROR: Final = 2  # its descriptor

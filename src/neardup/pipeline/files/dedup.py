@@ -11,6 +11,7 @@ from tempfile import gettempdir
 from typing import TYPE_CHECKING, Final, Literal, cast
 
 from neardup.engines.executors import Executors
+from neardup.engines.files import why_no_folder
 from neardup.engines.local import LocalEngine, thread_count
 from neardup.engines.processes import Processes
 from neardup.engines.resources import available_memory
@@ -49,7 +50,7 @@ from neardup.schemes.thresholds import require_policy
 from neardup.sources.first_records import first_records
 from neardup.sources.formats import FOLDER, STDIN, WARC, AnyPath, Kind, is_pipe, is_url, kind, local, local_folder
 from neardup.sources.inputs import Inputs, inputs_of, require_once
-from neardup.sources.output import check_separate, is_folder, is_special, temporary_folder, why_no_folder
+from neardup.sources.output import check_separate, is_folder, is_special, temporary_folder
 from neardup.sources.output_places import InputPaths
 from neardup.sources.patterns import is_pattern
 from neardup.sources.read import read_requested

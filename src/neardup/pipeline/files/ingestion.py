@@ -14,7 +14,7 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from neardup.engines.files import has_file
+from neardup.engines.files import has_file, why_no_folder
 from neardup.index.disk.columns import STRING
 from neardup.index.disk.store import Durability
 from neardup.model.engine import StageProgress, silent
@@ -49,7 +49,6 @@ from neardup.schemes.scheme import Scheme
 from neardup.sources.addresses import Addresses
 from neardup.sources.formats import WARC, AnyPath
 from neardup.sources.inputs import Inputs, inputs_of
-from neardup.sources.output import why_no_folder
 from neardup.sources.output_places import require_outside
 from neardup.sources.record_faults import QuotedLines, RecordFaults, Rejected, WithoutText, nothing_left
 from neardup.sources.request import AUTO, DEFAULT_ID, DEFAULT_URL, Request

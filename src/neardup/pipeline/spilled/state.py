@@ -24,7 +24,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup import __version__
-from neardup.engines.files import checksum_of, has_file, locked, naming, replacing, sealed, unsealed
+from neardup.engines.files import checksum_of, has_file, locked, naming, replacing, sealed, unsealed, why_no_folder
 from neardup.engines.journal import is_work
 from neardup.index.disk.arrays import expect, understood
 from neardup.model.arrays import Flags
@@ -48,7 +48,6 @@ from neardup.schemes import terms
 from neardup.schemes.recorded_scheme import RecordedScheme, differing, other_settings
 from neardup.schemes.scheme import Scheme
 from neardup.sources.formats import local_folder
-from neardup.sources.output import why_no_folder
 from neardup.sources.output_places import require_outside
 from neardup.text.extraction import Extraction, other_extraction
 from neardup.text.host_templates import kept_templates
