@@ -9,7 +9,7 @@ import zstandard
 from archives_made import http
 
 from neardup.sources import http_response
-from neardup.sources.http_response import head_size, media_type, response
+from neardup.sources.http_response import head_of, media_type, response
 from neardup.text import html
 
 TEXT = b"<p>text of a page</p>" * 50
@@ -312,7 +312,7 @@ def test_interim_responses_are_not_the_response():
     final = http(gzip.compress(TEXT, mtime=0), headers=("Content-Encoding: gzip",))
     for before in (hints, b"HTTP/1.1 100 Continue\r\n\r\n" + hints):
         assert response(before + final) == response(final)
-        assert head_size(before + final) == len(before) + head_size(final)
+        assert head_of(before + final)[1] == len(before) + head_of(final)[1]
     assert response(hints + TEXT).status == 103  # it is all that is there
     switching = b"HTTP/1.1 101 Switching Protocols\r\n\r\n"
     assert response(switching + final).status == 101

@@ -71,7 +71,7 @@ class Response(NamedTuple):
 
 def response(block: bytes) -> Response:
     """Return the response that the block of a record holds."""
-    begin, size = _head(block)
+    begin, size = head_of(block)
     status = _STATUS.match(block, begin)
     headers = _fields(block[begin : min(size, begin + _HEAD)])
     body, fault, is_coded = block[size:], _LONG_HEAD if size - begin > _HEAD else "", False
@@ -94,16 +94,11 @@ def response(block: bytes) -> Response:
     return Response(int(status[1]) if status else None, kind, charset, body, fault, canonical, robots)
 
 
-def head_size(block: bytes) -> int:
-    """Return the bytes of a response before its body: the status line, the headers and an empty line.
+def head_of(block: bytes) -> tuple[int, int]:
+    """Return where the head of the final response begins, after interim ones, and where its body does.
 
-    Interim responses before it count, too.
+    The head is the status line, the headers and an empty line.
     """
-    return _head(block)[1]
-
-
-def _head(block: bytes) -> tuple[int, int]:
-    """Return where the head of the final response begins and ends."""
     begin = 0
     while True:
         blank = _BLANK_LINE.search(block, begin)

@@ -10,7 +10,7 @@ from typing import Final
 
 import pyarrow as pa
 
-from neardup.sources.http_response import head_size, media_type
+from neardup.sources.http_response import head_of, media_type
 from neardup.sources.warc import Record
 
 REFERS_TO: Final = "warc_refers_to"
@@ -46,7 +46,7 @@ def revisit(record: Record, original: Record) -> bytes | None:
     types = {media_type(one.headers.get("content-type", ""))[0] for one in (record, original)}
     if kind == _RESOURCE and len(types) > 1:
         return None
-    size, begin = (0 if kind == _RESOURCE else head_size(one.block) for one in (record, original))
+    size, begin = (0 if kind == _RESOURCE else head_of(one.block)[1] for one in (record, original))
     payload = record.block[size:]
     if not all(record.headers.get(name.lower()) for name in _REQUIRED):
         return None
