@@ -8,7 +8,7 @@ import numpy as np
 from neardup.decisions.evidence import SET_MEASURES, Shared, distinct_sets
 from neardup.kernels.partners import enter, partners
 from neardup.kernels.sets import OVERLAP
-from neardup.model.arrays import ROUNDING, Features, Flags, Positions, Values, Words, ragged
+from neardup.model.arrays import ROUNDING, Features, Flags, Positions, Values, Words, inverse, ragged
 
 LONG = 8  # documents of the sample: more of them make a list long
 _ROOM = 1 << 16  # pairs that are found at a time
@@ -81,9 +81,7 @@ def numbered(values: Words) -> tuple[Words, Positions, Positions]:
     """Return distinct values, the most common ones first, the number of each value, and how often each occurs."""
     distinct, of, counts = np.unique(values, return_inverse=True, return_counts=True)
     by_count = np.argsort(-counts, kind="stable")
-    numbers = np.empty(len(distinct), np.int64)
-    numbers[by_count] = np.arange(len(distinct))
-    return distinct[by_count], numbers[of], counts[by_count]
+    return distinct[by_count], inverse(by_count)[of], counts[by_count]
 
 
 def lists_of(

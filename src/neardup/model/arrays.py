@@ -182,6 +182,17 @@ def ragged(starts: AnyPositions, sizes: AnyPositions) -> Positions:
     return np.repeat(starts - ends + sizes, sizes) + np.arange(ends[-1] if len(ends) else 0)
 
 
+def inverse(order: AnyPositions | Sequence[int]) -> Positions:
+    """Return the place of each position in an order of all of them.
+
+    >>> inverse([2, 0, 1]).tolist()
+    [1, 2, 0]
+    """
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return places
+
+
 def parts_of(sizes: AnyPositions, most: int) -> Iterator[slice]:
     """Cut rows of these sizes into parts whose sizes sum up to *most* at most; a larger row is a part of its own.
 

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from neardup.model.arrays import Bytes, Positions, TextBatch
+from neardup.model.arrays import Bytes, Positions, TextBatch, inverse
 from neardup.model.arrow_types import BINARY, STRINGS, is_one_of, unpacked, widened
 from neardup.model.errors import DataError, kind_of
 from neardup.text.containers import require_in_memory
@@ -152,9 +152,7 @@ def gathered(column: pa.ChunkedArray, positions: Positions) -> pa.Array:
     whole = pieces[0] if len(pieces) == 1 else pa.concat_arrays(pieces)
     if (ordered == positions).all():
         return whole
-    back = np.empty(len(positions), np.int64)
-    back[by_position] = np.arange(len(positions))
-    return whole.take(pa.array(back))
+    return whole.take(pa.array(inverse(by_position)))
 
 
 def text_bytes(column: pa.ChunkedArray, position: int) -> bytes:

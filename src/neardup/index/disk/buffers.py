@@ -9,7 +9,7 @@ import numpy.typing as npt
 from neardup.kernels.blocks import INTACT
 from neardup.kernels.checksum import add_field
 from neardup.kernels.strings import WHOLE, copy, locate
-from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words
+from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words, inverse
 
 Column = TypeVar("Column", bound="npt.NDArray[Any] | TextBatch")
 
@@ -122,11 +122,10 @@ class ChangedStrings:
         changed, others = np.flatnonzero(rows >= 0), np.flatnonzero(rows < 0)
         if not len(changed):
             return unchanged(positions, most)
-        both, order = GrowingStrings(), np.empty(len(positions), np.int64)
+        both = GrowingStrings()
         both.extend(unchanged(positions[others], most))
         both.extend(self._strings.take(rows[changed], most))
-        order[np.concatenate([others, changed])] = np.arange(len(positions))
-        return both.take(order)
+        return both.take(inverse(np.concatenate([others, changed])))
 
 
 def some(column: Column, rows: AnyPositions | slice) -> Column:

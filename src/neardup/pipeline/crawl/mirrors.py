@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.decisions.mirrors import COVERAGE, LEAST, HostAgreement, HostPages, agreement, candidates, main_hosts
-from neardup.model.arrays import AnyPositions, Flags, Positions
+from neardup.model.arrays import AnyPositions, Flags, Positions, inverse
 from neardup.pipeline.crawl.crawled_pages import addressed
 from neardup.sources.url_forms import web_address
 
@@ -131,8 +131,7 @@ class _Crawl:
             range(len(host_of)),
             key=lambda host: (-sizes[host], host not in secure, len(self.names[host]), self.names[host]),
         )
-        self.ranks: Positions = np.empty(len(order), np.int64)
-        self.ranks[order] = np.arange(len(order))
+        self.ranks = inverse(order)
 
     def mirrors(self) -> Mirrors:
         pairs, left_out = candidates(self.pages)

@@ -16,7 +16,7 @@ from neardup.decisions.ranking import ranking
 from neardup.decisions.weighted_partners import MeasuredPairs, WeightedPartners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.audit import STEP, Audit, Missed, Outcome, audit_of
-from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Values, Words
+from neardup.model.arrays import Corpus, Features, Flags, Positions, TextBatch, Values, Words, inverse
 from neardup.model.changes import Change
 from neardup.model.errors import DataError, ParameterError, counted, kind_of, require, require_share, require_whole
 from neardup.pipeline.corpus.address_ranks import address_ranks
@@ -74,8 +74,7 @@ class Audited:
         ``DataError`` for the report of this *name* if a document was dropped whose measure is below the threshold.
         """
         self.name, self.pieces, self.ids, self.scheme = name, pieces, ids, scheme
-        self.ranks: Positions = np.empty(len(order), np.int64)
-        self.ranks[order] = np.arange(len(order))
+        self.ranks = inverse(order)
         self.representatives = self._representatives(decisions)
         rules = decisions["rule"].combine_chunks()
         _require_rules(rules, scheme)
