@@ -780,7 +780,7 @@ def test_a_header_alone_is_a_collection_and_an_empty_table_is_none(run, tmp_path
 
 def test_documents_with_the_id_of_an_earlier_one_are_counted(run, tmp_path):
     source = jsonl(tmp_path / "in.jsonl", [("a", "one"), ("b", "two"), ("a", "three")])
-    assert "1  document with the id of an earlier document" in run(source, "--dry-run").out
+    assert "1  document with an id that occurs earlier in the inputs" in run(source, "--dry-run").out
 
 
 @pytest.mark.parametrize(

@@ -171,7 +171,7 @@ def totals_of(done: "FilesResult") -> list[Row]:
         Row(summary.canonical_contradicted, "name another document as canonical that they do not match"),
         row(summary.revisits_missing, "exact duplicate", f" without a revisit record: {known}"),
         *unsigned,
-        row(summary.duplicate_ids, "document", " with the id of an earlier document"),
+        row(summary.duplicate_ids, "document", " with an id that occurs earlier in the inputs"),
         *common_rows(summary),
         *reading_rows(read, done.rejected, ", in no output"),
     ]

@@ -104,7 +104,7 @@ class Documents:
         return {name: table.column(name) for name in names if name in table.column_names}
 
     def duplicate_ids(self) -> int:
-        """Count the documents with the id of an earlier document."""
+        """Count the documents with an id that occurs earlier in the inputs."""
         return count_repeats(map(chunk_batch, self.ids.chunks)) if self.named else 0
 
     def raw_texts(self, positions: Positions) -> list[bytes | None]:

@@ -28,8 +28,8 @@ class Summary:
 
     ``documents`` = ``kept`` + ``exact`` + ``near``: dropped documents are ``exact`` if they are equal byte by byte to
     the kept document, otherwise ``near``. ``empty`` documents contain only white space, ``too_short`` ones have no
-    signature for another reason: no words, or a required field is missing. ``duplicate_ids`` counts documents with the
-    id of an earlier document. ``known`` documents were dropped for one of an earlier run, or of other files.
+    signature for another reason: no words, or a required field is missing. ``duplicate_ids`` counts documents with an
+    id that occurs earlier in the inputs. ``known`` documents were dropped for one of an earlier run, or of other files.
 
     ``candidates`` pairs were proposed and ``compared`` of them verified: other numbers in a run in pieces, which leaves
     out other pairs that decide nothing. At most ``not_compared`` pairs share a key and were not compared, because very
