@@ -309,12 +309,39 @@ def test_several_files_need_equal_columns(tmp_path):
     assert pq.read_table(tmp_path / "out.parquet").to_pydict() == {"text": ["b"], "id": [None]}
     with pytest.raises(DataError, match=r"c\.parquet: .*; it has 'id' \(string\) where that has 'id' \(int64\)"):
         read([tmp_path / "a.parquet", tmp_path / "c.parquet"]).write(tmp_path / "out2.parquet", np.array([0, 1]))
-    with pytest.raises(DataError, match=r"d\.parquet: .*; it has 1 columns, that has 2"):
+    with pytest.raises(DataError, match=r"d\.parquet: .*; it has 1 column, that has 2"):
         dedup_files([tmp_path / "a.parquet", tmp_path / "d.parquet"], tmp_path / "out2.parquet")
     assert not (tmp_path / "out2.parquet").exists()
     dedup_files([tmp_path / "a.parquet", tmp_path / "d.parquet"], tmp_path / "out.jsonl")
     lines = (tmp_path / "out.jsonl").read_text().splitlines()
     assert list(map(json.loads, lines)) == [{"text": "a", "id": 1}, {"text": "b", "id": None}]
+
+
+def test_columns_of_several_files_that_may_be_null_differ_from_those_that_may_not(tmp_path):
+    pq.write_table(pa.table({"text": ["a"]}), tmp_path / "a.parquet")
+    strict = pa.schema([pa.field("text", pa.string(), nullable=False)])
+    pq.write_table(pa.table({"text": ["b"]}, strict), tmp_path / "b.parquet")
+    with pytest.raises(DataError, match=r"'text' \(string not null\) where that has 'text' \(string\)"):
+        dedup_files([tmp_path / "a.parquet", tmp_path / "b.parquet"], tmp_path / "out.parquet")
+
+
+@pytest.mark.parametrize("nested", [False, True])
+@pytest.mark.parametrize("ways", [{}, {"work": "work"}], ids=["memory", "pieces"])
+def test_several_files_need_equal_ordered_categories(tmp_path, monkeypatch, nested, ways):
+    polars = pytest.importorskip("polars")
+    monkeypatch.chdir(tmp_path)
+    for name, values in (("a", "xy"), ("b", "yz"), ("c", "xy")):
+        kind = polars.Enum(list(values))
+        column = (
+            polars.Series([[values[1]]], dtype=polars.List(kind)) if nested else polars.Series([values[1]], dtype=kind)
+        )
+        polars.DataFrame({"text": [f"text {name}"], "of": column}).write_parquet(f"{name}.parquet")
+    with pytest.raises(DataError, match=r"b\.parquet: .* a\.parquet; the ordered categories of 'of' are others"):
+        dedup_files(["a.parquet", "b.parquet"], "out.parquet", **ways)
+    dedup_files(["a.parquet", "c.parquet"], "out.parquet", **ways)
+    assert polars.read_parquet("out.parquet")["of"].to_list() == ([["y"]] * 2 if nested else ["y"] * 2)
+    dedup_files(["a.parquet", "b.parquet"], "out.jsonl", **ways)
+    assert json.loads(Path("out.jsonl").read_text().splitlines()[1])["of"] == (["z"] if nested else "z")
 
 
 def test_two_columns_of_one_name_are_an_error(collection):

@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 from neardup.model.arrays import Flags, not_utf8
 from neardup.model.arrow_types import BINARY, LISTS, STRINGS, filtered, is_one_of, unpacked
 from neardup.model.engine import silent
-from neardup.model.errors import DataError, OutputError
+from neardup.model.errors import DataError, OutputError, counted
 from neardup.model.written_values import written_values
 from neardup.sources.collection import (
     Advance,
@@ -224,14 +224,18 @@ class ParquetTable(InputPiece):
     @classmethod
     def require_columns(cls, source: str, columns: pa.Schema, wanted: pa.Schema, first: str) -> None:
         """Raise ``DataError`` for columns that differ from the *wanted* ones, which are those of the *first* input."""
-        if columns.equals(wanted):
-            return
-        difference = f"it has {len(columns)} columns, that has {len(wanted)}"
+        difference = (
+            "" if len(columns) == len(wanted) else f"it has {counted(len(columns), 'column')}, that has {len(wanted)}"
+        )
         for field, other in zip(columns, wanted, strict=False):
             if not field.equals(other):
-                difference = f"it has {field.name!r} ({field.type}) where that has {other.name!r} ({other.type})"
+                difference = f"it has {_typed(field)} where that has {_typed(other)}"
                 break
-        raise DataError(source, f"its columns differ from those of {first}; {difference}", "other columns")
+            if _categories(field) != _categories(other):
+                difference = f"the ordered categories of {field.name!r} are others"
+                break
+        if difference:
+            raise DataError(source, f"its columns differ from those of {first}; {difference}", "other columns")
 
     def choose(self, mask: Flags, marks: pa.Table | None) -> None:
         """Filter the rows that are appended to an output next."""
@@ -442,6 +446,19 @@ def field_names(schema: Iterable[pa.Field], prefix: str = "") -> list[str]:
         inner = [*field.type] if pa.types.is_struct(field.type) else []
         names += field_names(inner, f"{prefix}{field.name}.") if inner else [prefix + field.name]
     return names
+
+
+def _typed(field: pa.Field) -> str:
+    """Return the name and type of a column, as messages show them."""
+    return f"{field.name!r} ({field.type}{'' if field.nullable else ' not null'})"
+
+
+def _categories(field: pa.Field) -> list[object]:
+    """Return the metadata of the ordered categories in a column: polars reads the values of an ``Enum`` from it."""
+    kind = field.type
+    if pa.types.is_dictionary(kind):
+        return [field.metadata] if kind.ordered else []
+    return [found for place in range(kind.num_fields) for found in _categories(kind.field(place))]
 
 
 def _path(schema: Iterable[pa.Field], name: str) -> list[str] | None:
