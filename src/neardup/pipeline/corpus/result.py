@@ -129,6 +129,8 @@ class RunResult:
     def table(self) -> Any:
         """Return the kept rows, in the kind of container that ``dedup`` was called with, in its order.
 
+        They are selected from that container, by position: its rows must be those of the call, in the same order.
+
         Raises ``DataError`` if the rows are no longer available: for files, and for streams and iterators, which are
         read once.
         """
