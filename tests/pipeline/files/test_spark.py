@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from test_files import POLICIES, SCHEMES, interrupted, numbers, rows
+from test_files import SCHEMES, interrupted, numbers, policies_of, rows
 
 import neardup
 from neardup import Checksum, Field, MinHash, dedup_files
@@ -46,7 +46,8 @@ def in_memory(records, **options):
 def test_files_are_decided_as_in_memory(spark, tmp_path, sources, small_parts, scheme):
     place = SCHEMES.index(scheme)
     small_parts((3000, 1 << 20)[place % 2])
-    policy = POLICIES[(7 * place) % len(POLICIES)]
+    policies = policies_of(scheme)
+    policy = policies[(7 * place) % len(policies)]
     expected = dedup_files(sources, scheme=scheme, **policy)
     found = neardup.spark.dedup_files(sources, work=tmp_path / "w", spark=spark, scheme=scheme, **policy)
     assert rows(found.result) == rows(expected.result)
