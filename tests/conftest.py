@@ -1,4 +1,4 @@
-"""How hard Hypothesis tries, how the processes end that tests start, and which permissions they have.
+"""How hard Hypothesis tries, how the processes end that tests start, which permissions they have, and interruptions.
 
 ``HYPOTHESIS_PROFILE`` names one of the profiles below.
 """
@@ -14,7 +14,9 @@ import subprocess
 import sys
 import tempfile
 import warnings
+from contextlib import contextmanager
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -146,6 +148,20 @@ def pytest_collection():
     gc.freeze()
     gc.set_threshold(50_000)
     return result
+
+
+@pytest.fixture
+def interrupted_at(monkeypatch):
+    """Make a context that an interruption must end: the first call of the function raises it."""
+
+    @contextmanager
+    def interrupted_at(owner, name):
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, name, Mock(side_effect=KeyboardInterrupt))
+            with pytest.raises(KeyboardInterrupt):
+                yield
+
+    return interrupted_at
 
 
 @pytest.fixture

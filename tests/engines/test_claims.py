@@ -2,6 +2,7 @@ import fcntl
 import os
 import time
 from errno import ENOTSUP
+from unittest.mock import Mock
 
 import pytest
 
@@ -240,5 +241,5 @@ def test_nothing_is_claimed_after_leaving(join, tmp_path):
 
 
 def test_a_machine_without_an_identity_has_a_name(monkeypatch):
-    monkeypatch.setattr(module.Path, "read_text", lambda *_: (_ for _ in ()).throw(FileNotFoundError))
+    monkeypatch.setattr(module.Path, "read_text", Mock(side_effect=FileNotFoundError))
     assert module._machine.__wrapped__() == module.socket.gethostname()

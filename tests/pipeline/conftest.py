@@ -108,13 +108,11 @@ def job_of(tmp_path):
 
 
 @pytest.fixture
-def nearly_finished(monkeypatch, tmp_path, sources):
+def nearly_finished(tmp_path, sources, interrupted_at):
     """Begin a run that is interrupted when all is written."""
 
     def begin(out, **options):
-        with monkeypatch.context() as patch:
-            patch.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                dedup_files(sources, out, work=tmp_path / "w", **options)
+        with interrupted_at(Journal, "finish"):
+            dedup_files(sources, out, work=tmp_path / "w", **options)
 
     return begin

@@ -251,17 +251,11 @@ def test_a_folder_that_was_made_during_the_run_stays(made, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out"]
 
 
-def test_a_run_in_pieces_writes_a_folder_again_that_it_did_not_note(made, tmp_path, monkeypatch):
+def test_a_run_in_pieces_writes_a_folder_again_that_it_did_not_note(made, tmp_path, interrupted_at):
     place, work = made({"a.txt": b"one text", "b.txt": b"one text"}), tmp_path / "w"
     out = tmp_path / "out"
-
-    def killed(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(output_records, "_size_of", killed)
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files([place], out, work=work)
+    with interrupted_at(output_records, "_size_of"):
+        dedup_files([place], out, work=work)
     assert contents(out) == {"a.txt": b"one text"}
     dedup_files([place], out, work=work)
     assert contents(out) == {"a.txt": b"one text"}

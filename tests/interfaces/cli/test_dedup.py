@@ -5,6 +5,7 @@ import json
 import shlex
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -816,11 +817,8 @@ def test_what_expands_beyond_the_cap_is_refused_and_the_cap_can_be_raised(run, t
     ],
 )
 def test_an_input_for_which_there_is_not_enough_memory_is_named(run, monkeypatch, place, options, advised):
-    def exceed(*_, **__):
-        raise MemoryError
-
     Path("large.jsonl").write_text('{"text": "0"}\n')
-    monkeypatch.setattr(place, exceed)
+    monkeypatch.setattr(place, Mock(side_effect=MemoryError))
     shown = run("large.jsonl", "--dry-run", *options.split(), code=1).err
     assert shown.startswith(f"neardup: large.jsonl: there is not enough memory for it; {advised}")
 
@@ -847,7 +845,7 @@ def test_a_continued_run_prints_what_is_finished(run, monkeypatch, source, asked
 
     def interrupted():
         with monkeypatch.context() as patch:
-            patch.setattr("neardup.pipeline.spilled.run.settle", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+            patch.setattr("neardup.pipeline.spilled.run.settle", Mock(side_effect=KeyboardInterrupt))
             run(*command, "--force", code=130)
 
     interrupted()
@@ -882,7 +880,7 @@ def test_a_changed_input_of_a_run_in_pieces_that_was_not_asked_for_names_the_com
     with monkeypatch.context() as patch:
         patch.setattr("neardup.pipeline.files.dedup._LARGE", 0)
         patch.setattr("neardup.pipeline.files.dedup.available_memory", lambda: 1000)
-        patch.setattr("neardup.pipeline.spilled.run.rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("neardup.pipeline.spilled.run.rank", Mock(side_effect=KeyboardInterrupt))
         run(source, "--out", "kept.jsonl", code=130)
     with Path(source).open("a", encoding="utf-8") as file:
         file.write('{"text": "one more"}\n')
@@ -902,10 +900,7 @@ def test_too_little_memory_for_a_run_names_the_run_in_pieces(run, monkeypatch, s
 
 
 def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypatch, source):
-    def exceed(*_, **__):
-        raise MemoryError
-
-    monkeypatch.setattr("neardup.pipeline.files.dedup.decided_documents", exceed)
+    monkeypatch.setattr("neardup.pipeline.files.dedup.decided_documents", Mock(side_effect=MemoryError))
     shown = run(source, "--dry-run", code=1).err
     assert "not enough memory; split the input; or use dedup in pieces: add --memory SIZE, or make it smaller" in shown
 

@@ -4,6 +4,7 @@ import gc
 import json
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 from urllib.parse import urlsplit
 
 import fsspec
@@ -693,15 +694,13 @@ def test_states_and_indexes_accept_the_templates_that_theirs_were_replaced_by(cr
     assert run("index", "--from", part / "state", "--to", part / "less") == 0
 
 
-def test_an_interrupted_run_continues_with_what_it_learned(crawl, part, monkeypatch):
+def test_an_interrupted_run_continues_with_what_it_learned(crawl, part, monkeypatch, interrupted_at):
     def begin(name):
         ways = {"learn_templates": part / name, "work": part / "work", "report": part / f"{name}.jsonl"}
         return dedup_files([crawl / "crawl.warc.gz"], **ways)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(stages, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            begin("t.arrow")
+    with interrupted_at(stages, "rank"):
+        begin("t.arrow")
     learned = (part / "t.arrow").read_bytes()
     sign = stages.sign
     monkeypatch.setattr(stages, "sign", lambda *_: pytest.fail("it was signed before"))
@@ -714,25 +713,21 @@ def test_an_interrupted_run_continues_with_what_it_learned(crawl, part, monkeypa
     assert (part / "t.arrow.jsonl").read_text() == (part / "new.arrow.jsonl").read_text()
 
 
-def test_a_run_that_was_interrupted_while_it_learned_learns_again(crawl, tmp_path, monkeypatch):
+def test_a_run_that_was_interrupted_while_it_learned_learns_again(crawl, tmp_path, interrupted_at):
     ways = {"work": tmp_path / "work", "report": tmp_path / "why.jsonl"}
-    with monkeypatch.context() as patch:
-        patch.setattr(RunTemplates, "extended", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files([crawl / "crawl.warc.gz"], **ways)
+    with interrupted_at(RunTemplates, "extended"):
+        dedup_files([crawl / "crawl.warc.gz"], **ways)
     done = dedup_files([crawl / "crawl.warc.gz"], **ways)
     assert (done.result.summary.near, len(done.templates), done.hosts_learned) == (1, 2, 2)
     assert not (tmp_path / "work").exists()
 
 
-def test_a_run_that_learned_continues_only_with_these_templates(crawl, part, monkeypatch, neardup):
+def test_a_run_that_learned_continues_only_with_these_templates(crawl, part, interrupted_at, neardup):
     others = archives(part, crawl, [SITES[1:]])
     neardup("templates", "learn", *others, "--out", part / "other.arrow")
     ways = {"work": part / "work", "report": part / "why.jsonl"}
-    with monkeypatch.context() as patch:
-        patch.setattr(stages, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "t.arrow", **ways)
+    with interrupted_at(stages, "rank"):
+        dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "t.arrow", **ways)
     before = (part / "other.arrow").read_bytes()
     with pytest.raises(RunChanged, match=r"with templates of hosts \(id .{16}\), and are read with templates of hosts"):
         dedup_files([crawl / "crawl.warc.gz"], learn_templates=part / "other.arrow", **ways)
@@ -750,27 +745,23 @@ def test_a_kept_run_that_learned_stays_complete_if_other_templates_are_refused(c
     assert read_header(part / "work").finished
 
 
-def test_a_complete_run_that_learned_is_not_done_again(crawl, part, monkeypatch):
+def test_a_complete_run_that_learned_is_not_done_again(crawl, part, interrupted_at):
     ways = {"learn_templates": part / "t.arrow", "work": part / "work", "report": part / "why.jsonl"}
-    with monkeypatch.context() as patch:
-        patch.setattr(journal, "_remove", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files([crawl / "crawl.warc.gz"], **ways)
+    with interrupted_at(journal, "_remove"):
+        dedup_files([crawl / "crawl.warc.gz"], **ways)
     with pytest.raises(RunComplete):
         dedup_files([crawl / "crawl.warc.gz"], **ways)
     assert not (part / "work").exists()
 
 
-def test_an_interrupted_run_with_a_state_continues_with_what_it_learned(crawl, tmp_path, monkeypatch):
+def test_an_interrupted_run_with_a_state_continues_with_what_it_learned(crawl, tmp_path, monkeypatch, interrupted_at):
     first, both = archives(tmp_path, crawl, [SITES[:1], SITES])
     ways = {"state": tmp_path / "state", "report": tmp_path / "why.jsonl"}
     dedup_files([first], state=tmp_path / "state")
     shutil.copytree(tmp_path / "state", tmp_path / "copy")
     for module, name in ((stages, "rank"), (spilled_files.Journal, "finish")):  # before the addition, and after it
-        with monkeypatch.context() as patch:
-            patch.setattr(module, name, lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                dedup_files([both], **ways)
+        with interrupted_at(module, name):
+            dedup_files([both], **ways)
     monkeypatch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("templates were learned before"))
     done = dedup_files([both], **ways)
     monkeypatch.undo()
@@ -833,12 +824,10 @@ def test_an_index_may_grow_while_templates_are_learned(crawl, tmp_path, monkeypa
     assert (done.result.summary.kept, len(done.templates)) == (22, 2)
 
 
-def test_templates_of_a_killed_run_are_not_those_of_a_state_without_any(crawl, tmp_path, monkeypatch, neardup):
+def test_templates_of_a_killed_run_are_not_those_of_a_state_without_any(crawl, tmp_path, interrupted_at, neardup):
     state = tmp_path / "state"
-    with monkeypatch.context() as patch:
-        patch.setattr(State, "_replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files([crawl / "crawl.warc.gz"], state=state)
+    with interrupted_at(State, "_replace"):
+        dedup_files([crawl / "crawl.warc.gz"], state=state)
     assert (state / "templates.arrow").exists()
     dedup_files([crawl / "crawl.warc.gz"], state=state, learn_templates=False, restart=True)
     assert "is a folder without templates" in neardup("templates", "show", "--templates", state, code=2).err
@@ -897,17 +886,15 @@ def test_damaged_templates_of_a_state_and_of_an_index_are_named(crawl, tmp_path,
     neardup("check", seen)
 
 
-def test_a_run_that_found_no_template_continues_without_learning_again(crawl, tmp_path, monkeypatch):
+def test_a_run_that_found_no_template_continues_without_learning_again(crawl, tmp_path, monkeypatch, interrupted_at):
     pages = [json.loads(line) for line in (crawl / "pages.jsonl").read_text().splitlines()[:12]]
     few = tmp_path / "few.warc.gz"
     few.write_bytes(
         packed([record(uri=one["url"], number=one["n"], block=http(one["html"].encode())) for one in pages])
     )
     ways = {"work": tmp_path / "work", "report": tmp_path / "why.jsonl"}
-    with monkeypatch.context() as patch:
-        patch.setattr(stages, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files([few], **ways)
+    with interrupted_at(stages, "rank"):
+        dedup_files([few], **ways)
     monkeypatch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("there are no templates"))
     assert len(dedup_files([few], **ways).templates) == 0
 
@@ -954,12 +941,10 @@ def test_texts_are_read_with_states_and_indexes_of_pages(crawl, tmp_path, neardu
         neardup(*command)
 
 
-def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_path, monkeypatch):
+def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_path, monkeypatch, interrupted_at):
     ways = {"work": tmp_path / "work", "report": tmp_path / "why.jsonl"}
-    with monkeypatch.context() as patch:
-        patch.setattr(stages, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files([crawl / "crawl.warc.gz"], **ways)
+    with interrupted_at(stages, "rank"):
+        dedup_files([crawl / "crawl.warc.gz"], **ways)
     rule = r"web pages were read with templates of hosts \(learned from the inputs\), and are read without templates"
     with pytest.raises(RunChanged, match=rule):
         dedup_files([crawl / "crawl.warc.gz"], **ways, learn_templates=False)
@@ -995,8 +980,8 @@ def test_tables_with_urls_can_be_read_without_templates(crawl, neardup, verb):
 )
 def test_the_folder_of_another_run_is_refused_before_templates_are_learned(crawl, neardup, monkeypatch, verb, message):
     with monkeypatch.context() as patch:
-        patch.setattr("neardup.pipeline.spilled.run.rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        patch.setattr("neardup.pipeline.files.pairs.compare", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("neardup.pipeline.spilled.run.rank", Mock(side_effect=KeyboardInterrupt))
+        patch.setattr("neardup.pipeline.files.pairs.compare", Mock(side_effect=KeyboardInterrupt))
         neardup(*verb, crawl / "crawl.warc.gz", "--work", "work", code=130)
     monkeypatch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("it is refused first"))
     assert message in neardup("dedup", crawl / "crawl.warc.gz", "--dry-run", "--work", "work", code=2).err

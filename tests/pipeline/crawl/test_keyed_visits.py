@@ -118,15 +118,10 @@ def test_a_link_in_place_of_the_file_is_not_followed(index, tmp_path):
     assert not (tmp_path / "outside").read_bytes()
 
 
-def test_a_batch_that_was_never_admitted_is_admitted_when_it_is_repeated(index, monkeypatch):
-    def killed(*_, **__):
-        raise KeyboardInterrupt
-
+def test_a_batch_that_was_never_admitted_is_admitted_when_it_is_repeated(index, interrupted_at):
     pages = KeyedVisits(index)
-    with monkeypatch.context() as patched:
-        patched.setattr(CrawlFilter, "judge_and_admit", killed)
-        with pytest.raises(KeyboardInterrupt):
-            sent(pages, PAGES, "one")
+    with interrupted_at(CrawlFilter, "judge_and_admit"):
+        sent(pages, PAGES, "one")
     verdicts = sent(KeyedVisits(index), PAGES, "one")
     assert [verdict.name for verdict in verdicts] == ["new", "exact duplicate", "new", "new"]
 

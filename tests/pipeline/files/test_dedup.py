@@ -161,14 +161,12 @@ def test_a_folder_inside_another_input_is_refused(tmp_path, monkeypatch, ways):
     assert dedup_files(["folder"], against="folder/index").result.summary.kept == 1
 
 
-def test_a_work_folder_in_an_input_folder_has_no_inputs(tmp_path, source, monkeypatch):
+def test_a_work_folder_in_an_input_folder_has_no_inputs(tmp_path, source, interrupted_at):
     with Index.create(tmp_path / "index", texts=True) as index:
         index.admit(["a"], ["one two three four"])
     ways = {"against": tmp_path / "index", "work": source.parent / "work"}
-    with monkeypatch.context() as patched:
-        patched.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files([source.parent], **ways)
+    with interrupted_at(Journal, "finish"):
+        dedup_files([source.parent], **ways)
     assert len(dedup_files([source.parent], **ways).documents) == len(records(source))
 
 

@@ -101,20 +101,14 @@ def test_an_interrupted_run_continues_where_it_was(tmp_path, few, monkeypatch):
     assert found.pairs > 10
 
 
-def interrupted(*_, **__):
-    raise KeyboardInterrupt
-
-
 @pytest.mark.parametrize("step", ["finish", "_remove"])
-def test_a_run_that_was_killed_after_it_wrote_its_output_ends(tmp_path, monkeypatch, step):
+def test_a_run_that_was_killed_after_it_wrote_its_output_ends(tmp_path, interrupted_at, step):
     one, out, work = lines(tmp_path / "a.jsonl", TEXTS), tmp_path / "pairs.jsonl", tmp_path / "work"
     ways = {"work": work, "threshold": 0.5}
 
     def interrupt(**given):
-        with monkeypatch.context() as killing:
-            killing.setattr(Journal, step, interrupted)
-            with pytest.raises(KeyboardInterrupt):
-                pair_files([one], **ways, **given)
+        with interrupted_at(Journal, step):
+            pair_files([one], **ways, **given)
 
     interrupt(out=out)
     if step == "finish":
@@ -133,10 +127,9 @@ def test_a_run_that_was_killed_after_it_wrote_its_output_ends(tmp_path, monkeypa
     assert not work.exists()
 
 
-def test_a_run_knows_its_inputs_by_their_names(tmp_path, monkeypatch):
+def test_a_run_knows_its_inputs_by_their_names(tmp_path, interrupted_at):
     one, work = lines(tmp_path / "a.jsonl", TEXTS), tmp_path / "work"
-    monkeypatch.setattr(Journal, "finish", interrupted)
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted_at(Journal, "finish"):
         pair_files([one], out=tmp_path / "pairs.jsonl", work=work)
     with pytest.raises(RunChanged, match=r"b\.jsonl"):
         pair_files([one.rename(tmp_path / "b.jsonl")], out=tmp_path / "pairs.jsonl", work=work)

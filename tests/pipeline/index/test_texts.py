@@ -145,25 +145,18 @@ def test_documents_of_files_are_ranked_among_themselves(tmp_path):
     assert of_new(new, against=old, keep="last") == (False, "b")
 
 
-def test_a_run_continues_unless_the_index_has_changed(halves, tmp_path, monkeypatch):
+def test_a_run_continues_unless_the_index_has_changed(halves, tmp_path, monkeypatch, interrupted_at):
     with Index.create(tmp_path / "index", texts=True) as index:
         index.admit([record["id"] for record in LINES[:35]], [record["text"] for record in LINES[:35]])
     options = {"against": tmp_path / "index", "work": tmp_path / "work"}
-    decided, write, calls = files.decided, IndexTexts.write, []
-
-    def interrupted(*_, **__):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(files, "decided", interrupted)
+    write, calls = IndexTexts.write, []
     monkeypatch.setattr(IndexTexts, "write", lambda *given: calls.append(given) or write(*given))
-    with pytest.raises(KeyboardInterrupt):
-        dedup_files([halves[1]], tmp_path / "out.jsonl", **options)
-    with pytest.raises(KeyboardInterrupt):
-        dedup_files([halves[1]], tmp_path / "out.jsonl", **options)
+    for _ in range(2):
+        with interrupted_at(files, "decided"):
+            dedup_files([halves[1]], tmp_path / "out.jsonl", **options)
     assert len(calls) == 1
     with Index.open(tmp_path / "index", "w") as index:
         index.admit(["more"], ["some other text"])
-    monkeypatch.setattr(files, "decided", decided)
     with pytest.raises(RunChanged, match=r"index was changed"):
         dedup_files([halves[1]], tmp_path / "out.jsonl", **options)
     done = dedup_files([halves[1]], tmp_path / "out.jsonl", restart=True, **options).result

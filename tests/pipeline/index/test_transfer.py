@@ -305,12 +305,10 @@ def test_a_kill_leaves_an_index_without_documents_which_can_be_filled(tmp_path, 
             assert index.check().problems == []
 
 
-def test_an_interruption_of_the_search_table_is_explained(tmp_path, weeks, monkeypatch):
+def test_an_interruption_of_the_search_table_is_explained(tmp_path, weeks, interrupted_at):
     kept_of(weeks, tmp_path / "state")
-    with monkeypatch.context() as patched:
-        patched.setattr(Search, "rebuild", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            fill_index(tmp_path / "state", tmp_path / "filled", search=True, url="url")
+    with interrupted_at(Search, "rebuild"):
+        fill_index(tmp_path / "state", tmp_path / "filled", search=True, url="url")
     with pytest.raises(StorageRefused, match="it only lacks its search table; build it") as caught:
         fill_index(tmp_path / "state", tmp_path / "filled", search=True, url="url")
     assert caught.value.code == "search table"
