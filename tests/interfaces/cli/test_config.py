@@ -166,18 +166,18 @@ def test_an_index_has_the_recipe_of_the_settings(neardup, files):
 @pytest.mark.parametrize(
     "verb",
     [
-        ("dedup", "in.jsonl", "--dry-run"),
-        ("index", "in.jsonl", "--to", "seen"),
-        ("serve", "seen"),
-        ("compare", "in.jsonl", "in.jsonl"),
-        ("audit", "in.jsonl", "--of", "why.jsonl"),
-        ("pairs", "in.jsonl", "--out", "pairs.jsonl"),
-        ("label", "in.jsonl", "--out", "labels.jsonl"),
+        "dedup in.jsonl --dry-run",
+        "index in.jsonl --to seen",
+        "serve seen",
+        "compare in.jsonl in.jsonl",
+        "audit in.jsonl --of why.jsonl",
+        "pairs in.jsonl --out pairs.jsonl",
+        "label in.jsonl --out labels.jsonl",
     ],
 )
 def test_a_file_that_is_missing_or_invalid_is_refused_by_each_verb(neardup, tmp_path, verb):
-    shown = neardup(*verb, "--config", "neardup.toml", code=2)
+    shown = neardup(*verb.split(), "--config", "neardup.toml", code=2)
     assert "neardup.toml: the settings cannot be read: No such file or directory" in shown.err
     assert not shown.out
     (tmp_path / "neardup.toml").write_text("[policy]\nthreshold = 60")
-    assert "threshold" in neardup(*verb, "--config", "neardup.toml", code=2).err
+    assert "threshold" in neardup(*verb.split(), "--config", "neardup.toml", code=2).err

@@ -46,6 +46,7 @@ TEXTS = {name: text for name, text, *_ in DOCUMENTS}
 MEMBERS = {"storm", "storm-edited", "storm-copy"}
 
 MAKE_ROOM = "make room; run the same command again"
+UNPACK = "unpack it first, and use the files in it, or their folder, as inputs"
 NEED_FORCE = "; outputs that were complete need --force"
 
 
@@ -215,11 +216,9 @@ def test_a_report_may_be_a_page(run, tmp_path, source, name):
     assert names(tmp_path) == sorted([name, "gone.jsonl", "in.jsonl", "kept.jsonl"])
 
 
-@pytest.mark.parametrize(
-    "options", [["--verify", "none"], ["--verify", "estimate"], ["--scheme", "checksum", "--fields", "text"]]
-)
+@pytest.mark.parametrize("options", ["--verify none", "--verify estimate", "--scheme checksum --fields text"])
 def test_a_page_for_every_way_to_decide(run, tmp_path, source, options):
-    run(source, "--dry-run", "--report", "why.html", *options)
+    run(source, "--dry-run", "--report", "why.html", *options.split())
     assert "</html>" in (tmp_path / "why.html").read_text("utf-8")
 
 
@@ -674,80 +673,44 @@ def test_a_slip_is_answered_with_what_was_meant(run, tmp_path, options, message)
 @pytest.mark.parametrize(
     ("arguments", "message", "code"),
     [
+        ("nowhere://a.example/x.jsonl", "nowhere://a.example/x.jsonl: nowhere:// is not known; URLs begin with", 2),
+        ("''", "INPUT: the path is empty", 2),
+        ("in.zip", f"with .gz, .zst or .lz4); {UNPACK}", 2),
+        ("in.wacz", f"with .gz, .zst or .lz4); {UNPACK}", 2),
+        ("in.tar.gz", f"with .gz, .zst or .lz4); {UNPACK}", 2),
+        ("zip.jsonl", f"first bytes are those of zip; {UNPACK}", 1),
+        ("in.jsonl", "the fields are: ID, Text; --text names the field of the text, such as --text Text", 1),
+        ("in.jsonl --text Text --id key", "'key'; the fields are: ID, Text; --id names the field of the id", 1),
+        ("in.jsonl --text Text --keep max:rank", "there is no field 'rank'; the fields are: ID, Text", 1),
+        ("in.jsonl --text Text --scheme checksum", "--scheme checksum compares title and body by default", 1),
         (
-            ["nowhere://a.example/x.jsonl"],
-            "nowhere://a.example/x.jsonl: nowhere:// is not known; URLs begin with",
-            2,
-        ),
-        ([""], "INPUT: the path is empty", 2),
-        (
-            ["in.zip"],
-            "with .gz, .zst or .lz4); unpack it first, and use the files in it, or their folder, as inputs",
-            2,
-        ),
-        (
-            ["in.wacz"],
-            "with .gz, .zst or .lz4); unpack it first, and use the files in it, or their folder, as inputs",
-            2,
-        ),
-        (
-            ["in.tar.gz"],
-            "with .gz, .zst or .lz4); unpack it first, and use the files in it, or their folder, as inputs",
-            2,
-        ),
-        (
-            ["zip.jsonl"],
-            "first bytes are those of zip; unpack it first, and use the files in it, or their folder, as inputs",
-            1,
-        ),
-        (
-            ["in.jsonl"],
-            "the fields are: ID, Text; --text names the field of the text, such as --text Text",
-            1,
-        ),
-        (
-            ["in.jsonl", "--text", "Text", "--id", "key"],
-            "'key'; the fields are: ID, Text; --id names the field of the id",
-            1,
-        ),
-        (["in.jsonl", "--text", "Text", "--keep", "max:rank"], "there is no field 'rank'; the fields are: ID, Text", 1),
-        (
-            ["in.jsonl", "--text", "Text", "--scheme", "checksum"],
-            "--scheme checksum compares title and body by default",
-            1,
-        ),
-        (
-            ["in.jsonl", "--text", "Text", "--scheme", "checksum", "--fields", "ID", "--contribution", "key"],
+            "in.jsonl --text Text --scheme checksum --fields ID --contribution key",
             "'key'; the fields are: ID, Text; --contribution names the field of the contribution",
             1,
         ),
         (
-            ["in.jsonl", "--text", "Text", "--stop-words", "words"],
+            "in.jsonl --text Text --stop-words words",
             "no such file; to name words instead of a file, separate them by commas;",
             2,
         ),
+        ("semicolons.csv", "the fields are: id;text; the header is one field: CSV needs commas, and TSV needs tabs", 1),
         (
-            ["semicolons.csv"],
-            "the fields are: id;text; the header is one field: CSV needs commas, and TSV needs tabs",
-            1,
-        ),
-        (
-            ["bars.csv"],
+            "bars.csv",
             "id|text; the header is one field: CSV needs commas, and TSV needs tabs; save the file with one of these\n",
             1,
         ),
         (
-            ["tabs.csv"],
+            "tabs.csv",
             "the header is one field: CSV needs commas, and TSV needs tabs; to read it as TSV, use --format tsv",
             1,
         ),
-        (["commas.tsv"], "and TSV needs tabs; to read it as CSV, use --format csv", 1),
-        (["excel.csv"], "and is not the header; remove it, and save the file with commas or tabs\n", 1),
-        (["excel-commas.csv"], "line 1 is written by Excel, and is not the header; remove it\n", 1),
-        (["nested.parquet"], "not lists; join the parts of each list into one string first, in another column", 1),
-        (["nested.parquet", "--text", "doc"], "not structs, whose fields are: body; name one of these as COLUMN", 1),
-        (["lines.csv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON lines, use --format", 1),
-        (["in.jsonl", "--format", "tsv"], "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON", 1),
+        ("commas.tsv", "and TSV needs tabs; to read it as CSV, use --format csv", 1),
+        ("excel.csv", "and is not the header; remove it, and save the file with commas or tabs\n", 1),
+        ("excel-commas.csv", "line 1 is written by Excel, and is not the header; remove it\n", 1),
+        ("nested.parquet", "not lists; join the parts of each list into one string first, in another column", 1),
+        ("nested.parquet --text doc", "not structs, whose fields are: body; name one of these as COLUMN", 1),
+        ("lines.csv", "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON lines, use --format", 1),
+        ("in.jsonl --format tsv", "seems to be JSON lines, but is read as CSV or TSV; to read it as JSON", 1),
     ],
 )
 def test_an_input_that_cannot_be_read_is_answered_with_the_way_out(run, tmp_path, arguments, message, code):
@@ -761,7 +724,7 @@ def test_an_input_that_cannot_be_read_is_answered_with_the_way_out(run, tmp_path
     (tmp_path / "excel-commas.csv").write_text("sep=,\nid,text\n1,a\n")
     for name, separator in (("semicolons.csv", ";"), ("bars.csv", "|"), ("tabs.csv", "\t"), ("commas.tsv", ",")):
         (tmp_path / name).write_text(f"id{separator}text\n1{separator}a\n")
-    assert message in run(*arguments, "--dry-run", code=code).err
+    assert message in run(*shlex.split(arguments), "--dry-run", code=code).err
 
 
 def test_csv_on_standard_input_is_answered_with_the_way_out(neardup):
@@ -911,44 +874,38 @@ def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--shingle", "0"], "--shingle 0: the value must be an integer from 1 to 1,000"),
-        (["--threshold", "nan"], "--threshold nan: the value must be a number above 0"),
-        (["--keep", "best"], "--keep best: the value must be first, last"),
-        (["--keep", "max:"], "--keep 'max:': the value must be first, last"),
+        ("--shingle 0", "--shingle 0: the value must be an integer from 1 to 1,000"),
+        ("--threshold nan", "--threshold nan: the value must be a number above 0"),
+        ("--keep best", "--keep best: the value must be first, last"),
+        ("--keep max:", "--keep 'max:': the value must be first, last"),
+        ("--stem english --unit letter", "--stem english selects words, so it cannot be used with unit letter"),
+        ("--seed 1 --key-file k", "--seed 1 cannot be used with --key-file: the key alone decides"),
+        ("--key-file none.key", "none.key: the key cannot be read"),
+        ("--fields a", "--fields a cannot be used with --scheme minhash, only with checksum"),
+        ("--measure cosine --scheme minhash", "it has only resemblance; leave out --scheme: --measure chooses it"),
+        ("--scheme checksum --fields a,a", "--fields a,a: the value must name each field once"),
         (
-            ["--stem", "english", "--unit", "letter"],
-            "--stem english selects words, so it cannot be used with unit letter",
-        ),
-        (["--seed", "1", "--key-file", "k"], "--seed 1 cannot be used with --key-file: the key alone decides"),
-        (["--key-file", "none.key"], "none.key: the key cannot be read"),
-        (["--fields", "a"], "--fields a cannot be used with --scheme minhash, only with checksum"),
-        (
-            ["--measure", "cosine", "--scheme", "minhash"],
-            "it has only resemblance; leave out --scheme: --measure chooses it",
-        ),
-        (["--scheme", "checksum", "--fields", "a,a"], "--fields a,a: the value must name each field once"),
-        (
-            ["--scheme", "simhash", "--bag"],
+            "--scheme simhash --bag",
             "--bag cannot be used with --scheme simhash, only with minhash, fracminhash or trials",
         ),
-        (["--scheme", "checksum", "--threshold", "0.5"], "cannot be used with --scheme checksum"),
-        (["--scheme", "nilsimsa"], "invalid choice: 'nilsimsa'"),
-        (["--verify", "maybe"], "invalid choice: 'maybe'"),
-        (["--text", "id"], "--text id: the value must be another field than the id"),
-        (["--id", "text"], "--id text: the value must be another field than the text"),
-        (["--shingle", "three"], "--shingle: 'three' is not an integer such as 20"),
-        (["--report", "why.csv"], "--report why.csv: the value must end in .parquet, or in .jsonl or .ndjson, which"),
-        (["--report", "why.pdf"], "followed by .gz, .zst, .bz2 or .xz, or in .html for a page"),
-        (["--report", "no/such/why.jsonl"], "its folder does not exist"),
-        (["--report", "no/why.jsonl", "--memory", "200M"], "neardup: no/why.jsonl: its folder does not exist: "),
-        (["--mark", "no/marked/"], "neardup: no/marked/: its folder does not exist: "),
-        (["--dropped", "gone.txt"], "must end in a known format: .jsonl, .ndjson, .csv"),
-        (["--dr"], "unknown option --dr; did you mean --dropped?"),
-        (["--x\x1b[31m"], "unknown option --x\\x1b[31m"),
+        ("--scheme checksum --threshold 0.5", "cannot be used with --scheme checksum"),
+        ("--scheme nilsimsa", "invalid choice: 'nilsimsa'"),
+        ("--verify maybe", "invalid choice: 'maybe'"),
+        ("--text id", "--text id: the value must be another field than the id"),
+        ("--id text", "--id text: the value must be another field than the text"),
+        ("--shingle three", "--shingle: 'three' is not an integer such as 20"),
+        ("--report why.csv", "--report why.csv: the value must end in .parquet, or in .jsonl or .ndjson, which"),
+        ("--report why.pdf", "followed by .gz, .zst, .bz2 or .xz, or in .html for a page"),
+        ("--report no/such/why.jsonl", "its folder does not exist"),
+        ("--report no/why.jsonl --memory 200M", "neardup: no/why.jsonl: its folder does not exist: "),
+        ("--mark no/marked/", "neardup: no/marked/: its folder does not exist: "),
+        ("--dropped gone.txt", "must end in a known format: .jsonl, .ndjson, .csv"),
+        ("--dr", "unknown option --dr; did you mean --dropped?"),
+        ("--x\x1b[31m", "unknown option --x\\x1b[31m"),
     ],
 )
 def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, message):
-    shown = run(source, "--dry-run", *options, code=2)
+    shown = run(source, "--dry-run", *options.split(), code=2)
     assert message in shown.err
     assert ESCAPE not in shown.err
     assert shown.out == ""
@@ -958,40 +915,34 @@ def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, m
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["in.jsonl"], "--out is needed: a path for the kept documents, or --dry-run to write none"),
-        (["none.jsonl", "--dry-run"], "none.jsonl: there is no such file or folder"),
-        (["*.parquet", "--dry-run"], "*.parquet: no file matches this pattern"),
-        (["notes.doc", "--dry-run"], "notes.doc: its name does not end in a known format: .jsonl"),
-        (["-", "-", "--dry-run"], "must name standard input only once"),
-        (["in.jsonl", "--out", "kept.xml"], "--out kept.xml: the value must end in a known format: .jsonl, .ndjson"),
-        (["in.jsonl", "--out", "in.csv/kept.jsonl"], "in.csv is a file"),
-        (["in.jsonl", "--out", "old.jsonl"], "old.jsonl: it exists already; --force replaces it"),
-        (["in.jsonl", "--dry-run", "--report", "old.jsonl"], "old.jsonl: it exists already"),
-        (["in.jsonl", "--dry-run", "--dropped", "old.jsonl"], "old.jsonl: it exists already"),
-        (["in.jsonl", "--force", "--out", "in.jsonl"], "in.jsonl: it is one of the inputs"),
-        (["in.jsonl", "--force", "--dry-run", "--report", "in.jsonl"], "in.jsonl: it is one of the inputs"),
-        (["in.jsonl", "--force", "--dry-run", "--dropped", "in.jsonl"], "in.jsonl: it is one of the inputs"),
-        (["in.jsonl", "--out", "new.jsonl", "--report", "new.jsonl"], "--out and --report must be different paths"),
+        ("in.jsonl", "--out is needed: a path for the kept documents, or --dry-run to write none"),
+        ("none.jsonl --dry-run", "none.jsonl: there is no such file or folder"),
+        ("*.parquet --dry-run", "*.parquet: no file matches this pattern"),
+        ("notes.doc --dry-run", "notes.doc: its name does not end in a known format: .jsonl"),
+        ("- - --dry-run", "must name standard input only once"),
+        ("in.jsonl --out kept.xml", "--out kept.xml: the value must end in a known format: .jsonl, .ndjson"),
+        ("in.jsonl --out in.csv/kept.jsonl", "in.csv is a file"),
+        ("in.jsonl --out old.jsonl", "old.jsonl: it exists already; --force replaces it"),
+        ("in.jsonl --dry-run --report old.jsonl", "old.jsonl: it exists already"),
+        ("in.jsonl --dry-run --dropped old.jsonl", "old.jsonl: it exists already"),
+        ("in.jsonl --force --out in.jsonl", "in.jsonl: it is one of the inputs"),
+        ("in.jsonl --force --dry-run --report in.jsonl", "in.jsonl: it is one of the inputs"),
+        ("in.jsonl --force --dry-run --dropped in.jsonl", "in.jsonl: it is one of the inputs"),
+        ("in.jsonl --out new.jsonl --report new.jsonl", "--out and --report must be different paths"),
+        ("in.jsonl --dry-run --report new.jsonl --dropped new.jsonl", "--report and --dropped must be different paths"),
+        ("in.jsonl --force --out old.jsonl --report old-link.jsonl", "--out and --report must be different paths"),
+        ("in.jsonl --out - --report -", "--out and --report cannot both be standard output (-)"),
+        ("pages --out pages/kept", "it is inside the input folder"),
+        ("pages --out kept --report kept/why.jsonl", "--out and --report must be different paths"),
+        ("pages --dry-run --report pages/why.html", "it is inside the input folder"),
+        ("in.jsonl --dry-run --report old.html", "old.html: it exists already; --force replaces it"),
         (
-            ["in.jsonl", "--dry-run", "--report", "new.jsonl", "--dropped", "new.jsonl"],
+            "in.jsonl --out new.jsonl --report new.html --dropped new.html/x.jsonl",
             "--report and --dropped must be different paths",
         ),
-        (
-            ["in.jsonl", "--force", "--out", "old.jsonl", "--report", "old-link.jsonl"],
-            "--out and --report must be different paths",
-        ),
-        (["in.jsonl", "--out", "-", "--report", "-"], "--out and --report cannot both be standard output (-)"),
-        (["pages", "--out", "pages/kept"], "it is inside the input folder"),
-        (["pages", "--out", "kept", "--report", "kept/why.jsonl"], "--out and --report must be different paths"),
-        (["pages", "--dry-run", "--report", "pages/why.html"], "it is inside the input folder"),
-        (["in.jsonl", "--dry-run", "--report", "old.html"], "old.html: it exists already; --force replaces it"),
-        (
-            ["in.jsonl", "--out", "new.jsonl", "--report", "new.html", "--dropped", "new.html/x.jsonl"],
-            "--report and --dropped must be different paths",
-        ),
-        (["in.jsonl", "--dry-run", "--report", "no/such/why.html"], "its folder does not exist"),
-        (["pages", "--out", "-"], "must be the name of a folder"),
-        (["pages", "--out", ".", "--force"], "it exists already, and a folder of documents is never written"),
+        ("in.jsonl --dry-run --report no/such/why.html", "its folder does not exist"),
+        ("pages --out -", "must be the name of a folder"),
+        ("pages --out . --force", "it exists already, and a folder of documents is never written"),
     ],
 )
 def test_wrong_paths_are_refused_before_anything_is_read_or_written(run, tmp_path, source, arguments, message):
@@ -1001,19 +952,19 @@ def test_wrong_paths_are_refused_before_anything_is_read_or_written(run, tmp_pat
     (tmp_path / "pages" / "a.txt").write_text(STORM)
     (tmp_path / "old-link.jsonl").symlink_to("old.jsonl")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    shown = run(*arguments, code=2)
+    shown = run(*arguments.split(), code=2)
     assert message in shown.err
     assert shown.err.startswith("neardup: ")
     assert shown.err.count("\n") == 1
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
 
 
-@pytest.mark.parametrize("options", [["--text", "none"], ["--id", "none"], ["--keep", "max:none"]])
+@pytest.mark.parametrize("options", ["--text none", "--id none", "--keep max:none"])
 def test_a_field_that_is_not_there_is_named_with_those_that_are(run, tmp_path, options):
     (tmp_path / "in.csv").write_text("text,size\na,1\n")
     assert (
         "in.csv: there is no field 'none'; the fields are: text, size"
-        in run("in.csv", "--dry-run", *options, code=1).err
+        in run("in.csv", "--dry-run", *options.split(), code=1).err
     )
 
 
@@ -1150,18 +1101,15 @@ def test_wrong_arguments_are_named(tmp_path, name):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--memory", "256"], "--memory 256: the value must be an integer of at least 64,000,000 (bytes), such as 64M"),
-        (["--for-index"], "--for-index can only be used with a state; add --state DIR"),
-        (["--revisits"], "--revisits requires a web archive as output"),
-        (
-            ["--ignore-common", "0.1", "--short", "3"],
-            "--short-threshold is missing: short and short_threshold are used together",
-        ),
-        (["--common", "absent.npz"], "`neardup dedup --ignore-common S --common FILE` writes such a file"),
+        ("--memory 256", "--memory 256: the value must be an integer of at least 64,000,000 (bytes), such as 64M"),
+        ("--for-index", "--for-index can only be used with a state; add --state DIR"),
+        ("--revisits", "--revisits requires a web archive as output"),
+        ("--ignore-common 0.1 --short 3", "--short-threshold is missing: short and short_threshold are used together"),
+        ("--common absent.npz", "`neardup dedup --ignore-common S --common FILE` writes such a file"),
     ],
 )
 def test_a_message_names_the_option_that_is_needed(run, source, options, message):
-    assert message in run(source, "--dry-run", *options, code=2).err
+    assert message in run(source, "--dry-run", *options.split(), code=2).err
 
 
 def test_a_message_names_what_writes_a_list_of_shingles(run, source):

@@ -24,14 +24,14 @@ def seen(tmp_path):
 @pytest.mark.parametrize(
     ("options", "removed", "promoted"),
     [
-        (["--before", "1970-01-02"], 0, 0),
-        (["--before", "1970-01-03T00:00:00Z"], 1, 0),
-        (["--before", "1d"], 3, 0),
-        (["--before", "1970-01-02", "--by", "first_seen"], 1, 1),
+        ("--before 1970-01-02", 0, 0),
+        ("--before 1970-01-03T00:00:00Z", 1, 0),
+        ("--before 1d", 3, 0),
+        ("--before 1970-01-02 --by first_seen", 1, 1),
     ],
 )
 def test_documents_are_removed_by_their_times(neardup, seen, options, removed, promoted):
-    told = json.loads(neardup("expire", "seen", *options, "--json").out)
+    told = json.loads(neardup("expire", "seen", *options.split(), "--json").out)
     assert told == {"removed": removed, "promoted": promoted, "documents": 3 - removed}
     with Index.open(seen) as index:
         assert len(index) == 3 - removed
@@ -49,17 +49,17 @@ def test_the_summary_is_short(neardup, seen):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "--before"),
-        (["--before", "yesterday"], "--before yesterday: the value must be a time such as 2026-01-31"),
-        (["--before", "2999-01-01"], "--before 2999-01-01 is in the future, so everything would be removed; it is"),
-        (["--before", "-5d"], "--before: expected one argument"),
-        (["--before", "2026-02-30"], "--before 2026-02-30: the value must be a time such as 2026-01-31"),
-        (["--before", "0d"], "--before 0d is now, so everything would be removed; to do that, write a time: 2"),
-        (["--before", "2999-01-01", "--by", "first_seen"], "is in the future"),
-        (["--before", "1d", "--by", "rank"], "--by: invalid choice: 'rank' (choose from 'last_seen', 'first_seen')"),
+        ("", "--before"),
+        ("--before yesterday", "--before yesterday: the value must be a time such as 2026-01-31"),
+        ("--before 2999-01-01", "--before 2999-01-01 is in the future, so everything would be removed; it is"),
+        ("--before -5d", "--before: expected one argument"),
+        ("--before 2026-02-30", "--before 2026-02-30: the value must be a time such as 2026-01-31"),
+        ("--before 0d", "--before 0d is now, so everything would be removed; to do that, write a time: 2"),
+        ("--before 2999-01-01 --by first_seen", "is in the future"),
+        ("--before 1d --by rank", "--by: invalid choice: 'rank' (choose from 'last_seen', 'first_seen')"),
     ],
 )
 def test_wrong_usage_is_refused_and_nothing_removed(neardup, seen, options, message):
-    assert message in neardup("expire", "seen", *options, code=2).err
+    assert message in neardup("expire", "seen", *options.split(), code=2).err
     with Index.open(seen) as index:
         assert len(index) == 3

@@ -28,15 +28,15 @@ def test_documents_are_exported_whole_or_since_a_generation(neardup, seen, tmp_p
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--to", "all.csv"], "all.csv"),
-        (["--to", "all.jsonl", "--since", "3"], "must be a generation that this index reached, at most 2"),
-        (["--to", "seen"], "seen"),
-        (["--to", "seen/all.jsonl"], "DIR and --to must be different paths, and neither inside the other"),
-        ([], "--to"),
+        ("--to all.csv", "all.csv"),
+        ("--to all.jsonl --since 3", "must be a generation that this index reached, at most 2"),
+        ("--to seen", "seen"),
+        ("--to seen/all.jsonl", "DIR and --to must be different paths, and neither inside the other"),
+        ("", "--to"),
     ],
 )
 def test_wrong_usage_writes_nothing(neardup, seen, tmp_path, options, message):
-    assert message in neardup("export", "seen", *options, code=2).err
+    assert message in neardup("export", "seen", *options.split(), code=2).err
     assert [path.name for path in tmp_path.iterdir()] == ["seen"]
 
 

@@ -1,5 +1,6 @@
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -304,31 +305,25 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["missing.jsonl", "--to", "seen"], "there is no such file"),
-        (["pages.jsonl", "--to", "no/seen"], "its folder does not exist"),
-        (["pages.jsonl", "--to", "pages.jsonl"], "it is a file; an index is a folder"),
-        (["pages.jsonl", "--to", ""], "--to: the path is empty"),
-        (["pages.jsonl", "--to", "."], "is not empty: an index needs a folder of its own"),
+        ("missing.jsonl --to seen", "there is no such file"),
+        ("pages.jsonl --to no/seen", "its folder does not exist"),
+        ("pages.jsonl --to pages.jsonl", "it is a file; an index is a folder"),
+        ("pages.jsonl --to ''", "--to: the path is empty"),
+        ("pages.jsonl --to .", "is not empty: an index needs a folder of its own"),
+        ("pages.jsonl --to seen --field a", "--field a: the value must be NAME:KIND, such as score:number"),
+        ("pages.jsonl --to seen --field a:text", "--field a:text: the value must have one of these kinds:"),
+        ("pages.jsonl --to seen --field a:time --field a:flag", "must name each field once"),
         (
-            ["pages.jsonl", "--to", "seen", "--field", "a"],
-            "--field a: the value must be NAME:KIND, such as score:number",
-        ),
-        (
-            ["pages.jsonl", "--to", "seen", "--field", "a:text"],
-            "--field a:text: the value must have one of these kinds:",
-        ),
-        (["pages.jsonl", "--to", "seen", "--field", "a:time", "--field", "a:flag"], "must name each field once"),
-        (
-            ["pages.jsonl", "--to", "seen", "--memory", "256"],
+            "pages.jsonl --to seen --memory 256",
             "--memory 256: the value must be an integer of at least 1,048,576 (bytes)",
         ),
-        (["pages.jsonl", "--to", "seen", "--url", "url", "--id", "key"], "--id key cannot be used with --url"),
-        (["pages.jsonl", "--to", "seen", "--id", "text"], "--id text: the value must be another field than the text"),
-        (["pages.jsonl"], "neardup: the following arguments are required: --to; see"),
+        ("pages.jsonl --to seen --url url --id key", "--id key cannot be used with --url"),
+        ("pages.jsonl --to seen --id text", "--id text: the value must be another field than the text"),
+        ("pages.jsonl", "neardup: the following arguments are required: --to; see"),
     ],
 )
 def test_wrong_usage_is_told_and_nothing_made(neardup, pages, options, complaint):
-    assert complaint in neardup("index", *options, code=2).err
+    assert complaint in neardup("index", *shlex.split(options), code=2).err
     assert not os.path.lexists("seen")
 
 
@@ -522,17 +517,17 @@ def test_an_index_is_filled_from_a_state(neardup, state):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--threshold", "0.8"], "threshold was 0.6 and is 0.8; use the settings"),
-        (["--id", "name"], "--id name cannot be used with --from: the documents come from the state"),
-        (["--strict"], "--strict cannot be used with --from"),
-        (["--text-view", "main"], "--text-view main cannot be used with --from"),
-        (["--html", "page"], "--html page cannot be used with --from"),
-        (["--templates", "t.arrow"], "--templates t.arrow cannot be used with --from"),
-        (["pages.jsonl"], "inputs pages.jsonl cannot be used with --from"),
+        ("--threshold 0.8", "threshold was 0.6 and is 0.8; use the settings"),
+        ("--id name", "--id name cannot be used with --from: the documents come from the state"),
+        ("--strict", "--strict cannot be used with --from"),
+        ("--text-view main", "--text-view main cannot be used with --from"),
+        ("--html page", "--html page cannot be used with --from"),
+        ("--templates t.arrow", "--templates t.arrow cannot be used with --from"),
+        ("pages.jsonl", "inputs pages.jsonl cannot be used with --from"),
     ],
 )
 def test_what_differs_from_the_state_is_refused(neardup, state, options, words, tmp_path):
-    assert words in neardup("index", *options, "--from", state, "--to", "seen", code=2).err
+    assert words in neardup("index", *options.split(), "--from", state, "--to", "seen", code=2).err
     assert not (tmp_path / "seen").exists()
 
 

@@ -118,33 +118,29 @@ def test_rejected_records_are_reported(label, tmp_path):
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["in.jsonl"], 2, "--out is needed"),
-        (["--out", "out.jsonl"], 2, "must name the documents"),
-        (["in.jsonl", "--out", "out.txt"], 2, "must end in .jsonl or .ndjson"),
-        (["in.jsonl", "--out", "in.jsonl"], 2, "it is one of the inputs"),
-        (["in.jsonl", "--out", "gone/out.jsonl"], 2, "its folder does not exist"),
-        (["gone.jsonl", "--out", "out.jsonl"], 2, "gone.jsonl"),
-        (["in.jsonl", "--out", "out.jsonl", "--labels", "0"], 2, "--labels"),
-        (["in.jsonl", "--out", "out.jsonl", "--sample", "0"], 2, "--sample"),
-        (["in.jsonl", "--out", "out.jsonl", "--json"], 2, "label compare"),
-        (["in.jsonl", "--out", "out.jsonl", "--port", "1"], 2, "only used with --serve"),
-        (["in.jsonl", "--out", "out.jsonl", "--serve", "--port", "65536"], 2, "--port"),
-        (["in.jsonl", "--out", "out.jsonl", "--scheme", "checksum"], 2, "compares fields; labels compare texts"),
-        (["-", "--out", "out.jsonl"], 2, "standard input is needed for the answers"),
-        (["--like", "empty.jsonl", "--out", "out.jsonl", "--draw", "2"], 2, "--draw 2 cannot be used with --like"),
-        (["in.jsonl", "--out", "notes.jsonl"], 1, "notes.jsonl:1: it is not a labelled pair"),
-        (["--like", "empty.jsonl", "--out", "out.jsonl"], 2, "it has no labels yet"),
-        (["--like", "notes.jsonl", "--out", "notes.jsonl"], 2, "it is one of the inputs"),
-        (
-            ["one.jsonl", "--out", "out.jsonl"],
-            1,
-            "no pairs to label; at least two documents with words are needed",
-        ),
-        (["compare", "in.jsonl"], 2, "needs two files"),
-        (["compare", "gone.jsonl", "empty.jsonl"], 2, "there is no such file"),
-        (["compare", "empty.jsonl", "empty.jsonl"], 1, "no pair is in both"),
-        (["compare", "notes.jsonl", "empty.jsonl"], 1, "notes.jsonl:1"),
-        (["compare", "empty.jsonl", "empty.jsonl", "--out", "x.jsonl"], 2, "--out cannot be used with"),
+        ("in.jsonl", 2, "--out is needed"),
+        ("--out out.jsonl", 2, "must name the documents"),
+        ("in.jsonl --out out.txt", 2, "must end in .jsonl or .ndjson"),
+        ("in.jsonl --out in.jsonl", 2, "it is one of the inputs"),
+        ("in.jsonl --out gone/out.jsonl", 2, "its folder does not exist"),
+        ("gone.jsonl --out out.jsonl", 2, "gone.jsonl"),
+        ("in.jsonl --out out.jsonl --labels 0", 2, "--labels"),
+        ("in.jsonl --out out.jsonl --sample 0", 2, "--sample"),
+        ("in.jsonl --out out.jsonl --json", 2, "label compare"),
+        ("in.jsonl --out out.jsonl --port 1", 2, "only used with --serve"),
+        ("in.jsonl --out out.jsonl --serve --port 65536", 2, "--port"),
+        ("in.jsonl --out out.jsonl --scheme checksum", 2, "compares fields; labels compare texts"),
+        ("- --out out.jsonl", 2, "standard input is needed for the answers"),
+        ("--like empty.jsonl --out out.jsonl --draw 2", 2, "--draw 2 cannot be used with --like"),
+        ("in.jsonl --out notes.jsonl", 1, "notes.jsonl:1: it is not a labelled pair"),
+        ("--like empty.jsonl --out out.jsonl", 2, "it has no labels yet"),
+        ("--like notes.jsonl --out notes.jsonl", 2, "it is one of the inputs"),
+        ("one.jsonl --out out.jsonl", 1, "no pairs to label; at least two documents with words are needed"),
+        ("compare in.jsonl", 2, "needs two files"),
+        ("compare gone.jsonl empty.jsonl", 2, "there is no such file"),
+        ("compare empty.jsonl empty.jsonl", 1, "no pair is in both"),
+        ("compare notes.jsonl empty.jsonl", 1, "notes.jsonl:1"),
+        ("compare empty.jsonl empty.jsonl --out x.jsonl", 2, "--out cannot be used with"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
@@ -152,7 +148,7 @@ def test_wrong_use(label, tmp_path, options, code, said):
     (tmp_path / "notes.jsonl").write_text("my notes\n")
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "one.jsonl").write_text('{"text": "one two three"}\n')
-    shown = label("s\n", *options, code=code)
+    shown = label("s\n", *options.split(), code=code)
     assert said in shown.err
     assert (tmp_path / "notes.jsonl").read_text() == "my notes\n"
 

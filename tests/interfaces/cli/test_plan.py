@@ -27,13 +27,13 @@ def test_without_options_it_is_the_classic_table(capsys):
 @pytest.mark.parametrize(
     ("options", "numbers"),
     [
-        ([], {}),
-        (["--hashes", "10", "--trials", "8", "--needed", "3"], {"hashes": 10, "trials": 8, "needed": 3}),
+        ("", {}),
+        ("--hashes 10 --trials 8 --needed 3", {"hashes": 10, "trials": 8, "needed": 3}),
     ],
 )
 def test_a_scheme_is_a_table_and_a_curve(capsys, monkeypatch, options, numbers):
     monkeypatch.setenv("COLUMNS", "60")
-    assert main(["plan", "--scheme", "trials", *options]) == 0
+    assert main(["plan", "--scheme", "trials", *options.split()]) == 0
     shown = capsys.readouterr().out
     table = str(plan("trials", **numbers))
     assert shown.startswith(table)
@@ -66,11 +66,9 @@ def test_curves_are_drawn(capsys):
     assert "* match   + candidate   o both" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    "options", [[], ["--scheme", "minhash", "--bands", "20"], ["--threshold", "0.8", "--recall", "0.9"]]
-)
+@pytest.mark.parametrize("options", ["", "--scheme minhash --bands 20", "--threshold 0.8 --recall 0.9"])
 def test_json_is_everything(capsys, options):
-    assert main(["plan", *options, "--json"]) == 0
+    assert main(["plan", *options.split(), "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert {"scheme", "parameters", "layout", "curves", "recommendations", "requirements"} <= set(shown)
     assert shown["curves"][0]["values"]
@@ -212,47 +210,44 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--fingerprints", "20M", "--scheme", "minhash"], "--scheme minhash cannot be used with --fingerprints"),
-        (["--fingerprints", "20M", "--recall", "0.9"], "--recall 0.9 cannot be used with --fingerprints"),
-        (["--fingerprints", "20M", "--bits", "64"], "--bits 64 cannot be used with --fingerprints"),
-        (["--fingerprints", "20M", "--documents", "5"], "--documents 5 cannot be used with --fingerprints"),
-        (["--fingerprints", "20M", "--svg", "a.svg"], "--svg a.svg cannot be used with --fingerprints"),
-        (["--fingerprints", "20M", "--force"], "--force cannot be used with --fingerprints"),
-        (["--fingerprints", "20M", "--distance", "8"], "--distance 8: the value must be an integer from 0 to 7"),
-        (["--fingerprints", "0"], "--fingerprints 0: the value must be an integer from 1"),
-        (["--fingerprints", "20M", "--memory", "1MB"], "--memory 1M: the value must be at least"),
-        (["--fingerprints", "20M", "--memory", "0"], "--memory 0: the value must be more than 0 bytes"),
-        (["--memory", "1GB"], "--memory requires --fingerprints"),
-        (["--measure"], "--measure requires --fingerprints"),
-        (["--hashes", "14"], "--hashes 14 requires a scheme: trials"),
-        (["--threshold", "0.8"], "--threshold 0.8 requires a recall, a number of documents, or a scheme: minhash"),
-        (["--recall", "0.8"], "--recall 0.8 requires a threshold, such as 0.8"),
+        ("--fingerprints 20M --scheme minhash", "--scheme minhash cannot be used with --fingerprints"),
+        ("--fingerprints 20M --recall 0.9", "--recall 0.9 cannot be used with --fingerprints"),
+        ("--fingerprints 20M --bits 64", "--bits 64 cannot be used with --fingerprints"),
+        ("--fingerprints 20M --documents 5", "--documents 5 cannot be used with --fingerprints"),
+        ("--fingerprints 20M --svg a.svg", "--svg a.svg cannot be used with --fingerprints"),
+        ("--fingerprints 20M --force", "--force cannot be used with --fingerprints"),
+        ("--fingerprints 20M --distance 8", "--distance 8: the value must be an integer from 0 to 7"),
+        ("--fingerprints 0", "--fingerprints 0: the value must be an integer from 1"),
+        ("--fingerprints 20M --memory 1MB", "--memory 1M: the value must be at least"),
+        ("--fingerprints 20M --memory 0", "--memory 0: the value must be more than 0 bytes"),
+        ("--memory 1GB", "--memory requires --fingerprints"),
+        ("--measure", "--measure requires --fingerprints"),
+        ("--hashes 14", "--hashes 14 requires a scheme: trials"),
+        ("--threshold 0.8", "--threshold 0.8 requires a recall, a number of documents, or a scheme: minhash"),
+        ("--recall 0.8", "--recall 0.8 requires a threshold, such as 0.8"),
         (
-            ["--scheme", "trials", "--permutations", "8"],
+            "--scheme trials --permutations 8",
             "--permutations 8 cannot be used with --scheme trials: its parameters are hashes, trials, needed",
         ),
+        ("--threshold 0.8 --recall 0.9 --hashes 3", "--hashes 3 cannot be used with --recall 0.9: a plan"),
+        ("--threshold 0.8 --recall 0.99 --scheme simhash", "--recall 0.99 cannot be reached"),
         (
-            ["--threshold", "0.8", "--recall", "0.9", "--hashes", "3"],
-            "--hashes 3 cannot be used with --recall 0.9: a plan",
-        ),
-        (["--threshold", "0.8", "--recall", "0.99", "--scheme", "simhash"], "--recall 0.99 cannot be reached"),
-        (
-            ["--scheme", "simhash", "--threshold", "0.8"],
+            "--scheme simhash --threshold 0.8",
             "--scheme simhash: its parameters are distance, bits, blocks; a threshold",
         ),
-        (["--apart", "0.5", "--documents", "5"], "--apart 0.5 requires a threshold and a recall"),
-        (["--background", "0.1"], "--background 0.1 requires a recall or a number of documents"),
-        (["--documents", "0"], "--documents 0: the value must be an integer from 1"),
+        ("--apart 0.5 --documents 5", "--apart 0.5 requires a threshold and a recall"),
+        ("--background 0.1", "--background 0.1 requires a recall or a number of documents"),
+        ("--documents 0", "--documents 0: the value must be an integer from 1"),
         (
-            ["--documents", "5", "--background", "0.6"],
+            "--documents 5 --background 0.6",
             "--background 0.6: the value must be a number of at least 0 and below the threshold, 0.6",
         ),
-        (["--scheme", "simhash", "--documents", "5", "--background", "1"], "below 1\n"),
-        (["--force"], "--force requires --svg"),
+        ("--scheme simhash --documents 5 --background 1", "below 1\n"),
+        ("--force", "--force requires --svg"),
     ],
 )
 def test_wrong_options_are_told(capsys, options, complaint):
-    assert main(["plan", *options]) == 2
+    assert main(["plan", *options.split()]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
     assert complaint in shown.err
@@ -261,11 +256,11 @@ def test_wrong_options_are_told(capsys, options, complaint):
 
 @pytest.mark.parametrize(
     "options",
-    [["--scheme", "checksums"], ["--hashes", "many"], ["--documents", "many"], ["--fingerprints", "x"], ["more"]],
+    ["--scheme checksums", "--hashes many", "--documents many", "--fingerprints x", "more"],
 )
 def test_what_is_no_option(capsys, options):
     with pytest.raises(SystemExit) as stopped:
-        main(["plan", *options])
+        main(["plan", *options.split()])
     assert stopped.value.code == 2
     assert "neardup: " in capsys.readouterr().err.replace("neardup plan", "neardup")
 

@@ -117,26 +117,26 @@ def test_a_seed_and_a_key_exclude_each_other(seed):
 @pytest.mark.parametrize(
     ("options", "name"),
     [
-        (["--fields", "a"], "fields"),
-        (["--scheme", "checksum", "--threshold", "0.5"], "threshold"),
-        (["--scheme", "checksum", "--shingle", "2"], "shingle"),
-        (["--scheme", "checksum", "--unit", "line"], "unit"),
-        (["--scheme", "checksum", "--permutations", "64"], "permutations"),
-        (["--scheme", "checksum", "--stem", "english"], "stem"),
-        (["--scheme", "checksum", "--bag"], "bag"),
-        (["--scheme", "sentences", "--bag"], "bag"),
-        (["--scheme", "simhash", "--bag"], "bag"),
-        (["--blocks", "5"], "blocks"),
-        (["--contribution", "url"], "contribution"),
-        (["--scheme", "combined", "--min-length", "3"], "min_length"),
-        (["--scheme", "combined", "--words", "3"], "words"),
-        (["--needed", "3"], "needed"),
-        (["--scheme", "trials", "--shingle", "3"], "shingle"),
+        ("--fields a", "fields"),
+        ("--scheme checksum --threshold 0.5", "threshold"),
+        ("--scheme checksum --shingle 2", "shingle"),
+        ("--scheme checksum --unit line", "unit"),
+        ("--scheme checksum --permutations 64", "permutations"),
+        ("--scheme checksum --stem english", "stem"),
+        ("--scheme checksum --bag", "bag"),
+        ("--scheme sentences --bag", "bag"),
+        ("--scheme simhash --bag", "bag"),
+        ("--blocks 5", "blocks"),
+        ("--contribution url", "contribution"),
+        ("--scheme combined --min-length 3", "min_length"),
+        ("--scheme combined --words 3", "words"),
+        ("--needed 3", "needed"),
+        ("--scheme trials --shingle 3", "shingle"),
     ],
 )
 def test_no_option_is_silently_without_effect(options, name):
     with pytest.raises(ParameterError) as caught:
-        scheme(*options)
+        scheme(*options.split())
     assert caught.value.name == name
 
 
@@ -205,21 +205,17 @@ def test_an_index_keeps_the_list(neardup, source):
 @pytest.mark.parametrize(
     ("options", "message", "code"),
     [
-        (["--ignore-common", "10"], "must be a number above 0 and below 1; for 10 % write 0.1", 2),
-        (["--scheme", "checksum", "--common", "none.npz"], "none.npz cannot be used with --scheme checksum: it", 2),
-        (["--ignore-common", "0.1", "--common", "list.txt"], "must end in .npz", 2),
-        (["--ignore-common", "0.1", "--common", "no/list.npz"], "its folder does not exist", 2),
-        (["--common", "none.npz"], "the common shingles cannot be read: No such file", 2),
-        (["--common", "in.jsonl"], "is not a file of common shingles", 1),
-        (
-            ["--scheme", "checksum", "--fields", "text", "--ignore-common", "0.1"],
-            "cannot be used with --scheme checksum",
-            2,
-        ),
+        ("--ignore-common 10", "must be a number above 0 and below 1; for 10 % write 0.1", 2),
+        ("--scheme checksum --common none.npz", "none.npz cannot be used with --scheme checksum: it", 2),
+        ("--ignore-common 0.1 --common list.txt", "must end in .npz", 2),
+        ("--ignore-common 0.1 --common no/list.npz", "its folder does not exist", 2),
+        ("--common none.npz", "the common shingles cannot be read: No such file", 2),
+        ("--common in.jsonl", "is not a file of common shingles", 1),
+        ("--scheme checksum --fields text --ignore-common 0.1", "cannot be used with --scheme checksum", 2),
     ],
 )
 def test_wrong_usage_of_common_shingles(neardup, source, options, message, code):
-    assert message in neardup("dedup", source, "--dry-run", *options, code=code).err
+    assert message in neardup("dedup", source, "--dry-run", *options.split(), code=code).err
 
 
 def test_a_list_of_other_shingles_is_refused(neardup, source):

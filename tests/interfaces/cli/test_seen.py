@@ -189,18 +189,18 @@ def test_another_writer_keeps_from_admitting_but_not_from_asking(seen, asked):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["none"], "none: there is nothing at this path; to create an index: neardup index INPUT --to DIR"),
-        (["seen", "--skip", "-1"], "--skip -1: the value must be at least 0"),
-        (["seen", "--changed-at-least", "2"], "--changed-at-least 2: the value must be a number above 0 and at most 1"),
-        (["seen", "--url", "text"], "--url text: the value must be another field than the text"),
-        (["seen", "--quoting", "none"], "--quoting none can only be used with files of pages; standard input is JSON"),
-        (["seen", "--max-bytes", "1G"], "--max-bytes 1G can only be used with files of pages"),
-        (["seen", "--key-file", "none"], "the key cannot be read"),
-        (["seen", "--url", 'a"b'], "must not contain quotation marks"),
+        ("none", "none: there is nothing at this path; to create an index: neardup index INPUT --to DIR"),
+        ("seen --skip -1", "--skip -1: the value must be at least 0"),
+        ("seen --changed-at-least 2", "--changed-at-least 2: the value must be a number above 0 and at most 1"),
+        ("seen --url text", "--url text: the value must be another field than the text"),
+        ("seen --quoting none", "--quoting none can only be used with files of pages; standard input is JSON"),
+        ("seen --max-bytes 1G", "--max-bytes 1G can only be used with files of pages"),
+        ("seen --key-file none", "the key cannot be read"),
+        ('seen --url a"b', "must not contain quotation marks"),
     ],
 )
 def test_wrong_usage_is_told(neardup, seen, options, complaint):
-    assert complaint in neardup("seen", *options, code=2).err
+    assert complaint in neardup("seen", *options.split(), code=2).err
 
 
 def test_a_key_is_wanted(tmp_path, asked):
@@ -360,16 +360,16 @@ def test_the_advice_on_files_can_be_followed(tmp_path, seen, neardup):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (("--skip", "1"), "--skip 1 can only be used with standard input"),
-        (("--url", "link"), "--url names the field of the URL"),
-        (("--id", "number"), "--id names the field of the id"),
-        (("--html", "page"), "--html page can only be used with tables"),
-        (("--text", "body"), "--text body can only be used with tables"),
+        ("--skip 1", "--skip 1 can only be used with standard input"),
+        ("--url link", "--url names the field of the URL"),
+        ("--id number", "--id names the field of the id"),
+        ("--html page", "--html page can only be used with tables"),
+        ("--text body", "--text body can only be used with tables"),
     ],
 )
 def test_wrong_options_of_files_are_told(seen, archive, neardup, options, complaint):
     code = 1 if "names the field" in complaint else 2
-    assert complaint in neardup("seen", seen, archive, *options, code=code).err
+    assert complaint in neardup("seen", seen, archive, *options.split(), code=code).err
 
 
 def test_rejected_records_of_files_are_answered_in_their_place(asked, seen, tmp_path):

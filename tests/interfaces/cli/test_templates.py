@@ -503,71 +503,49 @@ def test_an_extraction_can_be_stored(folder):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["templates", "learn", "pages.jsonl"], 2, "--out is needed"),
-        (["templates", "learn", "pages.jsonl", "--out", "t.txt"], 2, "must end in .arrow"),
-        (["templates", "learn", "pages.jsonl", "--out", "templates.arrow"], 2, "exists already"),
-        (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--html", "page"], 1, "no field 'page'"),
-        (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--url", "page"], 1, "no field 'page'"),
-        (["templates", "relearn", "--templates", "templates.arrow"], 2, "templates relearn needs a host"),
-        (["templates", "learn", "absent.jsonl", "--out", "t.arrow"], 2, "absent.jsonl"),
-        (["templates", "learn", "pages.jsonl", "--out", "t.arrow", "--templates", "a"], 2, "cannot be read"),
+        ("templates learn pages.jsonl", 2, "--out is needed"),
+        ("templates learn pages.jsonl --out t.txt", 2, "must end in .arrow"),
+        ("templates learn pages.jsonl --out templates.arrow", 2, "exists already"),
+        ("templates learn pages.jsonl --out t.arrow --html page", 1, "no field 'page'"),
+        ("templates learn pages.jsonl --out t.arrow --url page", 1, "no field 'page'"),
+        ("templates relearn --templates templates.arrow", 2, "templates relearn needs a host"),
+        ("templates learn absent.jsonl --out t.arrow", 2, "absent.jsonl"),
+        ("templates learn pages.jsonl --out t.arrow --templates a", 2, "cannot be read"),
         (
-            ["templates", "relearn", "h", "--templates", "templates.arrow"],
+            "templates relearn h --templates templates.arrow",
             2,
             "templates relearn needs a host, then files of its pages",
         ),
+        ("templates relearn h pages.jsonl --templates templates.arrow", 1, "needs 20 different ones; the hosts with"),
+        ("templates show --templates templates.arrow --out a", 2, "only be used with learn and relearn"),
+        ("templates relearn h pages.jsonl --templates t --text-view main", 2, "with learn"),
+        ("templates relearn h pages.jsonl --templates .", 2, "--out is needed"),
+        ("templates show h --templates templates.arrow --html a", 2, "only be used with learn"),
         (
-            ["templates", "relearn", "h", "pages.jsonl", "--templates", "templates.arrow"],
-            1,
-            "needs 20 different ones; the hosts with",
-        ),
-        (
-            ["templates", "show", "--templates", "templates.arrow", "--out", "a"],
-            2,
-            "only be used with learn and relearn",
-        ),
-        (["templates", "relearn", "h", "pages.jsonl", "--templates", "t", "--text-view", "main"], 2, "with learn"),
-        (["templates", "relearn", "h", "pages.jsonl", "--templates", "."], 2, "--out is needed"),
-        (["templates", "show", "h", "--templates", "templates.arrow", "--html", "a"], 2, "only be used with learn"),
-        (
-            ["templates", "show", "h", "--templates", "templates.arrow"],
+            "templates show h --templates templates.arrow",
             2,
             "there is no template of this host; without a host, `templates show` lists all",
         ),
         (
-            ["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--templates", "absent.arrow"],
+            "dedup pages.jsonl --html html --dry-run --templates absent.arrow",
             2,
             "`neardup templates learn` writes such a file; dedup and index do so with --learn-templates",
         ),
         (
-            ["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--templates", ".", "--learn-templates"],
+            "dedup pages.jsonl --html html --dry-run --templates . --learn-templates",
             2,
             "is a file; name an .arrow file; a state or an index in use learns its own templates: leave out --temp",
         ),
-        (["templates", "show", "h"], 2, "--templates is needed"),
+        ("templates show h", 2, "--templates is needed"),
         (
-            ["templates", "show", "--templates", "pages.jsonl"],
+            "templates show --templates pages.jsonl",
             1,
             "pages.jsonl is not a file of templates; `neardup templates learn` writes such a file",
         ),
-        (["templates", "show", "--templates", "absent.arrow"], 2, "cannot be read"),
+        ("templates show --templates absent.arrow", 2, "cannot be read"),
+        ("dedup pages.jsonl --out o.jsonl --templates templates.arrow", 2, "only be used with web pages"),
         (
-            ["dedup", "pages.jsonl", "--out", "o.jsonl", "--templates", "templates.arrow"],
-            2,
-            "only be used with web pages",
-        ),
-        (
-            [
-                "dedup",
-                "pages.jsonl",
-                "--html",
-                "html",
-                "--text-view",
-                "visible",
-                "--dry-run",
-                "--templates",
-                "templates.arrow",
-            ],
+            "dedup pages.jsonl --html html --text-view visible --dry-run --templates templates.arrow",
             2,
             "leave out --text-view, or use the view of the templates",
         ),
@@ -575,7 +553,7 @@ def test_an_extraction_can_be_stored(folder):
 )
 @pytest.mark.usefixtures("here")
 def test_wrong_use_is_explained(capsys, arguments, code, message):
-    assert run(*arguments) == code
+    assert run(*arguments.split()) == code
     error = capsys.readouterr().err
     assert message in error
     assert error.count("\n") == 1
@@ -609,11 +587,11 @@ def part(crawl, tmp_path):
     return tmp_path
 
 
-@pytest.mark.parametrize("verb", [("index", "--to", "seen"), ("dedup", "--dry-run")])
+@pytest.mark.parametrize("verb", ["index --to seen", "dedup --dry-run"])
 def test_what_was_learned_is_shown(crawl, part, capsys, monkeypatch, verb):
     monkeypatch.chdir(part)
     capsys.readouterr()
-    assert run(*verb, crawl / "crawl.warc.gz", "--templates", "t.arrow", "--learn-templates") == 0
+    assert run(*verb.split(), crawl / "crawl.warc.gz", "--templates", "t.arrow", "--learn-templates") == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "templates of 1 new host added to t.arrow; 1 host already had templates" in shown
 
@@ -964,25 +942,25 @@ def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_
     assert not [*(tmp_path / "work").glob("*/workers/*")]
 
 
-@pytest.mark.parametrize("verb", [["dedup", "--dry-run"], ["audit"], ["pairs", "--out", "pairs.jsonl"]])
+@pytest.mark.parametrize("verb", ["dedup --dry-run", "audit", "pairs --out pairs.jsonl"])
 def test_tables_with_urls_can_be_read_without_templates(crawl, neardup, verb):
     tables = (crawl / "pages.jsonl", "--html", "html", "--id", "url", "--no-templates", "--json")
-    assert json.loads(neardup(*verb, *tables, "--url", "url").out)["documents"]
+    assert json.loads(neardup(*verb.split(), *tables, "--url", "url").out)["documents"]
     neardup("label", crawl / "pages.jsonl", "--url", "url", *tables[1:-1], "--out", "labels.jsonl", stdin=b"q\n")
 
 
 @pytest.mark.parametrize(
     ("verb", "message"),
     [
-        (["pairs", "--out", "pairs.jsonl"], "it has a run of pairs, and cannot have one of dedup, too"),
-        (["dedup", "--no-templates", "--dry-run"], "its run was begun with other inputs or settings"),
+        ("pairs --out pairs.jsonl", "it has a run of pairs, and cannot have one of dedup, too"),
+        ("dedup --no-templates --dry-run", "its run was begun with other inputs or settings"),
     ],
 )
 def test_the_folder_of_another_run_is_refused_before_templates_are_learned(crawl, neardup, monkeypatch, verb, message):
     with monkeypatch.context() as patch:
         patch.setattr("neardup.pipeline.spilled.run.rank", Mock(side_effect=KeyboardInterrupt))
         patch.setattr("neardup.pipeline.files.pairs.compare", Mock(side_effect=KeyboardInterrupt))
-        neardup(*verb, crawl / "crawl.warc.gz", "--work", "work", code=130)
+        neardup(*verb.split(), crawl / "crawl.warc.gz", "--work", "work", code=130)
     monkeypatch.setattr(RunTemplates, "extended", lambda *_: pytest.fail("it is refused first"))
     assert message in neardup("dedup", crawl / "crawl.warc.gz", "--dry-run", "--work", "work", code=2).err
 
@@ -1008,11 +986,11 @@ def test_a_kept_folder_with_damaged_or_removed_files_learns_again(crawl, tmp_pat
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--out", "there.warc.gz"], "there.warc.gz: it exists already"),
-        (["--out", "k.warc.gz", "--report", "no/why.jsonl"], "its folder does not exist"),
-        (["--dry-run", "--report", "u.arrow"], "u.arrow"),
-        (["--dry-run", "--gather", "components", "--measure", "cosine"], "cannot be used with"),
-        (["--dry-run", "--glob", "*.html"], "can only be used with folders"),
+        ("--out there.warc.gz", "there.warc.gz: it exists already"),
+        ("--out k.warc.gz --report no/why.jsonl", "its folder does not exist"),
+        ("--dry-run --report u.arrow", "u.arrow"),
+        ("--dry-run --gather components --measure cosine", "cannot be used with"),
+        ("--dry-run --glob *.html", "can only be used with folders"),
     ],
 )
 def test_everything_is_checked_before_templates_are_learned(  # noqa: PLR0917 - fixtures and cases
@@ -1020,27 +998,24 @@ def test_everything_is_checked_before_templates_are_learned(  # noqa: PLR0917 - 
 ):
     (part / "there.warc.gz").touch()
     ways = ("--templates", "u.arrow", "--learn-templates")
-    assert message in neardup("dedup", crawl / "crawl.warc.gz", *ways, *options, *how, code=2).err
+    assert message in neardup("dedup", crawl / "crawl.warc.gz", *ways, *options.split(), *how, code=2).err
     assert not (part / "u.arrow").exists()
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["dedup", "pages.jsonl", "--html", "html", "--dry-run", "--learn-templates"], "needs --templates FILE"),
-        (["dedup", "pages.jsonl", "--dry-run", "--learn-templates", "--templates", "u.arrow"], "with web pages"),
-        (["index", "pages.jsonl", "--to", "i", "--learn-templates", "--templates", "u.arrow"], "with web pages"),
-        (["index", "--from", "s", "--to", "i", "--learn-templates"], "--learn-templates cannot be used with --from"),
-        (
-            ["dedup", "-", "--html", "html", "--dry-run", "--learn-templates", "--templates", "u.arrow"],
-            "reads the inputs twice",
-        ),
-        (["templates", "learn", "files", "--out", "u.arrow", "--url", "url"], "can only be used with tables"),
+        ("dedup pages.jsonl --html html --dry-run --learn-templates", "needs --templates FILE"),
+        ("dedup pages.jsonl --dry-run --learn-templates --templates u.arrow", "with web pages"),
+        ("index pages.jsonl --to i --learn-templates --templates u.arrow", "with web pages"),
+        ("index --from s --to i --learn-templates", "--learn-templates cannot be used with --from"),
+        ("dedup - --html html --dry-run --learn-templates --templates u.arrow", "reads the inputs twice"),
+        ("templates learn files --out u.arrow --url url", "can only be used with tables"),
     ],
 )
 @pytest.mark.usefixtures("crawl", "here")
 def test_templates_that_cannot_be_learned(folder, capsys, arguments, message):
-    assert run(*arguments) == 2
+    assert run(*arguments.split()) == 2
     assert message in capsys.readouterr().err
     assert not (folder / "u.arrow").exists()
 

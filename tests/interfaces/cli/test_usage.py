@@ -1,4 +1,5 @@
 import argparse
+import shlex
 from argparse import ArgumentTypeError
 
 import pytest
@@ -55,18 +56,18 @@ def test_what_may_be_left_out_is_not_called_required(capsys):
 @pytest.mark.parametrize(
     ("usage", "given"),
     [
-        ("--out PATH!: it", []),
-        ("--tests PATH ...!: them", []),
-        ("--out PATH: it", ["--out", ""]),
-        ("inputs INPUT ...: them", []),
-        ("action check|: what", ["other"]),
-        ("--verify exact|none=exact: how", ["--verify", "x"]),
-        ("--size N=1: how many", ["--size", "x"]),
+        ("--out PATH!: it", ""),
+        ("--tests PATH ...!: them", ""),
+        ("--out PATH: it", "--out ''"),
+        ("inputs INPUT ...: them", ""),
+        ("action check|: what", "other"),
+        ("--verify exact|none=exact: how", "--verify x"),
+        ("--size N=1: how many", "--size x"),
     ],
 )
 def test_what_must_be_given_and_what_may_not(usage, given):
     with pytest.raises(SystemExit):
-        parsed(usage, *given)
+        parsed(usage, *shlex.split(given))
 
 
 @pytest.mark.parametrize(
