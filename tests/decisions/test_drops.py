@@ -73,9 +73,7 @@ def blocks(number, size):
         asking = np.arange(begin, min(begin + size, number), dtype=np.int32)
         candidates = [np.arange(rank, dtype=np.int32) for rank in asking]
         yield Candidates(
-            asking=asking,
-            bounds=np.cumsum([0, *map(len, candidates)]),
-            candidates=np.concatenate(candidates),
+            asking=asking, bounds=np.cumsum([0, *map(len, candidates)]), candidates=np.concatenate(candidates)
         )
 
 

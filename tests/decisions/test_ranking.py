@@ -347,11 +347,7 @@ def spellings(moment):
     """Return ways to write a moment."""
     whole = moment.isoformat()
     utc = moment.astimezone(UTC).isoformat().removesuffix("+00:00")
-    return [
-        whole,
-        whole.replace("T", " "),
-        *(utc + zone for zone in ("", "Z", "+00", "-00:00")),
-    ]
+    return [whole, whole.replace("T", " "), *(utc + zone for zone in ("", "Z", "+00", "-00:00"))]
 
 
 @given(st.lists(MOMENTS, max_size=6), st.data())

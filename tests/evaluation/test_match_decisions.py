@@ -4,18 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import (
-    Analysis,
-    Checksum,
-    Combined,
-    Field,
-    MinHash,
-    Sentences,
-    SimHash,
-    Trials,
-    dedup,
-    resemblance,
-)
+from neardup import Analysis, Checksum, Combined, Field, MinHash, Sentences, SimHash, Trials, dedup, resemblance
 from neardup.evaluation.match_decisions import match_decision
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"

@@ -86,10 +86,7 @@ def test_offsets_are_those_of_the_texts_as_they_are_given():
     a = "Intro. THE cafe\u0301 was (nearly) empty that day"
     b = "— the Café was nearly empty!"
     assert shared_passages(a, b) == Passages(
-        run=3,
-        shared=(Passage((7, 35), (2, 27), 5),),
-        only_in_a=((0, 5), (36, 44)),
-        only_in_b=(),
+        run=3, shared=(Passage((7, 35), (2, 27), 5),), only_in_a=((0, 5), (36, 44)), only_in_b=()
     )
     assert a[7:35] == "THE cafe\u0301 was (nearly) empty"
 

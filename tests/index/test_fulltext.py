@@ -204,10 +204,7 @@ def bm25(rows, words):
 
 
 @given(
-    rows=ROWS,
-    more=ROWS,
-    gone=st.sets(st.integers(0, 15)),
-    words=st.lists(WORDS, min_size=1, max_size=3, unique=True),
+    rows=ROWS, more=ROWS, gone=st.sets(st.integers(0, 15)), words=st.lists(WORDS, min_size=1, max_size=3, unique=True)
 )
 def test_ranks_are_bm25_of_what_is_there_however_it_came_there(shared_folder, rows, more, gone, words):
     path = shared_folder / "search.sqlite"

@@ -99,10 +99,7 @@ def test_values_that_are_nested_too_deeply_for_json_are_refused(client):
     deep = []
     for _ in range(2000):
         deep = [deep]
-    for call in (
-        lambda: client.collapse(["a"], near=deep),
-        lambda: client.admit(["a"], [STORM], {"url": [deep]}),
-    ):
+    for call in (lambda: client.collapse(["a"], near=deep), lambda: client.admit(["a"], [STORM], {"url": [deep]})):
         written = "/docs lists the fields|must be a string, but is the list"  # by Python 3.13; the service refuses them
         with pytest.raises(DataError, match=f"cannot be written as JSON: maximum recursion depth|{written}"):
             call()
@@ -594,8 +591,7 @@ def test_an_answer_that_lacks_what_was_asked_for_is_an_error(scripted):
 
 
 @pytest.mark.parametrize(
-    "url",
-    ["", "seen", "ftp://a", "http://", "http://..", "http://a b", "http://a:b", "http://u:p@a", "http://a/?q", 3],
+    "url", ["", "seen", "ftp://a", "http://", "http://..", "http://a b", "http://a:b", "http://u:p@a", "http://a/?q", 3]
 )
 def test_only_urls_of_services_are_taken(url):
     with pytest.raises(ParameterError):

@@ -4,14 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup.index.disk.arrays import BlockGuard
-from neardup.kernels.blocks import (
-    BLOCK,
-    INTACT,
-    block_sums,
-    checksum,
-    copy_entries,
-    damaged_range,
-)
+from neardup.kernels.blocks import BLOCK, INTACT, block_sums, checksum, copy_entries, damaged_range
 
 START, PRIME, MOD = 0x6E65617264757001, 0x9FB21C651E98DF25, 2**64
 

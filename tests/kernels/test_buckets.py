@@ -49,10 +49,7 @@ def test_runs_are_keys_of_several(members, cut):
         assert sizes[:found].tolist() == [len(group) for group in shared]
 
 
-@given(
-    st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=1, max_size=5),
-    st.booleans(),
-)
+@given(st.lists(st.lists(st.integers(0, 6), min_size=3, max_size=3), min_size=1, max_size=5), st.booleans())
 def test_shared_keys_equal_their_definition(rows, position_independent):
     left, right = (found.ravel() for found in np.indices((len(rows), len(rows))))
     shares = np.empty(len(left), np.bool_)

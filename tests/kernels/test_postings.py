@@ -9,14 +9,7 @@ from neardup.index.disk.arrays import BlockGuard
 from neardup.index.disk.part import with_numbers
 from neardup.index.disk.postings import prefix_starts
 from neardup.kernels.blocks import INTACT
-from neardup.kernels.postings import (
-    PASSED,
-    chain_anew,
-    find,
-    find_divided,
-    follow,
-    follow_divided,
-)
+from neardup.kernels.postings import PASSED, chain_anew, find, find_divided, follow, follow_divided
 from neardup.model.candidates import chained as chained_keys
 
 KEYS = st.integers(0, 5).map(lambda key: key * 0x2545F4914F6CDD1D % 2**64)

@@ -19,19 +19,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from neardup import (
-    Analysis,
-    Checksum,
-    Combined,
-    Field,
-    Index,
-    MinHash,
-    Sentences,
-    SimHash,
-    Trials,
-    dedup,
-    resemblance,
-)
+from neardup import Analysis, Checksum, Combined, Field, Index, MinHash, Sentences, SimHash, Trials, dedup, resemblance
 from neardup.kernels.shingles import SPREAD
 from neardup.schemes.minhash import rounds
 from neardup.text.columns import text_column, whole_batch

@@ -21,16 +21,7 @@ def text(*changes):
     return " ".join(words)
 
 
-TEXTS = [
-    text(),
-    text(3),
-    text(*range(0, 64, 8)),
-    "",
-    text(*range(0, 60, 2)),
-    None,
-    " ".join(sorted(WORDS * 4)),
-    "...",
-]
+TEXTS = [text(), text(3), text(*range(0, 64, 8)), "", text(*range(0, 60, 2)), None, " ".join(sorted(WORDS * 4)), "..."]
 LOOSE = Combined(MinHash(shingle=2, threshold=0.3), SimHash(distance=4))
 
 

@@ -11,14 +11,7 @@ from hypothesis import strategies as st
 from neardup import MinHash, Sentences, SimHash, Trials
 from neardup.errors import ParameterError
 from neardup.model.layout import Banding, Blocks
-from neardup.schemes.laws import (
-    bands_and_sample_law,
-    bit_agreement,
-    hamming_law,
-    sample_law,
-    smallest_law,
-    trials_law,
-)
+from neardup.schemes.laws import bands_and_sample_law, bit_agreement, hamming_law, sample_law, smallest_law, trials_law
 
 SHARES = st.fractions(0, 1, max_denominator=100)
 GRID = np.linspace(0, 1, 41)

@@ -31,11 +31,7 @@ def whole_of(path):
 
 def other(kind, number, of, field="WARC-Concurrent-To"):
     return record(
-        kind,
-        uri=f"http://a.example/{of}",
-        number=number,
-        headers=[f"{field}: <urn:uuid:{of:08}>"],
-        block=b"of another",
+        kind, uri=f"http://a.example/{of}", number=number, headers=[f"{field}: <urn:uuid:{of:08}>"], block=b"of another"
     )
 
 

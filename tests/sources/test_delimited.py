@@ -256,11 +256,7 @@ def test_a_header_that_is_not_utf8_is_an_error(collection):
 @pytest.mark.parametrize("named", [True, False])
 @pytest.mark.parametrize(
     ("values", "expected"),
-    [
-        (["1", "", "-7"], ["1", None, "-7"]),
-        (["1", "2.50"], ["1", "2.50"]),
-        ([" b", "007"], [" b", "007"]),
-    ],
+    [(["1", "", "-7"], ["1", None, "-7"]), (["1", "2.50"], ["1", "2.50"]), ([" b", "007"], [" b", "007"])],
 )
 def test_a_column_holds_strings_and_no_empty_ones(collection, named, values, expected):
     data = "text,f\n" + "".join(f"a,{value}\n" for value in values)

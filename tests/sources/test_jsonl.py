@@ -117,24 +117,12 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
         (b'{"text": "a", "x": [1, -Infinity]}', "it has -Infinity at byte 24, which JSON does not have; write null"),
         (b'{"text": "a", "id": NaN, }', "it has NaN at byte 21, which JSON does not have; write null"),
         (b'{"text": "a"', "it is incomplete JSON: it ends too early"),
-        (
-            b'{"text": "a"} {}',
-            "it is not valid JSON at byte 15: trailing characters",
-        ),
-        (
-            b"{'text': 'a'}",
-            "it is not valid JSON at byte 2: object keys must be strings",
-        ),
+        (b'{"text": "a"} {}', "it is not valid JSON at byte 15: trailing characters"),
+        (b"{'text': 'a'}", "it is not valid JSON at byte 2: object keys must be strings"),
         (b"oops", "it is not valid JSON at byte 1: invalid character"),
         (b'{{"text": "a"}}', "it is not valid JSON at byte 2: object keys must be strings"),
-        (
-            b'{"text": "a"}, ',
-            "it is not valid JSON at byte 14: trailing characters",
-        ),
-        (
-            b"{\"text\": 'a'}",
-            "it is not valid JSON at byte 10: invalid character",
-        ),
+        (b'{"text": "a"}, ', "it is not valid JSON at byte 14: trailing characters"),
+        (b"{\"text\": 'a'}", "it is not valid JSON at byte 10: invalid character"),
         (b'["text"]', "it must be an object, not a list"),
         (b'"text"', "it must be an object, not a string"),
         (b"3.5", "it must be an object, not a number"),

@@ -7,15 +7,7 @@ from archives_made import ENDINGS, PACK
 
 from neardup.model.errors import DataError
 from neardup.sources import members
-from neardup.sources.members import (
-    FileBytes,
-    HeldBytes,
-    Members,
-    PackedMember,
-    next_member,
-    packed,
-    packing_of,
-)
+from neardup.sources.members import FileBytes, HeldBytes, Members, PackedMember, next_member, packed, packing_of
 
 COMPRESSED = ["gzip", "zstd", "lz4"]
 LZ4_TEXT = b"text of a page. " * 3

@@ -26,10 +26,7 @@ VALUES = {
     "view of strings": (pa.array(["ab"], pa.string_view()), "ab"),
     "fixed size": (pa.array([b"ab"], pa.binary(2)), "ab"),
     "dictionary": (pa.array([b"ab"]).dictionary_encode(), "ab"),
-    "dictionary of views": (
-        pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(["ab"], pa.string_view())),
-        "ab",
-    ),
+    "dictionary of views": (pa.DictionaryArray.from_arrays(pa.array([0]), pa.array(["ab"], pa.string_view())), "ab"),
     "uuid": (UUIDS, UUID),
     "bool8": (pa.ExtensionArray.from_storage(pa.bool8(), pa.array([1], pa.int8())), True),
     "json": (pa.ExtensionArray.from_storage(pa.json_(), pa.array(['{"a":1}'])), '{"a":1}'),

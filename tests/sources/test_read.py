@@ -54,14 +54,7 @@ def folder(path):
         (path / f"{number}.txt").write_text(text)
 
 
-FORMATS = {
-    "x.jsonl": jsonl,
-    "x.ndjson.gz": packed,
-    "x.csv": csv,
-    "x.tsv": tsv,
-    "x.parquet": parquet,
-    "x": folder,
-}
+FORMATS = {"x.jsonl": jsonl, "x.ndjson.gz": packed, "x.csv": csv, "x.tsv": tsv, "x.parquet": parquet, "x": folder}
 
 
 @pytest.fixture(params=list(FORMATS))

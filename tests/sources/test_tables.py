@@ -119,8 +119,7 @@ def test_schemas_are_united_as_their_records_are():
     with pytest.raises(DataError, match="c: its 'n' is int64, but that of b is string"):  # a has no values
         united((name, pa.schema([("n", kind)])) for name, kind in {"a": pa.null(), "b": "str", "c": "int64"}.items())
     with pytest.raises(
-        DataError,
-        match=r"x: its 'n' has a value that double, the type of this field in other records, cannot",
+        DataError, match=r"x: its 'n' has a value that double, the type of this field in other records, cannot"
     ):
         conformed("x", pa.table({"n": [2**60 + 1]}), schema)
 

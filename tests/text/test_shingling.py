@@ -87,9 +87,7 @@ def test_a_key_is_neither_shown_nor_part_of_the_identity():
 
 
 @pytest.mark.parametrize(
-    "change",
-    [{"size": 4}, {"bag": True}, {"analysis": Analysis(unit="letter")}, {"hashing": Hashing(seed=2)}],
-    ids=str,
+    "change", [{"size": 4}, {"bag": True}, {"analysis": Analysis(unit="letter")}, {"hashing": Hashing(seed=2)}], ids=str
 )
 def test_whatever_decides_bits_is_in_the_identity(change):
     assert Shingling(**change).identity != Shingling().identity

@@ -2,12 +2,7 @@ import numpy as np
 import pytest
 
 from neardup.index.disk.columns import Columns, decoded, encoded
-from neardup.index.disk.field_changes import (
-    FieldChange,
-    as_arrays,
-    changed_ordinals,
-    of_arrays,
-)
+from neardup.index.disk.field_changes import FieldChange, as_arrays, changed_ordinals, of_arrays
 
 COLUMNS = Columns("<u8", 2, (("host", "string"), ("rank", "integer"), ("ordinals", "flag")), texts=False)
 CHANGES = {

@@ -15,8 +15,7 @@ from neardup.model.candidates import DEPTH, ROOM
 
 ROWS = st.integers(1, 4).flatmap(
     lambda columns: st.lists(
-        st.tuples(st.booleans(), st.lists(st.integers(0, 3), min_size=columns, max_size=columns)),
-        max_size=30,
+        st.tuples(st.booleans(), st.lists(st.integers(0, 3), min_size=columns, max_size=columns)), max_size=30
     )
 )
 

@@ -261,10 +261,7 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
         (["dedup", "a", "--output", "b"], "unknown option --output; did you mean --out? See"),
         (["dedup", "a", "--output", "b"], "unknown option --output; did you mean --out? See `neardup dedup --help`"),
         (["--verson"], "unknown option --verson; did you mean --version? See `neardup --help`"),
-        (
-            ["--json", "dedup", "a"],
-            "unknown option --json; it is an option of dedup, work, state and others; see",
-        ),
+        (["--json", "dedup", "a"], "unknown option --json; it is an option of dedup, work, state and others; see"),
         (["-x"], "unknown option -x; if it is not an option, write -- before it"),
         (["expire", "i", "--older", "5d"], "unknown option --older; see `neardup expire --help`"),
         (

@@ -99,16 +99,8 @@ def test_a_preset_replaces_the_settings_that_it_sets(neardup, files):
 @pytest.mark.parametrize(
     ("settings", "options", "message"),
     [
-        (
-            "recipe]\nshingle=2",
-            "--scheme trials",
-            "shingle 2 in neardup.toml cannot be used with --scheme trials",
-        ),
-        (
-            "recipe]\nscheme='trials'",
-            "--shingle 2",
-            "--shingle 2 cannot be used with scheme trials in neardup.toml",
-        ),
+        ("recipe]\nshingle=2", "--scheme trials", "shingle 2 in neardup.toml cannot be used with --scheme trials"),
+        ("recipe]\nscheme='trials'", "--shingle 2", "--shingle 2 cannot be used with scheme trials in neardup.toml"),
         (
             "policy]\nshort=3\nshort_threshold=0.6",
             "--threshold 0.7",

@@ -75,10 +75,7 @@ SKIP = "continue with --skip N, where N is the line of the last answer"
         ("config check a.toml", AGAIN),
         ("export seen --to a.jsonl", AGAIN),
         ("dedup a.jsonl --out b.jsonl", AGAIN),
-        (
-            "dedup a.jsonl --out b.jsonl --report c.parquet",
-            f"{AGAIN}; outputs that were complete need --force",
-        ),
+        ("dedup a.jsonl --out b.jsonl --report c.parquet", f"{AGAIN}; outputs that were complete need --force"),
         ("dedup a.jsonl --out b.jsonl --report c.parquet --force", AGAIN),
         ("dedup a.jsonl --out /dev/stdout --report c.parquet", AGAIN),
         ("dedup a.jsonl --out b.jsonl --work w", f"{RUN} in w"),

@@ -6,16 +6,7 @@ import pytest
 
 from neardup import Index, MinHash
 from neardup.errors import StorageError
-from neardup.interfaces.cli.options import (
-    CRAWLED,
-    INDEX,
-    KEYED_INDEX,
-    NEEDS_WORK,
-    WORK,
-    crawled_of,
-    opened,
-    refuse,
-)
+from neardup.interfaces.cli.options import CRAWLED, INDEX, KEYED_INDEX, NEEDS_WORK, WORK, crawled_of, opened, refuse
 from neardup.interfaces.cli.usage import add_usage
 from neardup.model.errors import ParameterError
 

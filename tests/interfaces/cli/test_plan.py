@@ -25,11 +25,7 @@ def test_without_options_it_is_the_classic_table(capsys):
 
 
 @pytest.mark.parametrize(
-    ("options", "numbers"),
-    [
-        ("", {}),
-        ("--hashes 10 --trials 8 --needed 3", {"hashes": 10, "trials": 8, "needed": 3}),
-    ],
+    ("options", "numbers"), [("", {}), ("--hashes 10 --trials 8 --needed 3", {"hashes": 10, "trials": 8, "needed": 3})]
 )
 def test_a_scheme_is_a_table_and_a_curve(capsys, monkeypatch, options, numbers):
     monkeypatch.setenv("COLUMNS", "60")
@@ -255,8 +251,7 @@ def test_wrong_options_are_told(capsys, options, complaint):
 
 
 @pytest.mark.parametrize(
-    "options",
-    ["--scheme checksums", "--hashes many", "--documents many", "--fingerprints x", "more"],
+    "options", ["--scheme checksums", "--hashes many", "--documents many", "--fingerprints x", "more"]
 )
 def test_what_is_no_option(capsys, options):
     with pytest.raises(SystemExit) as stopped:

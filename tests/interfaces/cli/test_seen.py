@@ -247,10 +247,7 @@ def test_an_array_is_explained(seen, asked):
             line(text="a").decode().encode("utf-32-le"),
             "UTF-32LE text; convert it to UTF-8, such as with: iconv -f UTF-32LE",
         ),
-        (
-            gzip.compress(line(text="a"), mtime=0),
-            "those of gzip; name the file as an input, or,",
-        ),
+        (gzip.compress(line(text="a"), mtime=0), "those of gzip; name the file as an input, or,"),
         (page(1, STORM), "this is a web archive, not JSON lines; name the file as an input"),
     ],
     ids=["objects over lines", "UTF-16", "UTF-32", "gzip", "archive"],

@@ -249,11 +249,7 @@ PAGE = {"url": "http://n.example/", "text": "x"}
             {"documents": [OK, {"text": "y"}]},
             "Document 1 has no id; send an id with every document, or leave out all ids.",
         ),
-        (
-            "admit",
-            {"documents": [OK, {**OK, "fields": {"zz": 1}}]},
-            "field 'zz' is unknown; this index has rank, site",
-        ),
+        ("admit", {"documents": [OK, {**OK, "fields": {"zz": 1}}]}, "field 'zz' is unknown; this index has rank, site"),
         (
             "judge",
             {"documents": [{"text": "x"}, {"text": "y", "fields": {"zz": 1}}]},
@@ -269,11 +265,7 @@ PAGE = {"url": "http://n.example/", "text": "x"}
             {"documents": [{}, {"text": "y"}], "recipe": "r"},
             "Document 1 has a text; with a recipe, each document must have a signature instead of a text.",
         ),
-        (
-            "seen",
-            {"pages": [PAGE, {**PAGE, "fields": {"zz": 1}}]},
-            "field 'zz' is unknown; this index has rank, site",
-        ),
+        ("seen", {"pages": [PAGE, {**PAGE, "fields": {"zz": 1}}]}, "field 'zz' is unknown; this index has rank, site"),
         (
             "seen",
             {"pages": [PAGE, {**PAGE, "html": "<p>x"}]},

@@ -19,10 +19,7 @@ def row(rule, resemblance=None, within=None, around=None):
     [
         (row("same text", 1.0, 1.0, 1.0), "same text: equal byte by byte"),
         (row("same features", 1.0, 1.0, 1.0), "same features: they differ in nothing that counts"),
-        (
-            row("resemblance", 0.6, 0.75, 0.75),
-            "resemblance 0.60; 75 % of it and 75 % of the kept document are shared",
-        ),
+        (row("resemblance", 0.6, 0.75, 0.75), "resemblance 0.60; 75 % of it and 75 % of the kept document are shared"),
         (row("estimate", 0.6), "estimated resemblance 0.60"),
         (row("estimate"), "estimate"),
         (row("shared key"), "shared key: NOT VERIFIED"),

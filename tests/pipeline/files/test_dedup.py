@@ -74,8 +74,7 @@ def test_an_output_that_exists_is_kept_unless_forced(tmp_path, source):
 
 @pytest.mark.parametrize("how", [{}, {"work": "work"}], ids=["in memory", "in pieces"])
 @pytest.mark.parametrize(
-    ("field", "mark"),
-    [("nested", "mark.csv"), ("neardup_kept", "mark.jsonl"), ("neardup_kept", "mark.parquet")],
+    ("field", "mark"), [("nested", "mark.csv"), ("neardup_kept", "mark.jsonl"), ("neardup_kept", "mark.parquet")]
 )
 def test_records_that_one_output_cannot_have_are_refused_before_another_is_written(
     tmp_path, monkeypatch, field, mark, how

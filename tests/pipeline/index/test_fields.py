@@ -109,10 +109,7 @@ def test_what_a_table_lacks_is_null():
 @pytest.mark.parametrize(
     ("fields", "reason"),
     [
-        (
-            {"title": ["a", 5]},
-            "document 1: field 'title' must be a string, but is the integer 5",
-        ),
+        ({"title": ["a", 5]}, "document 1: field 'title' must be a string, but is the integer 5"),
         ({"title": [None, 5]}, "document 1: field 'title' must be a string, but is the integer 5"),
         ({"rank": ["1", "x"]}, "document 1: field 'rank' must be an integer of 64 bits, but is the string 'x'"),
         (

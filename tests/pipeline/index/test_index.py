@@ -194,8 +194,7 @@ def test_another_policy_counts_and_keys_stay_as_they_are(folder):
     with Index.open(folder) as index:
         assert [verdict.of for verdict in index.judge([five, f"{TEXTS[2]} again and again"])] == ["a", "e"]
     with pytest.raises(
-        StorageRefused,
-        match=r"has keys for a threshold of 0\.5: only 10\.3 % of the pairs at 0\.1 would be found",
+        StorageRefused, match=r"has keys for a threshold of 0\.5: only 10\.3 % of the pairs at 0\.1 would be found"
     ):
         Index.open(folder, scheme=MinHash(threshold=0.1, recall=0.5))
 
@@ -548,11 +547,7 @@ def test_fields_come_back_as_they_were(folder):
         assert {document.changed_at for document in found} == {datetime.max.replace(tzinfo=UTC)}
         earliest, _, last = index.get(["e", "f", "g"])
         assert earliest == Document(
-            "e",
-            *[datetime.min.replace(tzinfo=UTC)] * 3,
-            "e",
-            dict.fromkeys(index.fields) | {"rank": 1},
-            None,
+            "e", *[datetime.min.replace(tzinfo=UTC)] * 3, "e", dict.fromkeys(index.fields) | {"rank": 1}, None
         )
         assert np.isnan(last.fields["score"])
         assert last.changed_at == datetime(1970, 1, 1, 0, 0, 5, tzinfo=UTC)

@@ -143,10 +143,7 @@ def test_the_successor_of_a_document_has_its_repeats_as_if_all_candidates_were_c
         return found
 
     monkeypatch.setattr(Revision, "_successor", counted)
-    with (
-        Index.create(scheme=scheme, texts=texts) as index,
-        Index.create(scheme=scheme, texts=texts) as plain,
-    ):
+    with Index.create(scheme=scheme, texts=texts) as index, Index.create(scheme=scheme, texts=texts) as plain:
         for begin in (0, 150, 300):
             part = slice(begin, {0: 150, 150: 300}.get(begin))
             for one in (index, plain):

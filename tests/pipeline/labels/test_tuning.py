@@ -107,8 +107,7 @@ def test_texts_that_were_left_out_are_given():
 def test_both_kinds_are_needed(label):
     one_kind = [one for one in labels() if one.label == label]
     with pytest.raises(
-        DataError,
-        match=r"no pair is labelled '(same|different)' \((25|15) '(same|different)'\); label more",
+        DataError, match=r"no pair is labelled '(same|different)' \((25|15) '(same|different)'\); label more"
     ):
         tune(one_kind)
     with pytest.raises(DataError, match="the labels: there are no labels"):

@@ -8,11 +8,7 @@ from neardup.errors import ParameterError, RecipeMismatch
 from neardup.model.hits import group_id
 
 WORDS = [f"w{number}" for number in range(30)]
-TEXTS = [" ".join([*WORDS[:cut], "other", *WORDS[cut + 1 :]]) for cut in range(0, 30, 2)] + [
-    "",
-    "...",
-    " ".join(WORDS),
-]
+TEXTS = [" ".join([*WORDS[:cut], "other", *WORDS[cut + 1 :]]) for cut in range(0, 30, 2)] + ["", "...", " ".join(WORDS)]
 
 
 @pytest.mark.parametrize("scheme", [Trials(), Trials(hashes=3), Trials(hashes=2, trials=5, needed=3), Trials(needed=1)])
