@@ -326,7 +326,7 @@ def test_of_two_texts():
     assert "the 3 smallest 3-word shingles agree" in str(neardup.explain(TEXTS[0], TEXTS[1], Smallest()))
 
 
-def test_on_paper():
+def test_plans_describe_a_scheme_of_users():
     drawn = neardup.planning.plan("smallest", features=2)
     assert drawn.signature_bytes == 16
     assert drawn.keys == 1

@@ -65,7 +65,7 @@ def test_order_and_repeats_of_features_tell_documents_apart():
 
 
 @given(st.lists(st.none() | st.integers(0, 3), max_size=10))
-def test_contents(contents):
+def test_equal_contents_have_the_first_as_their_leader(contents):
     ranks = [2 * place + 1 for place in range(len(contents))]
     found = np.arange(2 * len(contents) + 1)
     leaders_by_content(contents, ranks, found)

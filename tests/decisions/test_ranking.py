@@ -66,7 +66,7 @@ VALUES = st.one_of(
 
 @pytest.mark.parametrize("keep", ["max:x", "min:x"])
 @given(values=VALUES, chunks=st.integers(1, 3))
-def test_values(keep, values, chunks):
+def test_documents_are_ranked_by_their_values(keep, values, chunks):
     kind = pa.int8() if all(value is None for value in values) else None
     assert by_value(keep, values, kind, chunks) == defined(values, descending=keep == "max:x")
 

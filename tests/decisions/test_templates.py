@@ -44,5 +44,5 @@ def test_a_share_of_the_pages(kept, having, listed):
         ([], [], "main"),
     ],
 )
-def test_the_view(main, visible, view):
+def test_the_view_of_a_host_is_chosen_by_its_lines(main, visible, view):
     assert view_of(np.array(main, np.int64), np.array(visible, np.int64)) == view

@@ -90,13 +90,13 @@ def test_texts_without_words_match_nothing_and_the_reason_is_said(a, b):
 
 
 @pytest.mark.parametrize(("a", "b"), [("a", None), (None, "a"), (b"a", "a"), (["a"], "a"), ("a", 1)])
-def test_what_is_no_text_is_a_data_error(a, b):
+def test_invalid_texts_are_data_errors(a, b):
     for asked in (compare, explain):
         with pytest.raises(DataError, match="must be a str"):
             asked(a, b)
 
 
-def test_what_is_no_scheme_is_a_parameter_error():
+def test_an_invalid_scheme_is_a_parameter_error():
     with pytest.raises(ParameterError, match="scheme"):
         explain("a", "b", scheme="minhash")
     with pytest.raises(ParameterError, match="scheme"):

@@ -118,7 +118,7 @@ def test_a_bucket_has_the_documents_that_share_its_key(scheme):
     assert law.candidates >= law.bucket
 
 
-def test_rooms_overflow():
+def test_oversized_buckets_overflow_in_large_collections():
     keys = np.arange(400, dtype=np.uint64).reshape(200, 2)
     assert not expected_candidates(keys, 10**9).overflows
     keys[:100, 0] = 7  # a quarter of the pairs of the column: on average an eighth of the others in a bucket

@@ -27,7 +27,7 @@ def test_intervals_have_the_numbers_that_agree_with_the_sample(of, population):
         assert one.low <= one.value <= one.high
 
 
-def test_the_ends():
+def test_intervals_reach_0_and_1_and_do_not_depend_on_the_size_of_large_collections():
     assert (share(0, 0, 5).value, share(0, 0, 5).low, share(0, 0, 5).high) == (None, 0.0, 1.0)
     assert (share(5, 5, 5).low, share(5, 5, 5).width) == (1.0, 0.0)
     assert share(50, 50, 10**12).high == 1.0

@@ -41,7 +41,7 @@ def test_an_analysis_decides_what_is_equal():
 
 @pytest.mark.parametrize("measure", [resemblance, containment])
 @pytest.mark.parametrize(("a", "b"), [("a", None), (None, "a"), (b"a", "a"), (["a"], "a")])
-def test_what_is_no_text_is_a_data_error(measure, a, b):
+def test_invalid_texts_are_data_errors(measure, a, b):
     with pytest.raises(DataError):
         measure(a, b)
 

@@ -30,13 +30,13 @@ def test_every_scheme_has_golden_bits():
 
 
 @pytest.mark.parametrize("scheme", GOLDEN)
-def test_recipes(measured, scheme):
+def test_every_scheme_has_its_golden_recipe(measured, scheme):
     assert measured[scheme]["recipe"] == GOLDEN[scheme]["recipe"]
 
 
 @pytest.mark.parametrize("text", MAKER.TEXTS)
 @pytest.mark.parametrize("scheme", GOLDEN)
-def test_bits(measured, scheme, text):
+def test_every_text_has_its_golden_bits(measured, scheme, text):
     assert measured[scheme]["documents"][text] == GOLDEN[scheme]["documents"][text]
 
 

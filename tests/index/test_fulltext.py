@@ -295,7 +295,7 @@ def test_no_table_is_refused_and_none_is_made(path):
 
 
 @pytest.mark.parametrize("content", [b"", b"no database", b"SQLite format 3\0" + bytes(84)])
-def test_what_is_no_table_is_refused_and_can_be_built_over(path, content):
+def test_a_file_that_is_not_a_table_is_refused_and_can_be_replaced(path, content):
     path.write_bytes(content)
     with pytest.raises((StorageRefused, StorageDamaged), match="rebuild it"):
         FullText(path, MARK)

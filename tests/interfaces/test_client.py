@@ -548,7 +548,7 @@ def test_a_batch_is_repeated_with_its_key_until_it_is_answered(scripted, pauses)
     assert 7 in pauses
 
 
-def test_patience_ends(scripted, pauses):
+def test_nothing_is_repeated_without_patience(scripted, pauses):
     server = scripted(*[LATER] * 3)
     with Client(server.url, patience=0) as client, pytest.raises(StorageFailed, match="Too many requests"):
         client.judge([STORM])

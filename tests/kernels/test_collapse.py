@@ -64,7 +64,7 @@ def copies(rng, number, columns, draw_values):
 
 
 @given(asked(), st.sampled_from([1, 2, 7, 63, 64, 65, 128, 130]), st.floats(0, 1), st.sampled_from([4, 2**32]))
-def test_minima(case, columns, share, values):
+def test_minima_are_compared_as_defined(case, columns, share, values):
     rng, number, *_ = case
     rows = copies(rng, number, columns, lambda size: rng.integers(0, values, size, np.uint32))
     needed = max(1, round(share * columns))
@@ -85,7 +85,7 @@ def test_minima_that_only_look_equal(columns):
 
 
 @given(asked(), st.sampled_from([1, 5, 6, 7, 8, 9, 16, 19]), st.floats(0, 1), st.sampled_from([3, 2**64 - 1]))
-def test_trials(case, columns, share, values):
+def test_trials_are_compared_as_defined(case, columns, share, values):
     rng, number, *_ = case
     rows = copies(rng, number, columns, lambda size: rng.integers(0, values, size, np.uint64))
     needed = max(1, round(share * columns))
@@ -94,7 +94,7 @@ def test_trials(case, columns, share, values):
 
 
 @given(asked(), st.integers(1, 8), st.integers(0, 70))
-def test_fingerprints(case, words, distance):
+def test_fingerprints_are_compared_as_defined(case, words, distance):
     rng, number, *_ = case
     rows = rng.integers(0, 2**64 - 1, (number, words), np.uint64, endpoint=True)
     for row in range(1, number):
@@ -124,7 +124,7 @@ def overlap(one, other, columns, of_smaller):
     st.sampled_from([0.01, 0.3, 0.5, 2 / 3, 0.9, 1.0]),
     st.sampled_from([512, 64, 3]),
 )
-def test_sentences(case, columns, of_smaller, threshold, bits):
+def test_sentences_are_compared_as_defined(case, columns, of_smaller, threshold, bits):
     rng, number, *_ = case
     rows = np.full((number, columns), EMPTY, np.uint32)
     sets = []
@@ -155,7 +155,7 @@ def test_sentences_of_one_bit_are_not_overlooked(of_smaller):
 
 @pytest.mark.parametrize("closest", [False, True])
 @given(asked(), st.booleans(), st.sampled_from([0.3, 0.5, 1.0]), st.sampled_from([0, 9, 1 << 40]), st.integers(1, 40))
-def test_sets(closest, case, of_smaller, threshold, most, together):  # noqa: PLR0917 - drawn
+def test_sets_are_compared_as_defined(closest, case, of_smaller, threshold, most, together):  # noqa: PLR0917 - drawn
     """Pairs of the list are measured while values are left and where both sets are known; else the estimate counts.
 
     The parts are decided in turn, and only need the pairs whose better hit stays or is of the same part.

@@ -60,7 +60,7 @@ def test_what_is_left_equals_its_definition(documents, listed):
 
 
 @given(st.lists(st.lists(FEATURES, max_size=12), max_size=6))
-def test_sorted_sets(documents):
+def test_values_are_sorted_without_repeats(documents):
     values, bounds = ragged(documents)
     left = common_shingles.sort_sets(values, bounds)
     assert lists(values[:left], bounds) == [sorted({*one}) for one in documents]

@@ -107,7 +107,7 @@ def test_words_of_any_characters(words):
 
 
 @given(size=st.integers(50, 140), letter=st.sampled_from(LETTERS + "é"), end=PIECES.map("".join))
-def test_long_words(size, letter, end):
+def test_long_words_have_the_stems_of_snowball(size, letter, end):
     words = [letter * size + end, end + letter * size, "bab" + letter * size + end, "past" + letter * size + end]
     assert differing(words) == []
 

@@ -77,7 +77,7 @@ def test_invalid_bytes_separate(texts):
     [b"a\xffb", b"a\xc0\xafb", b"a\xed\xa0\x80b", b"a\xf4\x90\x80\x80b", b"a\xe4\xbdb", b"a\x80b"],
     ids=["no start", "overlong", "surrogate", "beyond Unicode", "cut", "stray"],
 )
-def test_what_is_no_utf8_is_a_separator(raw):
+def test_invalid_utf8_is_a_separator(raw):
     assert split(*folded([raw])) == [["a", "b"]]
 
 

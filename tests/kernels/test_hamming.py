@@ -179,7 +179,7 @@ def test_near_words_are_marked(words, word, most):
 
 
 @pytest.mark.parametrize("shift", range(1, 64, 7))
-def test_reading_rotates(shift):
+def test_words_are_rotated_when_they_are_read(shift):
     words = np.empty(2, np.uint64)
     hamming.read(np.array([1, MASK - 1], np.uint64), np.array([shift]), np.array([MASK], np.uint64), words)
     assert words.tolist() == [rotated(1, shift), rotated(MASK - 1, shift)]

@@ -24,7 +24,7 @@ def test_equals_a_stable_sort_by_the_upper_bits(words, lowest):
 
 
 @pytest.mark.parametrize("lowest", [0, 1, 32, 48, 56, 63])
-def test_many_words(lowest):
+def test_many_words_are_sorted_stably(lowest):
     words = np.random.default_rng(lowest).integers(0, 2**64, 5000, np.uint64)
     words[::3] = words[0]
     order = np.argsort(words >> np.uint64(lowest), kind="stable")

@@ -55,7 +55,7 @@ def test_digests_are_sums_that_depend_on_the_order(documents):
 
 
 @given(DOCUMENTS)
-def test_equal_ranges(documents):
+def test_ranges_are_equal_if_their_values_are(documents):
     values, offsets = ragged(documents)
     left = np.repeat(np.arange(len(documents)), len(documents))
     right = np.tile(np.arange(len(documents)), len(documents))

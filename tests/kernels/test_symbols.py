@@ -81,7 +81,7 @@ BEHIND_A_BLOCK = " " + "x" * 63  # the kernel looks at whole blocks, so text mus
         ),
     ],
 )
-def test_what_counts(text, tokens):
+def test_symbols_with_a_meaning_are_tokens(text, tokens):
     assert split(*folded([text], symbols=True)) == [tokens.split()]
 
 

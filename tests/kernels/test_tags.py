@@ -53,12 +53,12 @@ def test_names_have_numbers():
         (b"a\x0bb=c>", (3, 4, 5, 5)),
     ],
 )
-def test_attributes(page, expected):
+def test_attributes_are_where_they_are_written(page, expected):
     assert attribute(raw(page), 0) == expected
     assert attribute(raw(b"<" + page), 1) == tuple(place + 1 for place in expected)
 
 
-def test_ends():
+def test_tags_and_comments_end_where_html_says():
     style = tags.packed_name("style")
     assert ends(raw(b"p</ style></styles></STYLE\t>"), 0, style)[:2] == (2, 19)
     assert ends(raw(b"</style"), 0, style)[1] == 7

@@ -16,7 +16,7 @@ def test_a_text_batch_may_begin_anywhere_in_its_data():
     assert [batch.bytes_at(document).decode() for document in range(len(batch))] == ["é", "", "你"]
 
 
-def test_lengths():
+def test_a_batch_without_texts_is_empty():
     assert len(TextBatch(np.empty(0, np.uint8), np.zeros(1, np.int64))) == 0
 
 

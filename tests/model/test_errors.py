@@ -135,7 +135,7 @@ def test_rules_of_whole_numbers():
         require_whole("size", 20, 8, 16, step=8)
 
 
-def test_require():
+def test_a_broken_rule_is_an_error_with_name_value_and_rule():
     require(True, "size", 1, "must be 1")
     with pytest.raises(ParameterError) as caught:
         require(False, "size", [2], "must be 1")
@@ -156,7 +156,7 @@ def test_a_narrower_code_replaces_that_of_the_class():
 
 
 @pytest.mark.parametrize("value", [5, None, "", "a\0b", "a\ud800"])
-def test_what_is_no_path_is_refused(value):
+def test_invalid_paths_are_refused(value):
     with pytest.raises(ParameterError, match=r"path=.* must be a path"):
         require_path("path", value)
 

@@ -77,7 +77,7 @@ def test_what_cannot_be_reached_says_what_can():
     ("permutations", "bands", "name"),
     [(0, 1, "permutations"), (8, 0, "bands"), (8, 9, "bands"), (8, 2.5, "bands"), (8, True, "bands")],
 )
-def test_rules(permutations, bands, name):
+def test_a_banding_that_breaks_a_rule_names_its_parameter(permutations, bands, name):
     with pytest.raises(ParameterError) as caught:
         Banding(permutations=permutations, bands=bands)
     assert caught.value.name == name

@@ -72,7 +72,7 @@ def test_a_key_has_16_bytes_and_its_error_does_not_show_it(key):
     assert key not in caught.value.args
 
 
-def test_recipe_ids():
+def test_a_recipe_id_has_16_hex_digits_and_depends_on_every_value():
     one = recipe_id(scheme="minhash", shingle=3)
     assert one == recipe_id(shingle=3, scheme="minhash")
     assert len(one) == 16

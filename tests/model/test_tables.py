@@ -129,7 +129,7 @@ def test_what_is_chosen_fits(distance):
     assert caught.value.name == "memory"
 
 
-def test_costs_decide():
+def test_a_design_is_chosen_by_the_costs_of_probes_and_comparisons():
     dear, cheap = Costs(probe=1, spread=0, compare=0), Costs(probe=0, spread=0, compare=1)
     choices = [TableDesign.choose(distance=3, fingerprints=10**7, costs=costs) for costs in (dear, cheap)]
     assert choices[0].candidates(10**7) > choices[1].candidates(10**7)

@@ -286,7 +286,7 @@ def test_every_id_is_itself(tmp_path, monkeypatch, colliding):
         (None, "must be a string, but is None"),
     ],
 )
-def test_what_is_no_id_is_refused_before_anything_changes(tmp_path, name, why):
+def test_an_invalid_id_is_refused_before_anything_changes(tmp_path, name, why):
     with Index.create(tmp_path / "index", SMALL, **WAYS) as index:
         index.admit(["before"], words(1))
         state = (tmp_path / "index" / "log-00000001").read_bytes()

@@ -67,7 +67,7 @@ def kept(folder):
     ]
 
 
-def test_two_weeks(tmp_path, monkeypatch):
+def test_a_second_week_is_compared_with_the_first_although_runs_were_killed(tmp_path, monkeypatch):
     chance, known = random.Random(5), list[str]()
     weeks = [written(tmp_path / week, chance, known) for week in ("week1", "week2")]
     wanted = dedup([*weeks[0], *weeks[1]])

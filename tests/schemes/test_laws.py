@@ -138,6 +138,6 @@ def test_shares_become_plain_numbers(value):
 
 
 @pytest.mark.parametrize("value", [0, 1.5, np.float32("nan"), "0.6", None, True])
-def test_what_is_no_share_is_refused(value):
+def test_an_invalid_share_is_refused(value):
     with pytest.raises(ParameterError, match="must be a number above 0 and at most 1"):
         MinHash(threshold=value)

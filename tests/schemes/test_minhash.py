@@ -51,7 +51,7 @@ def test_estimates_are_the_share_of_equal_minima(change):
     assert scheme.estimate_pairs(signatures, np.array([0, 1]), np.array([1, 1])).tolist() == [equal, 1.0]
 
 
-def test_what_is_not_part_of_the_recipe():
+def test_layout_and_policy_do_not_change_the_recipe():
     recipe = MinHash().recipe
     assert MinHash(threshold=0.9).recipe == recipe
     assert MinHash(recall=0.95).recipe == recipe
@@ -70,7 +70,7 @@ def test_what_is_not_part_of_the_recipe():
     ],
     ids=str,
 )
-def test_what_is(change):
+def test_every_parameter_of_the_recipe_changes_it(change):
     assert MinHash(**change).recipe != MinHash().recipe
 
 

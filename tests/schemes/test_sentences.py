@@ -157,14 +157,14 @@ def test_short_texts_are_decided_exactly(size, shared):
     assert (scheme.matches(left, right) == (true >= 0.5)).all()
 
 
-def test_what_is_not_part_of_the_recipe():
+def test_layout_and_policy_do_not_change_the_recipe():
     assert Sentences(threshold=0.9).recipe == Sentences(relative_to="smaller").recipe == Sentences().recipe
 
 
 @pytest.mark.parametrize(
     "change", [{"size": 32}, {"stem": None}, {"stem": "german"}, {"min_length": 4}, {"seed": 2}, {"key": KEY}], ids=str
 )
-def test_what_is(change):
+def test_every_parameter_of_the_recipe_changes_it(change):
     assert Sentences(**change).recipe != Sentences().recipe
 
 

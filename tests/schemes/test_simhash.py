@@ -193,7 +193,7 @@ def test_estimates_are_the_cosine_that_a_distance_implies():
 # Recipe, layout, policy.
 
 
-def test_what_is_not_part_of_the_recipe():
+def test_layout_and_policy_do_not_change_the_recipe():
     recipe = SimHash().recipe
     assert SimHash(distance=5).recipe == recipe
     assert SimHash(threshold=0.5).recipe == recipe
@@ -214,7 +214,7 @@ def test_what_is_not_part_of_the_recipe():
     ],
     ids=str,
 )
-def test_what_is(change):
+def test_every_parameter_of_the_recipe_changes_it(change):
     assert SimHash(**change).recipe != SimHash().recipe
 
 
@@ -295,7 +295,7 @@ def collection():
 @pytest.mark.parametrize("weights", ["tf", TermWeights.fitted(collection())], ids=["tf", "tf-idf"])
 @pytest.mark.parametrize("verify", ["exact", "estimate", "none"])
 @pytest.mark.parametrize("gather", ["kept", "components"])
-def test_dedup(weights, verify, gather):
+def test_edited_copies_are_removed_and_related_documents_kept(weights, verify, gather):
     scheme = SimHash(weights=weights, bits=128, distance=7)
     result = dedup(collection(), scheme=scheme, verify=verify, gather=gather, threads=2)
     kept = set(result.kept.tolist())

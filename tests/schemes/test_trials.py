@@ -191,7 +191,7 @@ def test_a_threshold_that_is_given_stays():
     assert scheme.with_threshold(1.0).matches(left, right).all()
 
 
-def test_what_is_not_part_of_the_recipe():
+def test_layout_and_policy_do_not_change_the_recipe():
     recipe = Trials().recipe
     assert Trials(threshold=0.5).recipe == recipe
     assert Trials(needed=4).recipe == recipe
@@ -211,7 +211,7 @@ def test_what_is_not_part_of_the_recipe():
     ],
     ids=str,
 )
-def test_what_is(change):
+def test_every_parameter_of_the_recipe_changes_it(change):
     assert Trials(**change).recipe != Trials().recipe
 
 

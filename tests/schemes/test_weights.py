@@ -113,7 +113,7 @@ def test_two_words_that_are_one_feature_are_refused():
     assert len(TermWeights.given({"Rose": 2.0, "rose": 2.0}, analysis=Analysis(fold_case=False))) == 2
 
 
-def test_what_is_no_mapping_is_refused():
+def test_weights_must_be_a_mapping():
     with pytest.raises(ParameterError, match="must map words"):
         TermWeights.given(["a"])
 

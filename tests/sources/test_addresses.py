@@ -138,7 +138,7 @@ def test_has_this_normal_form(url, normal):
         *("http://a:" + "9" * 5000 + "/", "HTTP://" + "a." * 5000, "http://" + "ü" * 600),
     ],
 )
-def test_what_is_no_url_with_a_host_is_only_stripped(url):
+def test_an_address_without_a_host_is_only_stripped(url):
     assert DEFAULT.normal(url) == url
     assert DEFAULT.normal(f"\t {url}\n\0") == url
 

@@ -57,7 +57,7 @@ def test_marks_empty_files_and_nul(made):
     assert got.texts.to_pylist() == ["a", "", "\0\r\n"]
 
 
-def test_what_is_not_utf8_is_rejected_with_its_line(made):
+def test_invalid_utf8_is_rejected_with_its_line(made):
     got = read([made({"a.txt": b"one\ntw\xf6\n", "b.txt": b"good", "c.txt": "mark".encode("utf-16")})])
     assert got.ids.to_pylist() == ["b.txt"]
     assert [(Path(record.source).name, record.position, record.reason) for record in got.rejected] == [

@@ -51,7 +51,7 @@ NO_ADDRESS = [
         ("http://a\ud800b.example/", "a%ED%A0%80b.example"),
     ],
 )
-def test_hosts(address, expected):
+def test_the_host_of_an_address(address, expected):
     assert host(address) == expected
 
 

@@ -142,7 +142,7 @@ def test_the_texts_of_pages_are_a_field_of_checksums(data, ways):
     assert found.representatives.tolist() == [-1, 0, -1, 0]
 
 
-def test_what_is_not_a_file_is_not_a_table(data):
+def test_a_pipe_in_a_folder_is_ignored(data):
     os.mkfifo(data / "data" / "pipe.jsonl")
     assert inputs_of(["data"], Request()).ignored == 5
 
@@ -156,7 +156,7 @@ def test_what_is_not_a_file_is_not_a_table(data):
         ("/dev/stdout", {"part_size": 5}, "requires a folder as an output"),
     ],
 )
-def test_what_is_no_folder_of_outputs(data, out, more, error):
+def test_invalid_folders_of_outputs_are_refused(data, out, more, error):
     with pytest.raises((ParameterError, OutputRefused), match=error):
         dedup_files(["pages.warc.gz" if "force" in more else "data/b.csv"], out, **more)
 

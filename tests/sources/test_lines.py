@@ -84,7 +84,7 @@ def test_names_are_lines(tmp_path):
     assert read_names(str(path)) == []
 
 
-def test_what_are_no_names(tmp_path):
+def test_invalid_names_are_refused(tmp_path):
     path = tmp_path / "names"
     path.write_bytes(b"a\n\xff\n")
     with pytest.raises(DataError, match="names:2: it is not valid UTF-8") as caught:

@@ -369,7 +369,7 @@ def test_a_table_is_refused_like_any_output(tmp_path, source):
     assert source.read_bytes().startswith(b'{"id"')
 
 
-def test_pages(tmp_path):
+def test_a_page_is_written_once_unless_it_is_replaced(tmp_path):
     place = tmp_path / "page.HTML"
     write_file(place, b"<p>one", PAGES)
     with pytest.raises(OutputError, match="exists already"):

@@ -360,7 +360,7 @@ def test_two_columns_of_one_name_are_an_error(collection):
         (b"PAR1 and so on", "it cannot be read as Parquet: "),
     ],
 )
-def test_what_is_not_parquet_is_an_error(tmp_path, data, reason):
+def test_a_file_that_is_not_parquet_is_an_error(tmp_path, data, reason):
     (tmp_path / "x.parquet").write_bytes(data)
     with pytest.raises(DataError, match=rf"x\.parquet: {reason}"):
         read([tmp_path / "x.parquet"])

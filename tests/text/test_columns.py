@@ -162,7 +162,7 @@ def test_lone_surrogates_become_bytes_that_are_no_utf8():
     ],
     ids=lambda texts: type(texts).__name__,
 )
-def test_what_is_no_text_is_a_data_error_that_names_the_column(texts):
+def test_invalid_texts_are_data_errors_that_name_the_column(texts):
     with pytest.raises(DataError, match="'body'"):
         text_column(texts, "body")
 

@@ -161,7 +161,7 @@ def test_what_is_not_text(unseen):
         ("a<br hidden>b", "a\nb"),
     ],
 )
-def test_hidden_elements(markup, text):
+def test_hidden_elements_are_not_visible(markup, text):
     assert visible_text(markup) == text
 
 
@@ -204,7 +204,7 @@ def test_markup_is_text_in_obsolete_elements(page, text):
     ],
     ids=lambda value: value[:12],
 )
-def test_character_references(reference, character):
+def test_character_references_are_replaced(reference, character):
     assert visible_text(reference) == character
 
 

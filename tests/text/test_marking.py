@@ -88,7 +88,7 @@ def test_terms_that_fold_to_the_same_are_one():
 
 
 @pytest.mark.parametrize("raw", [b"\xe2\x82 storm x", b"\xf0\x9f\x98 " * 3 + b"storm", b"\xff\xc3storm\xed\xa0\x80"])
-def test_what_is_no_utf_8_moves_no_mark(raw):
+def test_invalid_utf_8_moves_no_mark(raw):
     texts = TextBatch(np.frombuffer(raw, np.uint8), np.array([0, len(raw)]))
     (shown,) = Marker(terms_of("storm")).mark(texts, 32)
     assert pieces(shown) == ["storm"]

@@ -71,7 +71,7 @@ def parts(text, *, sentences):
     ],
     ids=" | ".join,
 )
-def test_sentences(expected):
+def test_texts_are_cut_into_sentences(expected):
     between = "" if any(mark in "".join(expected) for mark in "。？」") else " "
     assert parts(between.join(expected), sentences=True) == expected
     assert parts("\n".join(expected), sentences=True) == expected
@@ -108,14 +108,14 @@ def test_sentences(expected):
     ],
     ids=repr,
 )
-def test_line_breaks(text, expected):
+def test_blank_lines_end_sentences_and_line_breaks_do_not(text, expected):
     assert parts(text, sentences=True) == expected
 
 
 @pytest.mark.parametrize(
     "ending", ["\n", "\r", "\r\n", "\v", "\f", "\x85", "\u2028", "\u2029"], ids=lambda ending: ascii(ending).strip("'")
 )
-def test_lines(ending):
+def test_texts_are_cut_into_lines_at_every_line_end(ending):
     text = ending.join(["one", "Two. Three", "", "four", ""])
     found = [part for part in parts(text, sentences=False) if part.strip()]
     assert found == ["one", "Two. Three", "four"]

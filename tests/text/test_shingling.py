@@ -105,7 +105,7 @@ def test_the_analysis_has_a_rule():
         Shingling(analysis="word")
 
 
-def test_what_is_no_text_is_a_data_error():
+def test_invalid_texts_are_data_errors():
     with pytest.raises(DataError):
         Shingling().features([1, 2])
 

@@ -40,7 +40,7 @@ def test_strings_are_copied_by_position(parts, data):
     assert [cut.bytes_at(place) for place in range(len(places))] == [whole[place].encode()[:2] for place in places]
 
 
-def test_some_strings():
+def test_some_strings_are_taken_or_cut_without_a_copy():
     strings = encoded(["a", "bc", "", "def"])
     assert decoded(some(strings, np.array([3, 1]))) == ["def", "bc"]
     cut = some(strings, slice(1, 3))

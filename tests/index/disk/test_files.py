@@ -54,7 +54,7 @@ def test_what_is_missing_is_named(tmp_path):
     assert caught.value.filename == str(tmp_path / "a")
 
 
-def test_folders(tmp_path):
+def test_a_folder_is_made_once_and_only_in_a_folder(tmp_path):
     disk = Disk()
     disk.make_folder(tmp_path / "new")
     disk.make_folder(tmp_path / "new")

@@ -112,7 +112,7 @@ def test_any_design_equals_brute_force_on_anything(design, some, others, data):
 
 @pytest.mark.parametrize("compressed", [False, True])
 @pytest.mark.parametrize("distance", range(8))
-def test_all_equal(distance, compressed):
+def test_equal_fingerprints_are_all_found_and_take_little_memory(distance, compressed):
     tables = HammingTables.build(words([5] * 40), distance, compressed=compressed)
     assert tuples(tables.lookup(words([5, 4, MASK]))) == brute([5, 4, MASK], [5] * 40, distance)
     assert tuples(tables.self_join()) == [(i, j, 0) for i in range(40) for j in range(i + 1, 40)]
@@ -121,7 +121,7 @@ def test_all_equal(distance, compressed):
 
 
 @pytest.mark.parametrize("design", SMALL, ids=str)
-def test_none_and_one(design):
+def test_tables_may_have_one_fingerprint_or_none(design):
     agrees([], [], design)
     agrees([], [0, MASK], design)
     agrees([7], [], design)
@@ -130,7 +130,7 @@ def test_none_and_one(design):
 
 @pytest.mark.parametrize("shift", [0, 20, 44])
 @pytest.mark.parametrize("design", [design for design in SMALL if design.distance in {0, 3}], ids=str)
-def test_crowded_buckets(design, shift):
+def test_oversized_buckets_are_searched_completely(design, shift):
     """All share all bits but 20, so that whole tables are one bucket."""
     random = np.random.default_rng(shift)
     base = words([0x0123456789ABCDEF])

@@ -82,7 +82,7 @@ def test_none_and_one(tmp_path, number, compressed):
 
 
 @COMPRESSED
-def test_large_buckets(tmp_path, compressed):
+def test_large_buckets_are_read_as_they_were_saved(tmp_path, compressed):
     """All in one bucket, so that the leading bits are searched for."""
     values = np.uint64(0x0123456789ABCDEF) ^ np.random.default_rng(1).integers(0, 2**24, 2000, np.uint64)
     for design in TableDesign.choices(3):

@@ -120,7 +120,7 @@ def test_a_damaged_second_manifest_is_found_and_replaced(neardup, seen):
     assert "0  problems" in neardup("check", "seen").out
 
 
-def test_where_there_is_no_index(neardup):
+def test_folders_without_an_index_are_refused(neardup):
     assert "there is nothing at this path" in neardup("check", "none", code=2).err
 
 

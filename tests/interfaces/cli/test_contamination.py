@@ -54,7 +54,7 @@ def test_records_without_a_text_are_reported(neardup, tmp_path):
     assert found["items_without_text"] == {"records": 1, "source": "tests.jsonl", "position": 2, "field": "text"}
 
 
-def test_wrong_uses(neardup, tmp_path):
+def test_wrong_usage_is_reported(neardup, tmp_path):
     written(tmp_path / "train.jsonl", STORM)
     assert "--against" in neardup("contamination", "train.jsonl", code=2).err
     again = ("contamination", "train.jsonl", "--against", "train.jsonl")

@@ -94,7 +94,7 @@ def test_documents_cannot_steer_the_terminal(shown, collection):
 
 
 @pytest.mark.parametrize("documents", [[], [("one", "x")], [("one", None), ("two", "a b c d"), ("three", "a b c d")]])
-def test_small_collections(shown, collection, documents):
+def test_collections_of_few_documents_are_counted(shown, collection, documents):
     collection(documents)
     assert re.search(rf"(?m)^{len(documents)}  documents?$", shown())
 

@@ -57,7 +57,7 @@ def test_a_service_waits_for_no_terminal(monkeypatch):
         assert ours.read(24) == b"a line that nobody reads"
 
 
-def test_what_is_no_terminal_is_refused(tmp_path):
+def test_a_file_in_place_of_a_terminal_is_refused(tmp_path):
     with (tmp_path / "file").open("w") as file, pytest.raises(OSError, match="ioctl"):
         PatientTerminal(file)
 

@@ -144,7 +144,7 @@ def test_rejected_records_are_reported(label, tmp_path):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_wrong_use(label, tmp_path, options, code, said):
+def test_wrong_usage_is_reported(label, tmp_path, options, code, said):
     (tmp_path / "notes.jsonl").write_text("my notes\n")
     (tmp_path / "empty.jsonl").touch()
     (tmp_path / "one.jsonl").write_text('{"text": "one two three"}\n')

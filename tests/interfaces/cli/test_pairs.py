@@ -109,7 +109,7 @@ def test_a_collection_is_not_compared_with_itself(neardup, pages):
         assert "./others.jsonl is the same as others.jsonl; name each input once" in shown
 
 
-def test_wrong_uses(neardup, pages):
+def test_wrong_usage_is_reported(neardup, pages):
     rule = "can only be used with a work folder (--work DIR)"
     shown = neardup("pairs", "others.jsonl", "--out", "p.jsonl", "--memory", "256", "--work", "w", code=2).err
     assert "--memory 256: the value must be an integer of at least 64,000,000 (bytes)" in shown

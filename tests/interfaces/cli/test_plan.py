@@ -242,7 +242,7 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         ("--force", "--force requires --svg"),
     ],
 )
-def test_wrong_options_are_told(capsys, options, complaint):
+def test_wrong_options_are_reported(capsys, options, complaint):
     assert main(["plan", *options.split()]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -253,7 +253,7 @@ def test_wrong_options_are_told(capsys, options, complaint):
 @pytest.mark.parametrize(
     "options", ["--scheme checksums", "--hashes many", "--documents many", "--fingerprints x", "more"]
 )
-def test_what_is_no_option(capsys, options):
+def test_invalid_values_and_arguments_are_refused(capsys, options):
     with pytest.raises(SystemExit) as stopped:
         main(["plan", *options.split()])
     assert stopped.value.code == 2
@@ -290,7 +290,7 @@ def test_it_stays_in_its_frame(curves, width, height):
     assert all(line.isascii() for line in lines)
 
 
-def test_a_diagonal():
+def test_a_rising_line_is_drawn_on_the_diagonal():
     lines = draw(VALUES, [RISING], width=28, height=21)
     rows = [line[7:] for line in lines[:21]]
     assert all(set(row) <= {" ", "*"} for row in rows)

@@ -93,7 +93,7 @@ def test_ids_may_come_from_standard_input(neardup, seen):
     assert ids(seen)[0] == "second"
 
 
-def test_what_are_no_ids_is_told_and_nothing_removed(neardup, seen, tmp_path):
+def test_invalid_ids_are_reported_and_nothing_is_removed(neardup, seen, tmp_path):
     (tmp_path / "gone").write_bytes(b"first\n\xff\n")
     assert "gone:2: it is not valid UTF-8" in neardup("remove", "seen", "--ids", "gone", code=1).err
     assert "there is no such file" in neardup("remove", "seen", "--ids", "none", code=2).err

@@ -161,7 +161,7 @@ def test_stop_words_come_from_a_file_or_a_list(tmp_path):
 
 
 @pytest.mark.parametrize(("name", "expected"), [("NFC", "NFC"), ("NFKC", "NFKC"), ("none", None)])
-def test_normalization_arrives(name, expected):
+def test_normalization_is_used(name, expected):
     assert scheme("--normalization", name) == MinHash(analysis=Analysis(normalization=expected))
     with pytest.raises(ParameterError, match="cannot be used with --scheme sentences"):
         scheme("--scheme", "sentences", "--normalization", name)

@@ -99,7 +99,7 @@ def test_by_other_rules(neardup, seen):
     assert "Same text; matches copy" in neardup("search", "seen", "fishing", "--collapse", "exact", "--all").out
 
 
-def test_pages(neardup, seen):
+def test_results_are_listed_by_pages(neardup, seen):
     first = neardup("search", "seen", "fishing", "--collapse", "off", "--size", "2").out
     assert first.endswith("3 results, repeats shown; page 1 of 2\n--page 2 shows the next ones.\n")
     second = neardup("search", "seen", "fishing", "--collapse", "off", "--size", "2", "--page", "2").out
@@ -109,7 +109,7 @@ def test_pages(neardup, seen):
     assert "of the first 1 of 3 matches" in neardup("search", "seen", "fishing", "--top", "1").out
 
 
-def test_a_group(neardup, seen):
+def test_the_members_of_a_group_are_listed(neardup, seen):
     group = asked(neardup, "fishing")["results"][0]["group"]
     assert group.isdigit()
     shown = neardup("search", "seen", "fishing", "--include", group).out
@@ -210,7 +210,7 @@ def test_json_has_everything(neardup, seen):
         ("-sea", "unknown option -sea; if it is not an option, write -- before it"),
     ],
 )
-def test_wrong_options(neardup, seen, options, said):
+def test_wrong_options_are_reported(neardup, seen, options, said):
     assert said in neardup("search", "seen", "storm", *options.split(), code=2).err
 
 

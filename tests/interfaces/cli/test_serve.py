@@ -46,7 +46,7 @@ def seen(tmp_path, monkeypatch):
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_refused(neardup, seen, options, said):
+def test_wrong_options_are_reported(neardup, seen, options, said):
     port = [] if "--port" in options else ["--port", "0"]  # another program may use that of the default
     assert said in neardup("serve", *options, *port, code=2).err
 

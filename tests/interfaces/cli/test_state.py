@@ -131,7 +131,7 @@ def test_documents_are_forgotten(neardup, crawls):
         ("info .", "not a state"),
     ],
 )
-def test_wrong_usage(neardup, crawls, arguments, words):
+def test_wrong_usage_is_reported(neardup, crawls, arguments, words):
     assert words in neardup("state", *arguments.split(), code=2).err
 
 

@@ -119,7 +119,7 @@ def test_a_heading_begins_a_group_and_an_indented_line_continues_one():
         ("9223372036854775807", 2**63 - 1),
     ],
 )
-def test_counts(text, value):
+def test_counts_are_parsed(text, value):
     assert usage.count(text) == value
 
 
@@ -136,7 +136,7 @@ def test_counts(text, value):
         ("2^33", 2**33),
     ],
 )
-def test_sizes(text, value):
+def test_sizes_are_parsed(text, value):
     assert usage.size(text) == value
 
 
@@ -162,12 +162,12 @@ def test_sizes(text, value):
         "1..5",
     ],
 )
-def test_what_is_no_count(text):
+def test_invalid_counts_are_refused(text):
     with pytest.raises(ArgumentTypeError):
         usage.count(text)
 
 
 @pytest.mark.parametrize("text", ["", "1.5", "1X", "1KiBi", "1 2", "GB"])
-def test_what_is_no_size(text):
+def test_invalid_sizes_are_refused(text):
     with pytest.raises(ArgumentTypeError):
         usage.size(text)

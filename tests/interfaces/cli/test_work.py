@@ -51,7 +51,7 @@ def test_a_folder_of_something_else_is_refused(tmp_path, capsys):
 
 
 @pytest.mark.parametrize("arguments", [["work"], ["work", "DIR", "--threads", "x"], ["work", "DIR", "--idle", "x"]])
-def test_wrong_usage(arguments, capsys):
+def test_wrong_usage_is_reported(arguments, capsys):
     with pytest.raises(SystemExit) as ended:
         main(arguments)
     assert ended.value.code == 2

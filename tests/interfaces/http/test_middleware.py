@@ -97,7 +97,7 @@ REFUSALS = [
 
 
 @pytest.mark.parametrize(("kind", "request_", "given"), REFUSALS, ids=lambda value: getattr(value, "name", None))
-def test_refused(serve, kind, request_, given):
+def test_requests_are_refused_with_their_problem(serve, kind, request_, given):
     ask = serve(limits=SMALL)
     content = given.get("content")
     given = {**given, "content": content()} if callable(content) else given
@@ -243,7 +243,7 @@ def test_a_browser_may_ask_with_a_password_but_change_nothing(serve):
 
 
 @pytest.mark.parametrize("value", ["", "Bearer", "Bearer ", "Basic", "Basic !", "Basic Og==", "Digest x", "x" * 3000])
-def test_what_is_no_token(serve, value):
+def test_invalid_tokens_are_refused(serve, value):
     refused(serve(tokens=OTHERS.known).get("/docs", headers={"authorization": value}), problems.UNAUTHORIZED)
 
 

@@ -331,7 +331,7 @@ def test_probes_are_answered_however_much_there_is_to_do(shared):
 
 @pytest.mark.soak
 @pytest.mark.timeout(SOAKED + 300)
-def test_nothing_grows(run, folder, texts):
+def test_memory_and_files_do_not_grow_with_requests(run, folder, texts):
     """Mixed load for long: memory and descriptors stay what they are after the beginning.
 
     What is held of new documents is little, so that its growing until it goes to a file is not all there is to see.

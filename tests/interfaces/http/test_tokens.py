@@ -53,7 +53,7 @@ def test_lines_may_have_remarks():
     ],
     ids=ascii,
 )
-def test_what_is_no_file_of_tokens(tmp_path, content):
+def test_invalid_token_files_are_errors(tmp_path, content):
     path = tmp_path / "tokens"
     path.write_text(content, "latin-1")
     with pytest.raises(NeardupError) as error:
@@ -61,7 +61,7 @@ def test_what_is_no_file_of_tokens(tmp_path, content):
     assert not re.search("0{60}|G{60}", str(error.value))  # it may be a secret
 
 
-def test_no_file(tmp_path):
+def test_a_token_file_that_cannot_be_read_is_an_error(tmp_path):
     for name in (tmp_path / "nothing", tmp_path):
         with pytest.raises(NeardupError, match="cannot be read"):
             Tokens.in_file(str(name))
@@ -73,7 +73,7 @@ def test_no_other_token_is_known(token):
 
 
 @given(st.binary())
-def test_whatever_is_presented(header):
+def test_any_header_is_parsed_or_presents_no_token(header):
     presented(header, basic=True)
     assert presented(b"Basic " + header, basic=False) is None
 

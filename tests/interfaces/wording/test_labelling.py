@@ -11,12 +11,12 @@ def labels(*told, name="a"):
     ]
 
 
-def test_places():
+def test_the_place_of_a_pair_names_its_number_and_its_earlier_label():
     assert place_of(SimpleNamespace(number=3, wanted=None, given=None)) == "Pair 3"
     assert place_of(SimpleNamespace(number=1_000, wanted=2_000, given="same")) == "Pair 1,000 of 2,000, labelled same"
 
 
-def test_counts():
+def test_labels_are_counted_by_kind():
     assert counts_of([]) == "0 pairs labelled: 0 same, 0 different, 0 unsure"
     assert counts_of(labels("same", "same", "unsure")) == "3 pairs labelled: 2 same, 0 different, 1 unsure"
 

@@ -5,7 +5,7 @@ import pytest
 from neardup.interfaces.wording.numbers import Row, percentage, reading_rows, row, total
 
 
-def test_percentages():
+def test_shares_are_percentages():
     assert [percentage(share) for share in (0, 0.5, 0.8, 0.802, 1 / 3, 1)] == [
         "0 %",
         "50 %",

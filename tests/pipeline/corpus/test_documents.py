@@ -85,7 +85,7 @@ def test_an_iterator_may_be_of_dictionaries():
         (io.StringIO("a\nb\n"), r"are an open file; to read files, use .*; to compare its lines, pass \[\*file\]"),
     ],
 )
-def test_what_is_no_collection_is_refused_with_the_way_out(source, message):
+def test_an_invalid_collection_is_refused_with_the_way_out(source, message):
     with pytest.raises(DataError, match=message):
         Documents.of(source, "text", "id")
 

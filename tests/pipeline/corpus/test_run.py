@@ -200,7 +200,7 @@ def test_another_text_column():
     ],
     ids=str,
 )
-def test_what_is_no_collection_is_a_data_error(source):
+def test_an_invalid_collection_is_a_data_error(source):
     with pytest.raises(DataError):
         dedup(source)
 
@@ -261,7 +261,7 @@ def test_a_threshold_replaces_the_schemes():
     ],
     ids=str,
 )
-def test_ids(ids, names, duplicates):
+def test_documents_are_named_by_their_ids(ids, names, duplicates):
     columns = {"text": pa.array([LINE, LINE])} | ({} if ids is None else {"id": ids})
     result = dedup(pa.table(columns))
     assert result.decisions["id"].to_pylist() == names

@@ -310,7 +310,7 @@ def test_addresses_are_a_choice(index):
         (pa.table({"url": ["x"]}), "table: there is no column 'text'; the columns are: url$"),
     ],
 )
-def test_what_are_no_pages_is_refused_and_nothing_remembered(index, pages, batch, complaint):
+def test_invalid_pages_are_refused_and_none_is_remembered(index, pages, batch, complaint):
     with pytest.raises(DataError, match=complaint):
         pages.judge_and_admit(batch)
     assert len(index) == 0

@@ -159,7 +159,7 @@ def test_a_result_is_shown_in_one_line():
     assert repr(find_mirrors(urls, np.tile(np.arange(8), 2))) == "Mirrors(found=1, hosts=2, pages=16)"
 
 
-def test_nothing_is_found_in_nothing():
+def test_no_pages_have_no_mirrors():
     for urls in ([], ["", "no url"], ["http://a.example/"]):
         found = find_mirrors(urls, np.arange(len(urls)))
         assert (found.found, len(found.table())) == ([], 0)

@@ -123,7 +123,7 @@ def test_a_key_where_there_is_none(folder):
 
 
 @pytest.mark.parametrize("key", [b"", b"short", "sixteen letters ", bytearray(16), 16])
-def test_what_is_no_key(folder, key):
+def test_invalid_keys_are_refused(folder, key):
     with pytest.raises(ParameterError, match="key='\\(secret\\)' must be 16 bytes"):
         Index.create(folder, key=key)
     assert not folder.exists()
@@ -156,7 +156,7 @@ def test_a_part_of_another_recipe_is_refused(folder):
 
 
 @pytest.mark.parametrize("scheme", ["minhash", MinHash, 5])
-def test_what_is_no_scheme(folder, scheme):
+def test_invalid_schemes_are_refused(folder, scheme):
     with pytest.raises(ParameterError, match="must be a scheme"):
         Index.create(folder, scheme)
     assert not folder.exists()
@@ -289,7 +289,7 @@ def test_where_an_index_can_be_made(tmp_path, folder):
 
 
 @pytest.mark.parametrize("mode", ["r", "w"])
-def test_where_there_is_no_index(tmp_path, mode):
+def test_folders_without_an_index_are_refused(tmp_path, mode):
     file, empty = tmp_path / "file", tmp_path / "empty"
     file.write_text("mine")
     empty.mkdir()

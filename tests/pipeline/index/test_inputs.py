@@ -97,7 +97,7 @@ def test_types_of_values():
         (datetime(1970, 1, 1, 0, 0, 0, 1, tzinfo=UTC), 1),
     ],
 )
-def test_moments(moment, expected):
+def test_moments_are_counted_in_microseconds(moment, expected):
     assert microseconds(moment, "at") == expected
 
 

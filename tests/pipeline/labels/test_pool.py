@@ -152,7 +152,7 @@ def test_templates_and_equal_documents_are_sampled_less():
     assert len(answers_of(draw_pairs(["x"] * 600), 50)) == MOST
 
 
-def test_wrong_parameters():
+def test_wrong_parameters_are_named():
     with pytest.raises(ParameterError, match="compares fields"):
         draw_pairs(["one", "two"], scheme=Checksum())
     for name, value in (("sample", 0), ("seed", -1), ("sample", 2.5)):

@@ -152,7 +152,7 @@ def test_a_precision_that_no_rule_reaches_has_a_nearest_rule():
     assert found.expected.recall.value > 0
 
 
-def test_wrong_parameters():
+def test_wrong_parameters_are_named():
     with pytest.raises(ParameterError, match="goal"):
         tune(labels(), goal="accuracy")
     with pytest.raises(ParameterError, match="seed"):

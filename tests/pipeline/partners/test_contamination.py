@@ -126,13 +126,13 @@ def test_a_result_is_shown_in_one_line():
     assert repr(found) == "Contamination(items=2, contaminated=1, documents=1,200, read=1,200)"
 
 
-def test_nothing_is_in_nothing():
+def test_no_documents_are_not_contaminated():
     assert contamination([], ITEMS).contaminated == 0
     assert len(contamination(TRAINING, []).items) == 0
     assert contamination(["a b c"], ["", "..."]).items["share"].to_pylist() == [0.0, 0.0]
 
 
-def test_what_is_refused():
+def test_invalid_arguments_are_refused():
     for wrong in ({"words": 0}, {"threshold": 0}, {"threshold": 2}, {"analysis": "words"}):
         with pytest.raises(ParameterError):
             contamination(TRAINING, ITEMS, **wrong)

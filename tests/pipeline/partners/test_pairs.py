@@ -121,7 +121,7 @@ def test_ids_bags_and_empty_collections():
     assert ends(pairs(["a b c"] * 3, scheme=Trials())) == [(0, 1), (0, 2), (1, 2)]
 
 
-def test_what_is_refused():
+def test_invalid_arguments_are_refused():
     for wrong in ({"measure": "distance"}, {"threshold": 0.0}, {"threshold": 1.1}, {"scheme": Checksum()}):
         with pytest.raises(ParameterError):
             pairs(TEXTS, **wrong)

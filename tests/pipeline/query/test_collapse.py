@@ -48,7 +48,7 @@ def index(tmp_path):
         yield index
 
 
-def test_by_near_duplicates():
+def test_near_duplicates_are_hidden():
     found = collapse(RECORDS)
     assert isinstance(found, Collapsed)
     assert found.kept == ["a", "c", "d"]
@@ -64,7 +64,7 @@ def test_by_near_duplicates():
     assert repr(collapse(RECORDS[:1])) == "<Collapsed 1 hit: 1 group, 0 hidden>"
 
 
-def test_by_property():
+def test_hits_of_one_value_are_hidden():
     found = collapse(RECORDS, SameValue("url", of=host))
     assert found.kept == ["a", "b", "d"]
     hidden = found.page[0].hidden[0]
@@ -107,7 +107,7 @@ def test_what_is_given_stays_as_it_is():
     assert found.page[0].kept[0].given == RECORDS[0]
 
 
-def test_a_table():
+def test_hits_of_a_table_are_collapsed():
     found = collapse(pa.Table.from_pylist(RECORDS))
     assert found.kept == ["a", "c", "d"]
     assert found.page[0].kept[0].given == RECORDS[0]
@@ -360,7 +360,7 @@ def test_signatures_of_another_scheme_are_refused():
         ([{"id": 1, "site": "a"}], SameValue("site", of=list)),
     ],
 )
-def test_what_is_no_value_is_refused(hits, by):
+def test_invalid_values_are_refused(hits, by):
     with pytest.raises(DataError):
         collapse(hits, by)
 

@@ -28,7 +28,7 @@ RECORDS = [{"id": "a", "site": "x"}, {"id": 2}, {"id": "c", "site": None}]
         [defaultdict(list, hit) for hit in RECORDS],
     ],
 )
-def test_records(hits):
+def test_hits_may_be_records(hits):
     given = Hits(hits, "id", None)
     assert given.ids == ["a", 2, "c"]
     assert given.names == ["a", "2", "c"]
@@ -57,14 +57,14 @@ def test_a_field_that_only_a_later_hit_has_is_there():
 @pytest.mark.parametrize(
     "hits", [["a", 2], ("a", 2), iter(["a", 2]), dict.fromkeys(["a", 2]).keys(), np.array(["a", 2], object)]
 )
-def test_ids(hits):
+def test_hits_may_be_ids(hits):
     given = Hits(hits, "id", None)
     assert given.ids == ["a", 2]
     assert not given.records
 
 
 @pytest.mark.parametrize("hits", [np.array([3, 1]), np.array([3, 1], np.uint8), pa.array([3, 1]), range(3, 0, -2)])
-def test_ids_of_arrays(hits):
+def test_hits_may_be_arrays_of_ids(hits):
     assert Hits(hits, "id", None).ids == [3, 1]
 
 
@@ -72,7 +72,7 @@ def test_strings_of_an_array():
     assert Hits(np.array(["a", "b"]), "id", None).ids == ["a", "b"]
 
 
-def test_a_table():
+def test_hits_may_be_a_table():
     given = Hits(pa.table({"key": ["a", "b"], "site": [1, None]}), "key", None)
     assert given.ids == ["a", "b"]
     assert given.values("site", 2) == [1, None]
@@ -100,7 +100,7 @@ def test_a_table():
         pa.table({"no": ["a"]}),
     ],
 )
-def test_what_is_no_hit_is_refused(hits):
+def test_invalid_hits_are_refused(hits):
     with pytest.raises(DataError):
         Hits(hits, "id", None)
 
@@ -151,7 +151,7 @@ def test_the_error_says_which():
 
 
 @pytest.mark.parametrize("hits", [[], (), pa.table({"id": pa.array([], pa.string())})])
-def test_nothing(hits):
+def test_there_may_be_no_hits(hits):
     given = Hits(hits, "id", None)
     assert len(given) == 0
     assert given.values("site", 0) == []

@@ -193,7 +193,7 @@ def test_texts_of_hits_that_an_index_does_not_have_are_compared(tmp_path, keeps)
     ],
 )
 @pytest.mark.parametrize("by", [None, SameValue("site")])
-def test_empty_responses(odd, by):
+def test_responses_without_hits_stay_empty(odd, by):
     answer = collapse_response(odd, by)
     assert answer["hits"] == {**odd["hits"], "hits": []}
     assert (answer["neardup"]["hits"], answer["neardup"]["pages"]) == (0, 0)
@@ -238,7 +238,7 @@ def test_a_field_of_no_hit_is_a_mistake_if_it_is_the_text():
 
 
 @pytest.mark.parametrize("value", [["x", "y"], {"name": "x"}, 1.5, True])
-def test_what_is_no_value_is_refused(value):
+def test_invalid_values_are_refused(value):
     with pytest.raises(DataError):
         collapse_response(response(hit("a", 1, site=value), hit("b", 1, site=value)), SameValue("site"))
 
@@ -281,7 +281,7 @@ def test_an_error_stays_one():
         {"responses": []},
     ],
 )
-def test_what_is_no_response_is_refused(given):
+def test_invalid_responses_are_refused(given):
     with pytest.raises(DataError):
         collapse_response(given)
 

@@ -97,12 +97,12 @@ def test_a_higher_threshold_of_texts_needs_no_less_of_them_and_of_signatures(sch
 
 
 @pytest.mark.parametrize("threshold", [0, 1.1, -1, True, "0.5", float("nan")])
-def test_what_is_no_threshold(threshold):
+def test_invalid_thresholds_are_refused(threshold):
     with pytest.raises(ParameterError, match="must be a number above 0 and at most 1"):
         at_threshold(SimHash(), threshold)
 
 
-def test_where_there_is_none():
+def test_schemes_and_layouts_without_this_threshold_refuse_it():
     assert Checksum().match_estimate is None
     with pytest.raises(ParameterError, match="cannot be used with the scheme checksum"):
         at_threshold(Checksum(), 0.5)

@@ -113,7 +113,7 @@ def test_shorter_queries_that_find_something(search):
     assert search.shorter("zebra yak", site="b.example") == []
 
 
-def test_snippets(search):
+def test_snippets_show_title_and_marked_words(search):
     weather, other = (found(search, query).hits[0].snippet for query in ("storm", "baker"))
     assert weather.title.text == "Weather"
     assert [weather.body.text[begin:end] for begin, end in weather.body.spans] == ["storm"]
