@@ -100,16 +100,6 @@ def test_more_is_added_and_what_changed_replaced(neardup, pages, tmp_path):
     assert "1  known, with other content: replaced" in neardup("index", pages, "--to", "seen").out
 
 
-def test_of_one_id_the_last_counts_and_twice_changes_nothing(neardup, tmp_path):
-    pages = written(tmp_path / "in.jsonl", [{"id": "a", "text": STORM}, {"id": "a", "text": BAKER}])
-    added = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
-    assert (added["documents"], added["new"], added["repeated"]) == (2, 1, 1)
-    again = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
-    assert (again["unchanged"], again["repeated"], again["replaced"]) == (1, 1, 0)
-    with Index.open("seen") as index:
-        assert index.judge([BAKER])[0].representative == "a"
-
-
 def test_addresses_are_ids(neardup, pages):
     neardup("index", pages, "--to", "seen", "--url", "url", "--field", "url:string", "--field", "host:string")
     assert ids("seen") == [
@@ -122,12 +112,6 @@ def test_addresses_are_ids(neardup, pages):
     with Index.open("seen") as index:
         fields = index.get(["http://a.example/baker"])[0].fields
     assert fields == {"url": "HTTP://A.example:80/baker#top", "host": "a.example"}
-
-
-def test_documents_without_an_id_are_named_by_file_and_line(neardup, tmp_path):
-    written(tmp_path / "in.jsonl", [{"text": STORM}, {"text": BAKER, "url": None}])
-    neardup("index", "in.jsonl", "--to", "seen")
-    assert ids("seen") == [f"{tmp_path}/in.jsonl:1", f"{tmp_path}/in.jsonl:2"]
 
 
 def test_standard_input_needs_ids(neardup):
@@ -186,23 +170,6 @@ def test_fields_are_read_from_what_is_written(neardup, tmp_path):
     }
     assert set(second.fields.values()) == {None}
     assert "in.csv:4: its 'rank'" in neardup("index", "in.csv", "--to", "seen", "--strict", code=1).err
-
-
-def test_flags_of_json_are_flags(neardup, tmp_path):
-    written(tmp_path / "in.jsonl", [{"id": "a", "text": STORM, "flag": True}, {"id": "b", "text": BAKER}])
-    neardup("index", "in.jsonl", "--to", "seen", "--field", "flag:flag")
-    with Index.open("seen") as index:
-        assert [document.fields["flag"] for document in index.get(["a", "b"])] == [True, None]
-
-
-def test_a_folder_is_an_input(neardup, tmp_path):
-    (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "storm.txt").write_text(STORM)
-    (tmp_path / "docs" / "storm.html").write_text(f"<title>x</title><p>{STORM}")
-    (tmp_path / "docs" / "other.bin").write_text("?")
-    shown = neardup("index", "docs", "--to", "seen").out
-    assert "1  other file ignored" in shown
-    assert ids("seen") == [f"{tmp_path}/docs/storm.html", f"{tmp_path}/docs/storm.txt"]
 
 
 def test_the_scheme_is_a_choice_of_the_first_run(neardup, pages, tmp_path):

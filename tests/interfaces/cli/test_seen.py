@@ -86,14 +86,6 @@ def test_many_lines_are_answered_together(seen, asked):
     assert told == ""
 
 
-def test_without_admitting_nothing_is_remembered(seen, asked):
-    for _ in range(2):
-        answers, _ = asked(seen, line(url="http://a.example/", text=STORM) * 2)
-        assert [answer["verdict"] for answer in answers] == ["new", "new"]
-    with Index.open(seen) as index:
-        assert len(index) == 0
-
-
 def test_broken_lines_are_answered_and_counted(seen, asked):
     answers, told = asked(
         seen, b'{"id":\n' + line(id="a", text=STORM) + b"\n" + line(text="x").rstrip(), "--admit", code=1

@@ -156,6 +156,8 @@ def test_of_equal_ids_the_last_counts(tmp_path, source):
     source.write_text(source.read_text() + json.dumps({"id": "a", "text": "quite another text"}) + "\n")
     done = add_files([source], tmp_path / "index", texts=True)
     assert (done.documents, done.repeated, done.total) == (5, 1, 4)
+    again = add_files([source], tmp_path / "index")
+    assert (again.unchanged, again.repeated, again.replaced) == (4, 1, 0)
     with Index.open(tmp_path / "index") as index:
         assert index.get(["a"])[0].text == "quite another text"
 
