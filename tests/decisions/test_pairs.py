@@ -132,7 +132,7 @@ def test_many_documents_that_share_a_feature_are_a_family():
     assert made(sets, [range(31)]).family.tolist() == [-1] * 41
 
 
-def test_documents_that_share_little_else_are_none():
+def test_documents_that_share_little_else_are_not_pairs():
     halves = [[1, *range(10 + 50 * (one % 2), 50 + 50 * (one % 2))] for one in range(40)]
     found = made(halves, [range(40)])
     assert found.family.tolist() == [-1] * 40

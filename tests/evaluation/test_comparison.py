@@ -83,7 +83,7 @@ def test_the_evidence_is_of_the_schemes_own_features():
 
 
 @pytest.mark.parametrize(("a", "b"), [("", ""), ("", STORM), ("...", ".. .")])
-def test_texts_without_words_match_nothing_and_the_reason_is_said(a, b):
+def test_texts_without_words_match_nothing_and_the_reason_is_reported(a, b):
     found = explain(a, b)
     assert (found.matches, found.value, found.resemblance) == (False, None, 0.0)
     assert "no signature: no words" in str(found)

@@ -102,7 +102,7 @@ def test_a_checksum_is_equal_or_not():
         (Checksum(), "a", "a", "A and B have no signature: a required field is empty"),
     ],
 )
-def test_a_text_without_a_signature_matches_nothing_and_the_reason_is_said(scheme, a, b, reason):
+def test_a_text_without_a_signature_matches_nothing_and_the_reason_is_reported(scheme, a, b, reason):
     said = match_decision(scheme, a, b)
     assert (said.value, said.matches, said.reason) == (None, False, reason)
     assert (said.estimate.value, said.estimate.matches, said.estimate.detail) == (None, False, {})

@@ -49,7 +49,7 @@ def test_a_threshold_begins_a_bin(percent):
 
 
 @given(runs())
-def test_examples_are_dropped_documents_of_the_clusters_they_stand_for(run):
+def test_examples_are_dropped_documents_of_the_clusters_they_represent(run):
     found = seen(run)
     assert [cluster.size for cluster in found.largest] == sorted(
         (cluster.size for cluster in found.largest), reverse=True

@@ -244,7 +244,7 @@ def test_what_no_text_should_have_hides_nothing(path):
 
 
 @pytest.mark.parametrize("query", ["", " \t\n", "*", '""', '"', "+ - & ( )", "\0", "\x1f", '" "* ""'])
-def test_nothing_to_look_for_finds_nothing(table, query):
+def test_an_empty_query_finds_nothing(table, query):
     assert found(table, query) == []
     assert table.matching(query_words(query), SOON).tolist() == []
 
@@ -275,7 +275,7 @@ def test_a_table_of_another_index_or_format_is_refused(table, path):
         FullText(path, MARK)
 
 
-def test_a_file_that_is_no_table_is_closed(path, monkeypatch):
+def test_a_file_that_is_not_a_table_is_closed(path, monkeypatch):
     path.write_bytes(b"none" * 2000)
     connections, connect = [], sqlite3.connect
     monkeypatch.setattr(
@@ -327,7 +327,7 @@ def test_damage_is_told_or_harmless_and_building_again_helps(table, path):
 
 
 @pytest.mark.parametrize("whole", [True, False], ids=["in place", "as another file"])
-def test_readers_go_on_to_what_is_built_again(table, path, whole):
+def test_readers_continue_with_what_is_built_again(table, path, whole):
     reader = FullText(path, MARK)
     assert found(reader, "storm") == [0, 1]
     if not whole:
@@ -364,7 +364,7 @@ def test_what_stops_building_leaves_what_was_there(table, path):
     assert not path.exists()
 
 
-def test_a_system_that_refuses_is_told_and_nothing_is_half_done(table, path, monkeypatch):
+def test_a_system_that_refuses_is_reported_and_nothing_is_half_done(table, path, monkeypatch):
     connect = fulltext._connect
 
     def full(*arguments):

@@ -887,7 +887,7 @@ def test_a_request_that_could_not_be_checked_leaves_the_crawl_unfinished(pipelin
     assert (tmp_path / "seen" / UNFINISHED).exists()
 
 
-def test_a_broken_mark_is_told(pipeline, tmp_path):
+def test_a_broken_mark_is_reported(pipeline, tmp_path):
     Index.create(tmp_path / "seen").close()
     (tmp_path / "seen" / UNFINISHED).write_text("?")
     with pytest.raises(StorageError, match="unfinished-crawl is damaged; remove it"):

@@ -114,7 +114,7 @@ def test_in_a_pipeline(tmp_path):
     assert b"<stdin>:2: it is not valid JSON" in broken.stderr
 
 
-def test_a_reader_that_leaves_early_is_no_disaster():
+def test_a_reader_that_leaves_early_is_not_an_error():
     for arguments in (["demo"], ["dedup", COLLECTION, "--out", "-"], ["pairs", COLLECTION, "--out", "/dev/stdout"]):
         reading, writing = os.pipe()
         os.close(reading)  # as `| head` once it has seen enough
@@ -546,7 +546,7 @@ def test_the_first_start_says_that_it_compiles_and_the_next_need_not(installed):
     assert as_nobody(installed, "/nonexistent") == ""
 
 
-def test_machine_code_that_another_user_left_beside_the_kernels_is_used(installed):
+def test_machine_code_that_another_user_left_next_to_the_kernels_is_used(installed):
     warmed(installed, installed / "site" / "neardup" / "kernels" / "__pycache__")
     assert as_nobody(installed, installed / "home") == ""
     assert list((installed / "home").rglob(f"{MAIN_KERNEL}*.nbi"))

@@ -98,7 +98,7 @@ def test_entries_are_copied_in_their_order(positions, each):
 
 
 @pytest.mark.parametrize("each", [8, 64])
-def test_no_entry_is_copied_of_a_damaged_block_or_where_there_is_none(each):
+def test_no_entry_is_copied_of_a_damaged_or_absent_block(each):
     file = np.zeros(3 * BLOCK, np.uint8)
     guard, out = unread(file), np.empty(each, np.uint8)
     guard[1][2] += np.uint64(1)

@@ -46,7 +46,7 @@ def test_an_empty_file_is_the_default(load):
     assert (config.scheme, config.policy) == (neardup.MinHash(), neardup.results.Policy())
 
 
-def test_a_key_file_is_beside_the_settings(load, tmp_path):
+def test_a_key_file_is_next_to_the_settings(load, tmp_path):
     (tmp_path / "key").write_bytes(bytes(range(16)))
     assert load('[recipe]\nkey_file = "key"').scheme.recipe == neardup.MinHash(key=bytes(range(16))).recipe
 
@@ -136,7 +136,7 @@ def test_all_faults_of_a_file_are_reported(load, written, first, others):
     assert all(f"neardup.toml: {other}" in note for other, note in zip(others, notes, strict=True))
 
 
-def test_stop_words_without_a_comma_are_a_file_beside_the_settings(load, tmp_path, monkeypatch):
+def test_stop_words_without_a_comma_are_a_file_next_to_the_settings(load, tmp_path, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "stopwords").write_text("a\n")
     monkeypatch.chdir(tmp_path / "elsewhere")

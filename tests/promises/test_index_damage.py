@@ -146,7 +146,7 @@ def test_every_truncation_and_every_appended_byte_is_found(small, kind, stride):
         assert outcome == ("answered" if kind == "log" else "refused")
 
 
-def test_what_is_appended_to_a_log_is_told(small):
+def test_what_is_appended_to_a_log_is_reported(small):
     files, _ = small
     path = file_of(files, "log")
     broken = changed(files, path, bytes(files.names[path].data) + b"something")
@@ -228,7 +228,7 @@ def test_older_files_in_the_place_of_newer_ones():
     assert ("log", "refused") in outcomes
 
 
-def test_a_file_that_is_gone_and_one_of_another_index(small):
+def test_a_file_that_was_removed_and_one_of_another_index(small):
     files, _ = small
     others, _ = grown("minhash", 11, 6, 3)
     questions = Questions(files)

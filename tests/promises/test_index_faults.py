@@ -200,7 +200,7 @@ def broken_unasked(index):
 
 
 @pytest.mark.parametrize("call", ["sync", "close", "flush"])
-def test_a_sync_that_fails_when_nobody_waits_for_it_is_told(monkeypatch, call):
+def test_a_sync_that_fails_when_nobody_waits_for_it_is_reported(monkeypatch, call):
     monkeypatch.setattr("neardup.index.disk.store.INTERVAL", 0.01)
     fault = Fault(1 << 60, errno.EIO, ever=True)
     index = create(FOLDER, "simhash", MemoryDisk(meet=fault), "interval")
@@ -281,7 +281,7 @@ def filled(folder):
     return index, acknowledged
 
 
-def test_writing_goes_on_by_itself_when_a_full_file_system_has_room_again(tmp_path):
+def test_writing_continues_by_itself_when_a_full_file_system_has_room_again(tmp_path):
     mounted(tmp_path, "-t", "tmpfs", "-o", "size=2m", "tmpfs")
     try:
         (tmp_path / "ballast").write_bytes(bytes(1 << 20))

@@ -147,7 +147,7 @@ def test_the_folder_may_be_replaced_at_any_operation(folder, other, stride):
     assert at > 60
 
 
-def test_a_folder_that_is_gone_and_one_that_comes_back(folder):
+def test_a_folder_that_was_removed_and_one_that_comes_back(folder):
     index = Index.open(folder, "w")
     folder.rename(folder.with_name("elsewhere"))
     for _ in range(2):

@@ -134,7 +134,7 @@ def assert_killed_at_any_moment(tmp_path, seeds, times):
     return sum(deaths for deaths, _ in found)
 
 
-def test_a_run_that_is_killed_at_200_moments_goes_on(tmp_path):
+def test_a_run_that_is_killed_at_200_moments_continues(tmp_path):
     assert assert_killed_at_any_moment(tmp_path, range(10), 30) >= 200
 
 
@@ -172,5 +172,5 @@ def test_a_run_that_is_killed_many_times_adds_its_documents_once(tmp_path, seed)
 
 
 @pytest.mark.soak
-def test_a_run_that_is_killed_at_2000_moments_goes_on(tmp_path):
+def test_a_run_that_is_killed_at_2000_moments_continues(tmp_path):
     assert assert_killed_at_any_moment(tmp_path, range(10, 110), 30) >= 2000

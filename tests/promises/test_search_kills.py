@@ -183,7 +183,7 @@ def test_many_kills(seed):
     assert counts["building"] > 5
 
 
-def test_a_first_table_that_was_never_finished_is_none(tmp_path):
+def test_a_first_table_that_was_never_finished_does_not_count(tmp_path):
     path = tmp_path / "seen"
     with Index.create(path, SimHash(), texts=True) as index:
         index.admit(NAMES[:5], ["storm harbour"] * 5)

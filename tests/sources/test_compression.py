@@ -173,13 +173,13 @@ def test_the_cap_is_what_still_passes(loaded, compression):
         *((PLAIN.decode().encode(name), f"{name.upper()} text") for name in ("utf-32", "utf-32le", "utf-32be")),
     ],
 )
-def test_a_plain_name_on_other_data_is_a_lie(loaded, data, name):
+def test_a_plain_name_of_compressed_data_is_refused(loaded, data, name):
     with pytest.raises(DataError, match=f"should be plain UTF-8 text, but its first bytes are those of {name}"):
         loaded(data)
 
 
 @BOTH
-def test_a_compressed_name_on_other_data_is_a_lie(loaded, compression):
+def test_a_compressed_name_of_other_data_is_refused(loaded, compression):
     other = "zstd" if compression == "gzip" else "gzip"
     for data in (PLAIN, PACKED[other]):
         with pytest.raises(DataError, match=f"its ending is that of {compression}, but"):
@@ -187,7 +187,7 @@ def test_a_compressed_name_on_other_data_is_a_lie(loaded, compression):
 
 
 @BOTH
-def test_what_was_compressed_twice_is_a_lie(loaded, compression):
+def test_data_that_was_compressed_twice_is_refused(loaded, compression):
     packed = io.BytesIO()
     with compressed(packed, compression) as file:
         file.write(PACKED[compression])

@@ -143,7 +143,7 @@ def test_an_id_field_that_was_asked_for_must_exist(collection):
     ],
     ids=lambda value: repr(value[:30]),
 )
-def test_a_broken_line_is_rejected_and_the_rest_goes_on(reason, line, expected):
+def test_a_broken_line_is_rejected_and_the_others_are_read(reason, line, expected):
     assert reason(line) == expected
 
 

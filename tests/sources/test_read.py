@@ -150,7 +150,7 @@ def test_records_without_text_are_told_from_empty_ones(tmp_path, name, content, 
         assert found == WithoutText(records, str(path), position, "text")
 
 
-def test_null_texts_of_parquet_are_told(tmp_path):
+def test_null_texts_of_parquet_are_reported(tmp_path):
     pq.write_table(pa.table({"body": ["a", None, "", None]}), tmp_path / "a.parquet")
     found = read([tmp_path / "a.parquet"], text="body").without_text
     assert (found.records, found.position, found.field) == (2, 2, "body")

@@ -127,6 +127,6 @@ def test_lines_are_those_of_the_whole(tmp_path_factory, pieces, size):
         module._MOST, module.TOGETHER = before
 
 
-def test_what_cannot_be_read_is_told(tmp_path):
+def test_what_cannot_be_read_is_reported(tmp_path):
     with pytest.raises(DataError, match="it cannot be read: Is a directory"):
         lines_of(tmp_path)

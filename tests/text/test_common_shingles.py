@@ -242,7 +242,7 @@ def test_the_sample_is_bounded(monkeypatch):
     assert sampled() == [text for text in ordered if len(text) == module.LONGEST][:2]
 
 
-def test_nothing_is_common_to_nothing():
+def test_no_documents_have_no_common_shingles():
     for texts in ([], [None, "", "!"], ["one two three four"] * 9):
         assert len(CommonShingles.fitted(texts, SHINGLING, 0.1)) == 0
     assert neardup.dedup([], ignore_common=0.1).summary.common.documents == 0

@@ -28,7 +28,7 @@ def test_main_text_is_that_of_an_article():
     assert one(ARTICLE, "visible")[0] == visible_text(ARTICLE)
 
 
-def test_a_page_that_is_no_article_is_read_whole():
+def test_a_page_that_is_not_an_article_is_read_whole():
     assert one(LIST)[0] == visible_text(LIST)
     assert one(LIST)[-1] == "visible"
     assert one(LIST, "main")[-1] == "main"

@@ -62,7 +62,7 @@ def test_a_file_that_the_manifest_names_must_be_there(tmp_path):
         Index.open(tmp_path / "index")
 
 
-def test_files_of_others_beside_an_unfinished_index_stay(tmp_path):
+def test_files_of_others_next_to_an_unfinished_index_stay(tmp_path):
     with Index.create(tmp_path / "damaged") as index:
         index.admit(["a"], ["one two three four"])
     for name in (".unfinished/draft.txt", "log-2024.txt"):

@@ -89,7 +89,7 @@ def test_terms_are_recorded_once_they_are_known(tmp_path, later):
     }
 
 
-def test_a_second_file_that_cannot_be_written_prevents_nothing(tmp_path, monkeypatch):
+def test_a_second_file_that_cannot_be_written_does_not_matter(tmp_path, monkeypatch):
     def refused(_, old, new):
         if new.name == SECOND:
             raise StorageFailed(str(new), "cannot be written")
@@ -101,7 +101,7 @@ def test_a_second_file_that_cannot_be_written_prevents_nothing(tmp_path, monkeyp
     assert Manifest.read(Disk(), tmp_path) == first
 
 
-def test_where_there_is_none(tmp_path):
+def test_a_folder_without_a_manifest_is_refused(tmp_path):
     with pytest.raises(StorageRefused, match="is not an index: it has no manifest"):
         Manifest.read(Disk(), tmp_path)
 

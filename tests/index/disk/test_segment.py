@@ -34,7 +34,7 @@ def looked_at(monkeypatch):
     return numbers
 
 
-def test_a_content_that_many_have_costs_no_more_beside_a_new_one(tmp_path, looked_at):
+def test_a_content_that_many_have_costs_no_more_next_to_a_new_one(tmp_path, looked_at):
     with Index.create(tmp_path / "index", SimHash(), durability="bulk") as index:
         index.admit([f"d{number}" for number in range(5000)], [TEXT] * 5000)
         index.flush()
@@ -103,7 +103,7 @@ def proposed(index, text):
     return index.store.decoded("id", index.store.propose(signed.rows, signed.present).places)
 
 
-def test_who_stands_for_whom_can_change_again_and_again(tmp_path):
+def test_representatives_can_change_again_and_again(tmp_path):
     with Index.create(tmp_path / "index", SimHash(), durability="bulk") as index:
         index.admit([f"d{number}" for number in range(100)], [f"text of number {number}" for number in range(100)])
         index.flush()

@@ -32,13 +32,13 @@ def test_json_tells_before_and_after(neardup, seen):
     assert told["after"]["bytes"] < told["before"]["bytes"]
 
 
-def test_a_key_is_wanted(neardup, tmp_path):
+def test_a_key_is_required(neardup, tmp_path):
     Index.create(tmp_path / "keyed", key=bytes(range(16))).close()
     (tmp_path / "key").write_bytes(bytes(range(16)))
     assert "name the file of its key with --key-file" in neardup("compact", "keyed", code=2).err
     neardup("compact", "keyed", "--key-file", "key")
 
 
-def test_another_writer_is_told(neardup, seen):
+def test_another_writer_is_reported(neardup, seen):
     with Index.open(seen, "w"):
         assert "is writing to it" in neardup("compact", "seen", code=1).err

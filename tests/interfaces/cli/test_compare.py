@@ -137,7 +137,7 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
         (["a.txt", "b.txt", "--force"], "--force requires --html"),
     ],
 )
-def test_wrong_usage_is_said(run, arguments, message):
+def test_wrong_usage_is_reported(run, arguments, message):
     shown = run(*arguments, code=2)
     assert message in shown.err
     assert len(shown.err) < 1000

@@ -122,7 +122,7 @@ def test_the_report_follows_no_link_and_replaces_no_folder(shown, temporary, tmp
     assert len(list(temporary.iterdir())) == 2
 
 
-def test_without_a_place_for_the_report_it_goes_on(shown, temporary):
+def test_without_a_place_for_the_report_it_continues(shown, temporary):
     temporary.rmdir()
     assert "open in a browser" not in shown()
 

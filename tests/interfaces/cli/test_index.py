@@ -241,7 +241,7 @@ def test_a_scheme_of_other_fields_needs_no_text(neardup, tmp_path):
     assert way_out in neardup("seen", "seen", "in.jsonl", "--text", "body", code=1).err
 
 
-def test_a_key_is_wanted_each_time(neardup, pages, tmp_path):
+def test_a_key_is_required_each_time(neardup, pages, tmp_path):
     (tmp_path / "key").write_bytes(bytes(range(16)))
     (tmp_path / "other").write_bytes(bytes(16))
     neardup("index", pages, "--to", "seen", "--key-file", "key")
@@ -289,7 +289,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
         ("pages.jsonl", "neardup: the following arguments are required: --to; see"),
     ],
 )
-def test_wrong_usage_is_told_and_nothing_made(neardup, pages, options, complaint):
+def test_wrong_usage_is_reported_and_nothing_made(neardup, pages, options, complaint):
     assert complaint in neardup("index", *shlex.split(options), code=2).err
     assert not os.path.lexists("seen")
 
@@ -309,7 +309,7 @@ def test_a_missing_field_is_an_error_of_the_data(neardup, pages):
     assert not os.path.lexists("seen")
 
 
-def test_another_writer_is_told(neardup, pages):
+def test_another_writer_is_reported(neardup, pages):
     neardup("index", pages, "--to", "seen")
     with Index.open("seen", "w"):
         assert "is writing to it" in neardup("index", pages, "--to", "seen", code=1).err
@@ -355,7 +355,7 @@ sys.exit(main(["index", "in.jsonl", "--to", "seen"]))
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
-def test_interrupted_it_goes_on(neardup, tmp_path, number, code):
+def test_interrupted_it_continues(neardup, tmp_path, number, code):
     words = [f"word{n}" for n in range(5000)]
     records = [{"id": str(n), "text": " ".join(words[n % 97 :: 97] + [f"own{n}"] * 9)} for n in range(500)]
     written(tmp_path / "in.jsonl", records)
@@ -428,7 +428,7 @@ def test_an_index_without_texts_gets_no_search_table(neardup, pages, tmp_path):
     assert not (tmp_path / "seen/search.sqlite").exists()
 
 
-def test_a_broken_search_table_is_told_before_anything_is_admitted(neardup, pages, tmp_path):
+def test_a_broken_search_table_is_reported_before_anything_is_admitted(neardup, pages, tmp_path):
     neardup("index", pages, "--to", "seen", "--search")
     (tmp_path / "seen/search.sqlite").write_bytes(b"no database")
     more = written(tmp_path / "more.jsonl", [{"id": "new", "text": f"{BAKER} zebra"}])

@@ -101,7 +101,7 @@ def test_invalid_ids_are_reported_and_nothing_is_removed(neardup, seen, tmp_path
     assert len(ids(seen)) == 4
 
 
-def test_a_key_is_wanted(neardup, tmp_path):
+def test_a_key_is_required(neardup, tmp_path):
     Index.create(tmp_path / "keyed", key=bytes(range(16))).close()
     (tmp_path / "gone").write_text("first\n")
     shown = neardup("remove", "keyed", "--ids", "gone", code=2)

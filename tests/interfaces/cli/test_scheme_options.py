@@ -81,7 +81,7 @@ def test_fields_may_have_caps():
 
 
 @pytest.mark.parametrize("fields", ["", "a,", "a:", ":5", "a:0", "a:x", "a:1:2"])
-def test_fields_that_are_none(fields):
+def test_invalid_fields_are_refused(fields):
     with pytest.raises(ParameterError, match="NAME or NAME:BYTES"):
         scheme("--scheme", "checksum", "--fields", fields)
 

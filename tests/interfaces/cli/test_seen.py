@@ -110,7 +110,7 @@ def test_if_no_line_is_valid_the_options_that_name_fields_are_shown(asked, seen)
     ]
 
 
-def test_after_a_kill_it_goes_on_behind_the_last_answer(seen, asked):
+def test_after_a_kill_it_continues_behind_the_last_answer(seen, asked):
     lines = [line(url=f"http://a.example/{number}", text=f"{BAKER} {number}" * number) for number in range(1, 31)]
     with Conversation(seen, "--admit") as talk:
         talk.say(b"".join(lines[:20]))
@@ -148,7 +148,7 @@ def test_the_fields_have_names(seen, asked):
     assert (answers[0]["id"], answers[0]["verdict"]) == ("k", "exact duplicate")
 
 
-def test_ctrl_c_ends_it_with_a_word(seen):
+def test_ctrl_c_ends_it_with_a_message(seen):
     with Conversation(seen, "--admit") as talk:
         talk.say(line(id="a", text=STORM))
         talk.hear()
@@ -161,7 +161,7 @@ def test_ctrl_c_ends_it_with_a_word(seen):
         assert len(index) == 1
 
 
-def test_a_reader_that_leaves_is_no_trouble(seen):
+def test_a_reader_that_leaves_is_not_an_error(seen):
     with Conversation(seen) as talk:
         talk.program.stdout.close()
         talk.say(line(id="a", text=STORM))
@@ -191,11 +191,11 @@ def test_another_writer_keeps_from_admitting_but_not_from_asking(seen, asked):
         ('seen --url a"b', "must not contain quotation marks"),
     ],
 )
-def test_wrong_usage_is_told(neardup, seen, options, complaint):
+def test_wrong_usage_is_reported(neardup, seen, options, complaint):
     assert complaint in neardup("seen", *options.split(), code=2).err
 
 
-def test_a_key_is_wanted(tmp_path, asked):
+def test_a_key_is_required(tmp_path, asked):
     Index.create(tmp_path / "keyed", key=bytes(range(16))).close()
     (tmp_path / "key").write_bytes(bytes(range(16)))
     assert "name the file of its key with --key-file" in asked(tmp_path / "keyed", b"", code=2)[1]
@@ -214,7 +214,7 @@ def test_a_terminal_shows_control_characters_as_escapes(seen, monkeypatch, capsy
 
 
 @pytest.mark.parametrize("name", ["stdin", "stdout"])
-def test_closed_streams_are_told(seen, monkeypatch, capsys, name):
+def test_closed_streams_are_reported(seen, monkeypatch, capsys, name):
     monkeypatch.setattr(sys, name, None)
     assert main(["seen", str(seen)]) in {1, 2}
     assert "it is closed" in capsys.readouterr().err
@@ -356,7 +356,7 @@ def test_the_advice_on_files_can_be_followed(tmp_path, seen, neardup):
         ("--text body", "--text body can only be used with tables"),
     ],
 )
-def test_wrong_options_of_files_are_told(seen, archive, neardup, options, complaint):
+def test_wrong_options_of_files_are_reported(seen, archive, neardup, options, complaint):
     code = 1 if "names the field" in complaint else 2
     assert complaint in neardup("seen", seen, archive, *options.split(), code=code).err
 

@@ -138,7 +138,7 @@ def test_a_hit_with_a_text_hides_nothing_of_the_index(serve, folder, texts):
 
 
 @pytest.mark.parametrize("more", [{"text": "x y z"}, {"fields": {"site": "three"}}, {"signature": None}])
-def test_fields_of_the_index_stay_beside_those_of_hits(serve, more):
+def test_fields_of_the_index_stay_next_to_those_of_hits(serve, more):
     ask = serve()
     hits = [{"id": "a"}, {"id": "c"}, {"id": "new", **more}]
     recipe = {"recipe": ask.service.index.scheme.recipe} if "signature" in more else {}

@@ -21,7 +21,7 @@ def test_a_link_back_is_left_out_rather_than_the_link():
     assert linked("/documents", "q=x", id="a") == "/documents?id=a&back=q%3Dx"
 
 
-def test_a_link_longer_than_the_service_takes_is_none():
+def test_no_link_is_longer_than_the_service_takes():
     assert link("/", q="x" * (MOST - 4)) is not None
     assert link("/", q="x" * (MOST - 3)) is None
 

@@ -129,7 +129,7 @@ def test_who_is_told_nothing_of_the_server(serve, folder):
     assert len(ask.reports) == 1  # a probe adds nothing to what is known
 
 
-def test_an_error_of_ours_is_told_with_its_number(serve, monkeypatch):
+def test_an_error_of_ours_is_reported_with_its_number(serve, monkeypatch):
     ask = serve()
 
     def broken(*_, **__):

@@ -393,7 +393,7 @@ def test_behind_the_last_page(hostile, paged):
     assert "There is no page 999" in got.text
 
 
-def test_a_group_that_is_gone(hostile, paged):
+def test_a_group_that_was_removed(hostile, paged):
     got = paged(hostile).get("/?q=baker&include=1")
     assert got.status_code == 200
     assert "These results have no such group" in got.text
@@ -458,7 +458,7 @@ def test_an_index_of_another_kind(tmp_path, paged):
     assert "Strictness" not in page
 
 
-def test_a_search_that_takes_too_long_is_told(hostile, paged, monkeypatch):
+def test_a_search_that_takes_too_long_is_reported(hostile, paged, monkeypatch):
     def slow(*_, seconds, **__):
         raise QueryTimeout(seconds)
 
@@ -469,7 +469,7 @@ def test_a_search_that_takes_too_long_is_told(hostile, paged, monkeypatch):
     assert "Query too slow" in got.text
 
 
-def test_an_index_that_cannot_be_read_is_told_without_its_name(hostile, paged, monkeypatch):
+def test_an_index_that_cannot_be_read_is_reported_without_its_name(hostile, paged, monkeypatch):
     def broken(*_, **__):
         raise StorageFailed("/secret/path", "no such thing")
 
@@ -495,7 +495,7 @@ def test_with_tokens_the_browser_asks_for_one(hostile, paged):
     assert service.get("/?q=baker", headers=HTML, auth=("anybody", f"{token}x")).status_code == 401
 
 
-def test_too_much_at_a_time_is_told_on_a_page(hostile, paged):
+def test_too_much_at_a_time_is_reported_on_a_page(hostile, paged):
     service = paged(hostile, limits=Limits(long_requests=1))
     answers = service.together(*[(("GET", "/?q=baker"), {"headers": HTML})] * 6)
     assert {got.status_code for got in answers} == {200, 429}

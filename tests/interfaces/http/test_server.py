@@ -185,7 +185,7 @@ BROKEN = [
 ]
 
 
-def test_invalid_requests_are_refused_and_the_service_goes_on(shared):
+def test_invalid_requests_are_refused_and_the_service_continues(shared):
     for sent, status in BROKEN:
         answer = raw(shared, sent)
         assert answer, sent

@@ -63,7 +63,7 @@ def require_reads(ask, texts, documents=3):
     ask.until(lambda: metric(ask, "neardup_documents") == documents)  # it stays as it was while the index changes
 
 
-def test_a_full_disk_ends_neither_reading_nor_metrics_and_writing_goes_on_by_itself(serve, folder, texts):
+def test_a_full_disk_ends_neither_reading_nor_metrics_and_writing_continues_by_itself(serve, folder, texts):
     ask = serve(disk=Full)
     assert (readiness(ask), metric(ask, "neardup_writes")) == ("yes", 1)
     Full.full = True

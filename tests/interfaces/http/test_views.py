@@ -168,7 +168,7 @@ def test_without_a_title_it_is_called_by_its_address_or_its_id():
     assert entry(id="a", title="", url="http://b.example/", moment=WHEN).name == "http://b.example/"
 
 
-def test_a_blank_title_is_none():
+def test_a_blank_title_counts_as_missing():
     blank = Snippet(title=Marked(" \n", ()), body=Marked("storm", ((0, 5),)))
     one = entry(id="a", title=" \n", url="http://b.example/", moment=WHEN, snippet=blank)
     assert (one.name, one.title) == ("http://b.example/", (("http://b.example/", False),))
@@ -188,7 +188,7 @@ def document(own="a", kept="a", text="the ferry", **fields):
     return Document(own, WHEN, WHEN, WHEN, kept, fields, text)
 
 
-def test_one_that_stands_for_nobody():
+def test_a_document_that_represents_no_other():
     view = document_view(document(title="The ferry", url="https://a.example/"), 0, [], 1)
     assert view.entry.title == (("The ferry", False),)
     assert view.entry.href == "https://a.example/"
@@ -196,7 +196,7 @@ def test_one_that_stands_for_nobody():
     assert "no other document" in view.status
 
 
-def test_one_that_stands_for_others_lists_them_by_pages():
+def test_a_document_that_represents_others_lists_them_by_pages():
     members = [(document(f"m{place:03}", title=f"Title {place}"), 0.876) for place in range(MEMBERS + 3)]
     first = document_view(document(), len(members), members[:MEMBERS], 1, measure="resemblance")
     second = document_view(document(), len(members), members[MEMBERS:], 2)
@@ -222,7 +222,7 @@ def test_every_link_leads_back_to_the_search():
     assert document_view(document("b", "a"), 0, [], 1, asked=asked).representative.href == f"/documents?id=a&{back}"
 
 
-def test_a_repeat_leads_to_the_one_that_stands_for_it():
+def test_a_repeat_leads_to_its_representative():
     view = document_view(document("b", "a/&"), 0, [], 1)
     assert view.representative.href == "/documents?id=a%2F%26"
     assert view.representative.compare == "/compare?a=a%2F%26&b=b"
@@ -301,7 +301,7 @@ def test_empty_texts_say_why_there_is_no_match():
     assert [side.text.pieces for side in view.sides] == [(), ()]
 
 
-def test_the_same_document_twice_is_said():
+def test_the_same_document_twice_is_reported():
     assert viewed(STORM, STORM, ("a", "a")).answer == "Both are the same document"
 
 

@@ -73,7 +73,7 @@ def test_passages_link_to_each_other():
     assert "<a" not in shown(Excerpt(parts, 0))
 
 
-def test_what_is_left_out_is_said():
+def test_what_is_left_out_is_reported():
     piece = TextPiece(kind="alone", text="x ", rest=" y", omitted=1234)
     text = re.sub("<[^>]*>", "", shown(Excerpt((piece,), 5)))
     assert text == "x  … 1,234 characters only here …  y … 5 characters more"

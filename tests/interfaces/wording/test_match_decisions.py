@@ -13,7 +13,7 @@ from neardup.interfaces.wording.match_decisions import (
 BODY = Checksum(fields=(Field(name="body"),))
 
 
-def test_what_a_rule_looked_at_is_said():
+def test_what_a_rule_looked_at_is_reported():
     same, other = "one two three four", "four five six seven"
     assert value_of(match_decision(MinHash(), same, same)) == "resemblance 1.0000"
     assert value_of(match_decision(BODY, same, same)) == "equal"
@@ -47,7 +47,7 @@ def test_a_value_just_below_the_threshold_does_not_read_as_the_threshold():
     assert f"no match; resemblance {decision.value:.12g}; rule" in str(explain(text, other, MinHash(shingle=1)))
 
 
-def test_what_decides_is_told_before_what_the_signatures_say():
+def test_what_decides_is_reported_before_what_the_signatures_say():
     text = "one two three four five six seven eight nine ten"
     said = match_decision(SimHash(distance=0), text, f"{text} ten")
     assert decided_of(said) == "no match"
@@ -64,7 +64,7 @@ def test_numbers_that_are_no_shares_are_whole():
     assert estimate_of(said) == "no match: Hamming distance 5, cosine 0.9700"
 
 
-def test_passages_are_told_and_what_is_marked():
+def test_passages_are_reported_and_what_is_marked():
     text = "one two three four five six seven eight nine ten"
     assert passages_of(compare(text, f"{text} again")) == (
         "Shared passages: 1, of 10 words."

@@ -46,7 +46,7 @@ def test_estimates_need_whole_rows_and_all_keys():
     assert needed_memory(MinHash(), blank, exact=False) == ANY + 10 * (EACH + 512 + 8 * bands)
 
 
-def test_too_little_memory_is_told_before_the_run(monkeypatch):
+def test_too_little_memory_is_reported_before_the_run(monkeypatch):
     monkeypatch.setattr(memory, "_LARGE", 1000)
     monkeypatch.setattr(memory, "available_memory", lambda: 1 << 20)
     with pytest.warns(RuntimeWarning, match=r"about 0\.0 GB of memory will be needed .* only 0\.0 GB are available"):

@@ -222,7 +222,7 @@ def test_a_batch_counts_its_own_pages_in_their_order(index, pages):
     assert list(index.ids()) == [b, a, c]
 
 
-def test_who_is_replaced_in_a_batch_stands_for_nobody_after(pages):
+def test_a_page_that_is_replaced_in_a_batch_represents_no_other_after(pages):
     a, b = "http://a.example/", "http://b.example/"
     verdicts = pages.judge_and_admit([(a, STORM), (b, STORM), (a, HERON), (b, STORM)])
     assert [verdict.representative for verdict in verdicts] == [None, a, None, None]
@@ -330,7 +330,7 @@ def test_a_reader_can_be_asked_only(index, tmp_path):
             pages.admit("http://b.example/", BAKER)
 
 
-def test_a_lone_surrogate_in_a_url_is_no_trouble(tmp_path):
+def test_a_lone_surrogate_in_a_url_is_not_an_error(tmp_path):
     with Index.create(tmp_path / "seen", fields={"url": str}) as index:
         pages = CrawlFilter(index)
         assert pages.admit("http://a.example/\ud800", STORM) == New()

@@ -47,7 +47,7 @@ def test_a_file_may_lack_a_signed_field_that_other_files_have(tmp_path, names, r
     assert (found.documents, found.empty, found.new) == (2, empty, 2 - empty)
 
 
-def test_an_archive_without_pages_beside_other_inputs_needs_no_address(tmp_path, source):
+def test_an_archive_without_pages_next_to_other_inputs_needs_no_address(tmp_path, source):
     archive = tmp_path / "none.warc"
     archive.write_bytes(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
     source.write_text('{"text": "one two three"}')

@@ -420,7 +420,7 @@ def test_a_host_that_other_lines_name_is_that_of_their_url(index):
     assert own == ["h.example", "b.example"]
 
 
-def test_a_blank_url_is_none(tmp_path):
+def test_a_blank_url_counts_as_missing(tmp_path):
     with Index.create(tmp_path / "own", fields={"url": str, "host": str}) as index:
         [answer] = answered(FileAnswers(index, url="page", admit=True), [line(page="  ", id="q", text="one two three")])
         assert answer["id"] == "q"

@@ -257,7 +257,7 @@ def test_equal_fields_are_not_written_again(fielded):
     assert usual < one < usual + 200
 
 
-def test_fields_change_beside_new_and_changed_documents_and_small_changes(fielded):
+def test_fields_change_next_to_new_and_changed_documents_and_small_changes(fielded):
     ids, texts = ["a", "c", "b"], [f"{STORM} today", STORM, FAIR]
     said = fielded.visit(ids, texts, {"title": ["A", "C", "B"]}, changed_at_least=0.5)
     assert [verdict.name for verdict in said] == ["known", "exact duplicate", "known"]

@@ -116,7 +116,7 @@ def test_a_key_is_in_no_file(folder):
             assert secret not in data
 
 
-def test_a_key_where_there_is_none(folder):
+def test_a_key_for_an_index_without_one_is_refused(folder):
     made(folder)
     with pytest.raises(StorageRefused, match="was created without a secret key, and cannot"):
         Index.open(folder, key=KEY)

@@ -83,7 +83,7 @@ def test_near_copies_have_one_representative_however_many_were_removed(folder, s
         assert index.stats().kept <= kept
 
 
-def test_what_is_gone_in_the_same_step_is_not_promoted(folder):
+def test_what_was_removed_in_the_same_step_is_not_promoted(folder):
     with Index.create(folder) as index:
         index.admit(["a", "b", "c"], [STORM] * 3, at=5)
         index.see(["c"], at=9)

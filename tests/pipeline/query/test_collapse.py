@@ -413,7 +413,7 @@ def test_evidence_names_what_the_value_was_held_against(scheme, least):
     assert hidden.verified
 
 
-def test_what_is_signed_beside_the_text_is_evidence(tmp_path):
+def test_what_is_signed_next_to_the_text_is_evidence(tmp_path):
     scheme = Checksum(fields=(Field(name="title"), Field(name="body")))
     with Index.create(tmp_path / "signed", scheme, texts=True) as index:
         index.admit(["a", "b"], [FERRY, FERRY], {"title": ["Ferry", "Ferry"]})

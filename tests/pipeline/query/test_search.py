@@ -183,7 +183,7 @@ def test_catching_up_does_what_is_left_to_do(index, search):
     assert found(search, "storm").total == 1_501
 
 
-def test_it_knows_what_is_in_a_table_that_was_built_anew(index, search):
+def test_it_knows_what_is_in_a_table_that_was_built_again(index, search):
     index.admit(["c"], [STORM])
     index.remove(["a"])
     search.catch_up()
