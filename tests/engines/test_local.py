@@ -2,6 +2,7 @@ import threading
 import time
 from concurrent.futures import CancelledError
 from itertools import pairwise
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -83,11 +84,8 @@ def test_one_thread_is_the_callers():
 
 
 def test_a_system_that_starts_no_thread_is_reported(monkeypatch):
-    def start(_thread):
-        raise RuntimeError("can't start new thread")
-
     with LocalEngine(2) as engine:
-        monkeypatch.setattr(threading.Thread, "start", start)
+        monkeypatch.setattr(threading.Thread, "start", Mock(side_effect=RuntimeError("can't start new thread")))
         for call in (
             lambda: list(engine.map(str, range(3))),
             lambda: engine.begin(int),

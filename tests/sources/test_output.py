@@ -8,6 +8,7 @@ import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -101,10 +102,7 @@ def test_on_any_exception_nothing_is_left_and_the_old_file_stays(tmp_path, how, 
 def test_trouble_at_the_last_moment_leaves_nothing(tmp_path, how, nameless, monkeypatch):
     how(nameless)
 
-    def fsync(_descriptor):
-        raise OSError(5, "Input/output error")
-
-    monkeypatch.setattr(os, "fsync", fsync)
+    monkeypatch.setattr(os, "fsync", Mock(side_effect=OSError(5, "Input/output error")))
     with pytest.raises(OutputError, match=r"out: it cannot be written: Input/output error"), atomic(tmp_path / "out"):
         pass
     assert names(tmp_path) == []

@@ -6,6 +6,7 @@ import os
 from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pyarrow as pa
@@ -493,10 +494,7 @@ def test_a_file_of_another_user_is_not_said_to_be_of_another_format(tmp_path, mo
     path = tmp_path / "a.parquet"
     pq.write_table(pa.table({"text": ["a"]}), path)
 
-    def refused(*_: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(parquet.pa, "OSFile", refused)
+    monkeypatch.setattr(parquet.pa, "OSFile", Mock(side_effect=PermissionError(13, "Permission denied")))
     with pytest.raises(DataError, match="it cannot be read: Permission denied") as caught:
         read([path])
     assert caught.value.code == PERMISSION

@@ -8,6 +8,7 @@ import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -334,10 +335,7 @@ def test_what_exists_is_not_replaced(tmp_path):
 def test_what_was_not_finished_has_no_name(tmp_path, monkeypatch):
     _, tables = built(40, False)
 
-    def full(*_):
-        raise OSError(28, "No space left on device")
-
-    monkeypatch.setattr(Disk, "_write", full)
+    monkeypatch.setattr(Disk, "_write", Mock(side_effect=OSError(28, "No space left on device")))
     with pytest.raises(StorageFailed, match="No space left"):
         tables.save(tmp_path / "a")
     assert list(tmp_path.iterdir()) == []

@@ -8,6 +8,7 @@ import threading
 from argparse import Namespace
 from importlib import import_module
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -435,10 +436,7 @@ def test_a_name_that_no_file_can_have_is_wrong_usage(neardup, tmp_path, command)
 
 
 def test_a_folder_that_the_user_may_not_look_into_needs_no_commands(monkeypatch):
-    def refuse(*_):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr("pathlib.Path.is_file", refuse)
+    monkeypatch.setattr("pathlib.Path.is_file", Mock(side_effect=PermissionError(13, "Permission denied")))
     error = DataError("folder", "contains no texts", "folder of other files")
     assert advice(error, DEDUP) == "folder: contains no texts; --glob reads others as text, such as --glob '*.py'"
 

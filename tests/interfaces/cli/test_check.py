@@ -1,5 +1,6 @@
 import json
 import signal
+from unittest.mock import Mock
 
 import pytest
 
@@ -73,10 +74,6 @@ def test_the_end_that_a_killed_writer_leaves_is_no_loss(neardup, seen):
 
 
 def test_without_a_manifest_no_rescue_is_recommended(neardup, seen):
-    (seen / "manifest.json").unlink()
-    shown = neardup("check", "seen", code=1).out
-    assert "seen/manifest.json is missing\n" in shown
-    assert shown.endswith("neardup rescue seen TO\n")
     for remove in (True, False):
         for name in ("manifest.json", "manifest.copy"):
             (seen / name).unlink(missing_ok=True)
@@ -92,23 +89,16 @@ def test_without_a_manifest_no_rescue_is_recommended(neardup, seen):
     assert neardup("stats", "seen", code=1).err.endswith("or make the index again from its documents\n")
 
 
-def test_a_damaged_manifest_is_named(neardup, seen):
-    (seen / "manifest.json").write_text("{}")
-    assert "manifest.json is damaged (wrong checksum)" in neardup("check", "seen", code=1).out
-
-
 def test_a_missing_manifest_is_named(neardup, seen):
     (seen / "manifest.json").unlink()
     shown = neardup("check", "seen", code=1).out
-    assert "manifest.json is missing" in shown
-    assert "save what is intact: neardup rescue seen TO" in shown
+    assert "seen/manifest.json is missing\n" in shown
+    assert shown.endswith("save what is intact: neardup rescue seen TO\n")
     way_out = "restore the index from a copy; or run neardup check seen, which reports"
     assert way_out in neardup("stats", "seen", code=1).err
     seen.with_name("key").write_bytes(bytes(range(16)))
     neardup("rescue", "seen", "rescued", "--key-file", "key", code=1)
     assert "0  problems" in neardup("check", "rescued").out
-    (seen / "manifest.copy").unlink()
-    assert "seen cannot be rescued" in neardup("check", "seen", code=1).out
 
 
 def test_a_damaged_second_manifest_is_found_and_replaced(neardup, seen):
@@ -148,9 +138,6 @@ def test_a_signal_that_the_work_takes_for_a_failure(neardup, monkeypatch, number
 
 
 def test_other_errors_of_the_system_are_shown(neardup, monkeypatch):
-    def run(_):
-        raise SystemError("of another kind")
-
-    monkeypatch.setattr(check, "run", run)
+    monkeypatch.setattr(check, "run", Mock(side_effect=SystemError("of another kind")))
     with pytest.raises(SystemError, match="of another kind"):
         neardup("check", "seen")

@@ -37,11 +37,6 @@ def run(capsys, monkeypatch, tmp_path):
     return run
 
 
-def test_both_texts_are_needed(run):
-    assert "the following arguments are required: TEXT_B; see" in run("a.txt", code=2).err
-    assert "the following arguments are required: TEXT_A, TEXT_B; see" in run(code=2).err
-
-
 def test_it_shows_measures_schemes_and_both_texts(run):
     shown = run("a.txt", "b.txt")
     assert shown.err == ""
@@ -131,7 +126,8 @@ def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
         (["-", "-"], "only one of the two"),
         (["a.txt", "b.txt", "--html", "page.txt"], "must end in .html or .htm"),
         (["a.txt", "b.txt", "--html", "gone/page.html"], "its folder does not exist"),
-        (["a.txt"], "arguments are required: TEXT_B"),
+        (["a.txt"], "the following arguments are required: TEXT_B; see"),
+        ([], "the following arguments are required: TEXT_A, TEXT_B; see"),
         (["--strings", "a", "b", "--text-view", "main"], "--text-view main cannot be used with --strings"),
         (["", "a.txt"], "the name of a file is empty; --strings takes both arguments as texts"),
         (["a.txt", "b.txt", "--force"], "--force requires --html"),

@@ -580,21 +580,14 @@ def test_a_continued_run_prints_what_is_finished(run, monkeypatch, source, asked
     assert {"forecast", "settle", "write"} <= {*stages}  # also if pieces were not asked for
 
 
-def test_a_run_in_pieces_that_was_not_asked_for_prints_what_it_needs(run, monkeypatch, source):
-    assert "of disk" not in run(source, "--out", "kept.jsonl", "--work", "w").err
-    monkeypatch.setattr("neardup.pipeline.files.dedup._LARGE", 0)
-    monkeypatch.setattr("neardup.pipeline.files.dedup.available_memory", lambda: 1000)
-    said = run(source, "--out", "other.jsonl").err
-    assert "so this is a run in pieces" in said
-    assert f"this run of about {len(TEXTS)} documents needs about" in said
-
-
-def test_a_changed_input_of_a_run_in_pieces_that_was_not_asked_for_names_the_command(run, monkeypatch, source):
+def test_a_run_in_pieces_that_was_not_asked_for_is_forecast_and_can_begin_again(run, monkeypatch, source):
     with monkeypatch.context() as patch:
         patch.setattr("neardup.pipeline.files.dedup._LARGE", 0)
         patch.setattr("neardup.pipeline.files.dedup.available_memory", lambda: 1000)
         patch.setattr("neardup.pipeline.spilled.run.rank", Mock(side_effect=KeyboardInterrupt))
-        run(source, "--out", "kept.jsonl", code=130)
+        shown = run(source, "--out", "kept.jsonl", code=130).err
+    assert "so this is a run in pieces" in shown
+    assert f"this run of about {len(TEXTS)} documents needs about" in shown
     with Path(source).open("a", encoding="utf-8") as file:
         file.write('{"text": "one more"}\n')
     refused = run(source, "--out", "kept.jsonl", code=2).err
@@ -652,12 +645,24 @@ def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypat
         ("--dropped gone.txt", "must end in a known format: .jsonl, .ndjson, .csv"),
         ("--dr", "unknown option --dr; did you mean --dropped?"),
         ("--x\x1b[31m", "unknown option --x\\x1b[31m"),
+        (
+            "--threads many",
+            "--threads: 'many' is not an integer such as 20, 20M, 8e9 or 2^34; see `neardup dedup --help`\n",
+        ),
+        ("--memory 256", "--memory 256: the value must be an integer of at least 64,000,000 (bytes), such as 64M"),
+        ("--for-index", "--for-index can only be used with a state; add --state DIR"),
+        ("--revisits", "--revisits requires a web archive as output"),
+        ("--ignore-common 0.1 --short 3", "--short-threshold is missing: short and short_threshold are used together"),
+        ("--common absent.npz", "`neardup dedup --ignore-common S --common FILE` writes such a file"),
+        ("--keep-work", "--keep-work can only be used with a named work folder; add --work DIR"),
     ],
 )
 def test_wrong_usage_says_which_rule_is_broken(run, tmp_path, source, options, message):
     shown = run(source, "--dry-run", *options.split(), code=2)
     assert message in shown.err
     assert ESCAPE not in shown.err
+    assert shown.err.startswith("neardup: ")
+    assert shown.err.count("\n") == 1
     assert shown.out == ""
     assert names(tmp_path) == ["in.jsonl"]
 
@@ -771,14 +776,6 @@ def test_empty_paths_and_patterns_are_refused(neardup, tmp_path):
     assert "--glob: the pattern is empty" in neardup("dedup", ".", "--dry-run", "--glob", "", code=2).err
 
 
-def test_a_usage_error_is_one_line(neardup):
-    shown = neardup("dedup", "in.jsonl", "--threads", "many", code=2).err
-    assert (
-        shown
-        == "neardup: --threads: 'many' is not an integer such as 20, 20M, 8e9 or 2^34; see `neardup dedup --help`\n"
-    )
-
-
 def test_records_without_text_are_counted_apart(run, tmp_path):
     path = tmp_path / "a.jsonl"
     path.write_bytes(b'{"text": "one two"}\n{"txt": "a"}\n{"text": null}\n{"text": ""}\n')
@@ -840,28 +837,6 @@ def test_common_shingles_of_a_checksum_are_refused_before_anything_is_read(run, 
     )
 
 
-@pytest.mark.parametrize("name", ["out", "report", "dropped", "mark", "scheme", "text", "inputs", "ignore_common"])
-def test_wrong_arguments_are_named(tmp_path, name):
-    (tmp_path / "a.jsonl").write_bytes(b'{"text": "a"}\n')
-    with pytest.raises(neardup.errors.ParameterError) as caught:
-        neardup.dedup_files(**{"inputs": [tmp_path / "a.jsonl"], name: 5})
-    assert caught.value.name == name
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ("--memory 256", "--memory 256: the value must be an integer of at least 64,000,000 (bytes), such as 64M"),
-        ("--for-index", "--for-index can only be used with a state; add --state DIR"),
-        ("--revisits", "--revisits requires a web archive as output"),
-        ("--ignore-common 0.1 --short 3", "--short-threshold is missing: short and short_threshold are used together"),
-        ("--common absent.npz", "`neardup dedup --ignore-common S --common FILE` writes such a file"),
-    ],
-)
-def test_a_message_names_the_option_that_is_needed(run, source, options, message):
-    assert message in run(source, "--dry-run", *options.split(), code=2).err
-
-
 def test_a_message_names_what_writes_a_list_of_shingles(run, source):
     said = run(source, "--dry-run", "--common", source, code=1).err
     assert (
@@ -875,11 +850,6 @@ def test_options_of_outputs_need_an_output(run, source, option):
     assert words in run(source, "--dry-run", *option.split(), code=2).err
     assert words in run(source, "--out", "kept", "--dry-run", *option.split(), code=2).err
     run(source, "--dry-run", "--dropped", "dropped", *option.split())
-
-
-def test_a_folder_that_is_kept_has_a_name(run, source):
-    refused = run(source, "--dry-run", "--keep-work", code=2).err
-    assert "--keep-work can only be used with a named work folder; add --work DIR" in refused
 
 
 @pytest.mark.parametrize("option", [["--memory", "1G"], ["--restart"]])

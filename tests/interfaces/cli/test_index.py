@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -316,10 +317,7 @@ def test_another_writer_is_reported(neardup, pages):
 
 
 def test_a_thread_that_cannot_be_started_is_reported(neardup, pages, monkeypatch):
-    def start(_thread):
-        raise RuntimeError("can't start new thread")
-
-    monkeypatch.setattr(threading.Thread, "start", start)
+    monkeypatch.setattr(threading.Thread, "start", Mock(side_effect=RuntimeError("can't start new thread")))
     error = neardup("index", pages, "--to", "seen", "--durability", "interval", code=1).err
     assert error.startswith(
         "neardup: threads cannot be started: the limit of processes or memory is reached; use fewer"

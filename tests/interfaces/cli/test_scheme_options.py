@@ -1,5 +1,6 @@
 import argparse
 import json
+from unittest.mock import Mock
 
 import pytest
 
@@ -141,10 +142,7 @@ def test_no_option_is_silently_without_effect(options, name):
 
 
 def test_options_are_refused_before_anything_is_compiled(monkeypatch, capsys):
-    def cold():
-        raise AssertionError("compiled for nothing")
-
-    monkeypatch.setattr(dedup, "say_if_cold", cold)
+    monkeypatch.setattr(dedup, "say_if_cold", Mock(side_effect=AssertionError("compiled for nothing")))
     arguments = argparse.Namespace(dry_run=True, scheme="trials", permutations=8, inputs=["in.jsonl"], restart=False)
     with pytest.raises(ParameterError, match="cannot be used with --scheme trials"):
         dedup.run(arguments)
@@ -233,12 +231,6 @@ def test_a_preset_is_printed_and_options_replace_it(neardup, source):
     assert shown.err == "neardup: preset copies: --shingle 5\n"
     assert json.loads(shown.out)["threshold"] == 0.5
     assert "letter" in neardup("dedup", source, "--dry-run", "--preset", "short").err
-
-
-def test_a_preset_makes_the_list_that_does_not_exist(neardup, source, tmp_path):
-    neardup("dedup", source, "--dry-run", "--preset", "code", "--common", "list.npz")
-    assert (tmp_path / "list.npz").exists()
-    neardup("dedup", source, "--dry-run", "--preset", "code", "--common", "list.npz")
 
 
 def test_an_index_reports_the_share_of_a_preset_that_it_does_not_use(neardup, source):

@@ -390,14 +390,6 @@ def test_an_audit_reads_archives_as_the_run_did(crawl, tmp_path, neardup):
         audit_files([crawl / "crawl.warc.gz"], learn_templates=tmp_path / "t.arrow")
 
 
-def test_an_index_of_an_archive_uses_them(crawl, tmp_path, capsys):
-    how = ("--templates", crawl / "templates.arrow", "--json")
-    assert run("index", crawl / "crawl.warc.gz", "--to", tmp_path / "seen", *how) == 0
-    assert json.loads(capsys.readouterr().out)["near"] == 1
-    assert run("index", crawl / "crawl.warc.gz", "--to", tmp_path / "seen", "--json") == 0
-    assert json.loads(capsys.readouterr().out)["unchanged"] == 47  # it has kept them
-
-
 def test_pairs_and_labels_are_of_the_texts_that_dedup_compares(crawl, neardup):
     archive, found = crawl / "crawl.warc.gz", {}
     for name, ways in {"memory": (), "pieces": ("--work", "work"), "plain": ("--no-templates",)}.items():
@@ -570,14 +562,6 @@ def test_a_record_that_cannot_be_read_is_reported(folder, tmp_path, capsys):
     assert HostTemplates.load(tmp_path / "t.arrow") == HostTemplates.load(folder / "templates.arrow")
 
 
-def test_files_may_be_checked_by_functions(folder, tmp_path):
-    extraction = Extraction(templates=HostTemplates.load(folder / "templates.arrow"))
-    done = dedup_files([folder / "pages.jsonl"], html="html", extraction=extraction)
-    assert done.result.summary.near == 1
-    with pytest.raises(DataError, match="no field 'address'"):
-        dedup_files([folder / "pages.jsonl"], html="html", url="address", extraction=extraction)
-
-
 @pytest.fixture
 def part(crawl, tmp_path):
     """The pages of one of the hosts, their templates, and the archive of the pages of both."""
@@ -596,24 +580,15 @@ def test_what_was_learned_is_shown(crawl, part, capsys, monkeypatch, verb):
     assert "templates of 1 new host added to t.arrow; 1 host already had templates" in shown
 
 
-def test_why_nothing_was_learned_is_shown(part, capsys):
-    few = part / "few.jsonl"
-    few.write_text((part / "one.jsonl").read_text().splitlines(keepends=True)[0])
-    capsys.readouterr()
-    assert run("templates", "learn", few, "--out", part / "few.arrow") == 0
-    out = capsys.readouterr().out
-    assert "no host has a template: that needs 20 pages of one host" in out
-    assert "and full URLs, such as https://" in out
-
-
 @pytest.mark.parametrize("ending", [".jsonl", ".warc"])
-def test_a_rejected_record_is_not_why_nothing_was_learned(tmp_path, capsys, ending):
+def test_why_nothing_was_learned_is_shown_and_not_only_a_rejected_record(tmp_path, capsys, ending):
     lines = '{"html": "<p>One page", "url": "http://a.example/"}\n{broken\n'
     broken = "WARC/1.0\r\nWARC-Type: response\r\nContent-Length: 0\r\n\r\n\r\n\r\nbroken"
     (tmp_path / f"x{ending}").write_text(lines if ending == ".jsonl" else broken)
     assert run("templates", "learn", tmp_path / f"x{ending}", "--out", tmp_path / "t.arrow") == 1
     out = capsys.readouterr().out
     assert "no host has a template: that needs 20 pages of one host" in out
+    assert "and full URLs, such as https://" in out
     assert f"rejected: {tmp_path}" in out.replace("\n", "")
     assert len(HostTemplates.load(tmp_path / "t.arrow")) == 0
 

@@ -1,5 +1,6 @@
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -22,19 +23,15 @@ def begun(monkeypatch):
     return calls
 
 
-def test_warming_what_is_warm_says_so(capsys, monkeypatch):
-    monkeypatch.setattr(kernel_cache, "is_warm", lambda: True)
+@pytest.mark.parametrize("is_warm", [True, False])
+def test_warming_reports_what_it_does(capsys, monkeypatch, is_warm):
+    monkeypatch.setattr(kernel_cache, "is_warm", lambda: is_warm)
     monkeypatch.setattr(warm_up, "warm", lambda: None)
     assert main(["warm"]) == 0
     shown = capsys.readouterr()
     assert shown.out.startswith("Compiling the kernels that are missing")
     assert "Ready after" in shown.out
     assert shown.err == ""
-
-
-def test_warming_says_what_it_does(capsys, cold):
-    assert main(["warm"]) == 0
-    assert capsys.readouterr().out.startswith("Compiling the kernels that are missing")
 
 
 def test_a_cold_start_is_announced_on_standard_error_when_compiling_begins(capsys, cold, begun):
@@ -82,18 +79,12 @@ def test_it_takes_no_arguments(capsys):
     ],
 )
 def test_machine_code_that_cannot_be_used_is_reported(neardup, monkeypatch, error, rule):
-    def fails():
-        raise error
-
-    monkeypatch.setattr("neardup.pipeline.warm_up.warm", fails)
+    monkeypatch.setattr("neardup.pipeline.warm_up.warm", Mock(side_effect=error))
     monkeypatch.setattr("neardup.pipeline.kernel_cache.folder_that_failed", lambda _: Path("/a b"))
     assert neardup("warm", code=1).err == f"neardup: the folder of the machine code, /a b, {rule}\n"
 
 
 def test_other_errors_are_raised(neardup, monkeypatch):
-    def fails():
-        raise EOFError
-
-    monkeypatch.setattr("neardup.pipeline.warm_up.warm", fails)
+    monkeypatch.setattr("neardup.pipeline.warm_up.warm", Mock(side_effect=EOFError))
     with pytest.raises(EOFError):
         neardup("warm")

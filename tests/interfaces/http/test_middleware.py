@@ -2,6 +2,7 @@
 
 import asyncio
 import re
+from unittest.mock import Mock
 
 import pytest
 
@@ -132,10 +133,7 @@ def test_who_is_told_nothing_of_the_server(serve, folder):
 def test_an_error_of_ours_is_reported_with_its_number(serve, monkeypatch):
     ask = serve()
 
-    def broken(*_, **__):
-        raise RuntimeError("something secret")
-
-    monkeypatch.setattr(ask.service.index, "get", broken)
+    monkeypatch.setattr(ask.service.index, "get", Mock(side_effect=RuntimeError("something secret")))
     answer = ask.get("/v1/documents/a")
     refused(answer, problems.BROKEN)
     assert "secret" not in answer.text

@@ -57,6 +57,13 @@ def test_a_blank_value_and_nan_are_missing_in_every_format(tmp_path, how, quoted
         assert done.result.mask.tolist() == [row == best for row in range(len(scores))]
 
 
+@pytest.mark.parametrize("name", ["out", "report", "dropped", "mark", "scheme", "text", "inputs", "ignore_common"])
+def test_wrong_arguments_are_named(source, name):
+    with pytest.raises(ParameterError) as caught:
+        dedup_files(**{"inputs": [source], name: 5})
+    assert caught.value.name == name
+
+
 def test_without_outputs_nothing_is_written(tmp_path, source):
     assert dedup_files([source]).result.mask.tolist() == [True, False, True]
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]

@@ -1,4 +1,5 @@
 import gc
+from unittest.mock import Mock
 
 import pytest
 
@@ -168,10 +169,7 @@ def test_an_answer_that_cannot_be_written_is_not_counted(pool, path, monkeypatch
         label(labelling, 1)
         shown = labelling.current
 
-        def refuse(*_):
-            raise OutputError("labels.jsonl", "no space")
-
-        monkeypatch.setattr(labelling._file, "append", refuse)
+        monkeypatch.setattr(labelling._file, "append", Mock(side_effect=OutputError("labels.jsonl", "no space")))
         with pytest.raises(OutputError):
             labelling.answer("same")
         monkeypatch.undo()
