@@ -34,6 +34,15 @@ def lines(pages):
     return "".join(json.dumps({"url": url, "html": html, "n": n}) + "\n" for n, (url, html) in enumerate(pages))
 
 
+def pages_of(folder):
+    return [json.loads(line) for line in (folder / "pages.jsonl").read_text().splitlines()]
+
+
+def records_of(pages):
+    """Return the records of pages in an archive."""
+    return [record(uri=one["url"], number=one["n"], block=http(one["html"].encode())) for one in pages]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """Pages of two hosts: 22 articles of their own, and one that both have."""
@@ -95,7 +104,7 @@ def test_dedup_uses_them_in_memory_and_in_pieces(folder, tmp_path, capsys):
 
 @pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl.gz"])
 def test_pages_in_tables_have_templates_in_memory_and_in_pieces(folder, tmp_path, capsys, ending):
-    rows = [json.loads(line) for line in (folder / "pages.jsonl").read_text().splitlines()]
+    rows = pages_of(folder)
     source, common = tmp_path / f"pages.{ending}", ("--html", "html", "--url", "url", "--dry-run", "--json")
     assert run("dedup", folder / "pages.jsonl", "--html", "html", "--out", source, "--threshold", 1) == 0
     for how in ([], ["--work", tmp_path / "work"]):
@@ -135,8 +144,8 @@ def test_other_fields_are_named(folder, tmp_path, capsys):
 @pytest.fixture(scope="module")
 def crawl(folder):
     """The same pages as an archive, and as a folder of files that name their addresses."""
-    pages = [json.loads(line) for line in (folder / "pages.jsonl").read_text().splitlines()]
-    records = [record(uri=one["url"], number=one["n"], block=http(one["html"].encode())) for one in pages]
+    pages = pages_of(folder)
+    records = records_of(pages)
     note = record(uri=f"https://{SITES[0].host}/note", number=99, block=http(b"A note", kind="text/plain"))
     (folder / "crawl.warc.gz").write_bytes(packed([*records, note]))
     (folder / "files").mkdir()
@@ -194,13 +203,10 @@ def test_archives_are_read_with_the_templates_that_the_run_learns(crawl, tmp_pat
 
 def test_files_that_pages_are_compared_with_have_templates_as_in_one_run(crawl, tmp_path, decided):
     run_over, _ = decided
-    lines = (crawl / "pages.jsonl").read_text().splitlines()
-    pages = [json.loads(line) for line in lines]
+    pages = pages_of(crawl)
     parts = [tmp_path / f"{name}.warc.gz" for name in ("first", "second")]
     for part, own in zip(parts, (pages[::2], pages[1::2]), strict=True):
-        part.write_bytes(
-            packed([record(uri=one["url"], number=one["n"], block=http(one["html"].encode())) for one in own])
-        )
+        part.write_bytes(packed(records_of(own)))
     names = ["kept", "representative", "rule", "resemblance"]
     whole = [{name: row[name] for name in ("id", *names)} for row in map(json.loads, run_over(parts)[0].splitlines())]
     later, done = run_over(parts[1:], against=parts[0])
@@ -259,14 +265,12 @@ def test_items_that_are_pages_need_templates(tmp_path, neardup):
 
 def archives(folder, crawl, groups):
     """Return archives of the pages of some hosts each."""
-    pages = [json.loads(line) for line in (crawl / "pages.jsonl").read_text().splitlines()]
+    pages = pages_of(crawl)
     paths = [folder / f"part-{number}.warc.gz" for number in range(len(groups))]
     for path, sites in zip(paths, groups, strict=True):
         hosts = {site.host for site in sites}
         own = [one for one in pages if urlsplit(one["url"]).hostname in hosts]
-        path.write_bytes(
-            packed([record(uri=one["url"], number=one["n"], block=http(one["html"].encode())) for one in own])
-        )
+        path.write_bytes(packed(records_of(own)))
     return paths
 
 
@@ -840,11 +844,9 @@ def test_damaged_templates_of_a_state_and_of_an_index_are_named(crawl, tmp_path,
 
 
 def test_a_run_that_found_no_template_continues_without_learning_again(crawl, tmp_path, monkeypatch, interrupted_at):
-    pages = [json.loads(line) for line in (crawl / "pages.jsonl").read_text().splitlines()[:12]]
+    pages = pages_of(crawl)[:12]
     few = tmp_path / "few.warc.gz"
-    few.write_bytes(
-        packed([record(uri=one["url"], number=one["n"], block=http(one["html"].encode())) for one in pages])
-    )
+    few.write_bytes(packed(records_of(pages)))
     ways = {"work": tmp_path / "work", "report": tmp_path / "why.jsonl"}
     with interrupted_at(stages, "rank"):
         dedup_files([few], **ways)
@@ -855,16 +857,13 @@ def test_a_run_that_found_no_template_continues_without_learning_again(crawl, tm
 def test_pages_of_a_host_without_a_template_decide_the_same_whatever_else_is_read(crawl, tmp_path):
     """All have one menu, and 12 words of their own: none is dropped, although they resemble each other by 0.7."""
     menu = "".join(f"<p>line {number} of a menu that is on all of these pages</p>" for number in range(16))
-    made = [
-        record(
-            uri=f"https://few.example/{n}",
-            number=n,
-            block=http(f"<title>{n}</title>{menu}<p>{' '.join(f'w{n}x{own}' for own in range(14))}".encode()),
-        )
-        for n in range(12)
+    texts = [" ".join(f"w{n}x{own}" for own in range(14)) for n in range(12)]
+    pages = [
+        {"url": f"https://few.example/{n}", "n": n, "html": f"<title>{n}</title>{menu}<p>{text}"}
+        for n, text in enumerate(texts)
     ]
     few = tmp_path / "few.warc.gz"
-    few.write_bytes(packed(made))
+    few.write_bytes(packed(records_of(pages)))
     with fsspec.open("memory://few.warc.gz", "wb") as file:
         file.write(few.read_bytes())
     assert dedup_files([few], learn_templates=False).result.summary.kept < 12
