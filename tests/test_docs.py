@@ -80,7 +80,7 @@ def test_the_guide_imports_public_names_only():
 
 
 def first_missing(expected: list[str], actual: list[str]) -> str | None:
-    """Find the expected line that does not follow its predecessors in the output; ``...`` stands for anything."""
+    """Find the expected line that does not follow its predecessors in the output; ``...`` matches anything."""
     rest = iter(" ".join(line.split()) for line in actual)
     for line in expected:
         words = " ".join(line.split())

@@ -32,7 +32,7 @@ OF_THE_PACKAGE = {  # members that only its own modules use
     *("FilesResult.documents", "Extraction.known", "Extraction.both", "Extraction.pages"),
     *("Extraction.pages_with_whole_texts", "TermWeights.shingling"),
 }
-OF_SCHEMES = {"options", "hashing", "ranked_rule", "reading", "shingling"}  # such members of every scheme
+OF_SCHEMES = {"options", "hashing", "ranked_rule", "reading", "shingling"}  # these members of every scheme
 UNWRAPPED = ("__func__", "fget", "func")  # of class methods, properties and cached properties
 
 

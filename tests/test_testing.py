@@ -1,4 +1,4 @@
-"""A scheme of somebody else's, written in one file, works everywhere."""
+"""A scheme of a user, written in one file, works everywhere."""
 
 import json
 from dataclasses import dataclass, field
@@ -377,7 +377,7 @@ def test_a_scheme_without_a_seed_or_a_key_on_the_command_line(tmp_path, capsys):
 
 
 class Codes(neardup.Checksum):
-    """A scheme of fields of somebody else's."""
+    """A scheme of fields of a user."""
 
     name = "codes"
     rule = "code"

@@ -1,4 +1,4 @@
-"""Who repeats whom, and who stands for whom, against the rule said in a few lines."""
+"""Matches and representatives of documents, against the rule in a few lines."""
 
 import numpy as np
 from hypothesis import given

@@ -34,12 +34,12 @@ def test_equal_values_collapse_as_defined(hits, keep, other):
 
 
 def test_the_worked_example():
-    """A and C match B, not each other; D has the value of A: a hit goes for a better one that stays, and no other."""
+    """A and C match B, not each other; D has the value of A: a hit is removed only for a better hit that stays."""
     rows = np.array([[0b000], [0b011], [0b111], [2**60 - 1]], np.uint64)
     scheme = SimHash(distance=2)
     ranked = scheme.ranked_rule(Signatures(rows, np.ones(4, np.bool_), scheme.recipe))
     outcome = collapse(4, [1, 1], [None, np.array([0, 1, 2, 0])], ranked, np.ones(4, np.bool_))
-    assert outcome.of.tolist() == [-1, 0, -1, 0]  # B goes for A, so that C, which matches B only, stays
+    assert outcome.of.tolist() == [-1, 0, -1, 0]  # B is removed for A, so C, which matches B only, stays
     assert outcome.by.tolist() == [-1, 0, -1, 1]
     assert groups_of(outcome) == [[0, 1, 3], [2]]
 

@@ -324,7 +324,7 @@ def process():
 
 
 def workers_of(folder):
-    """Give the processes that have recorded a task."""
+    """Return the processes that have recorded a task."""
     return {
         json.loads(path.read_bytes())["values"]["record"]["process"] for path in folder.glob("run-*/done/sign-*.json")
     }

@@ -156,7 +156,7 @@ def test_of_two_schemes_both_are_asked(distance, value):
 
 
 class Another(MinHash):
-    """A scheme that nobody here knows."""
+    """A scheme that is not registered."""
 
     name = "another"
 

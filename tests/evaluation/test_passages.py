@@ -37,7 +37,7 @@ def test_passages_are_the_same_words_and_with_the_rest_they_are_all_words(a, b, 
 
 
 def alone(own, other, run):
-    """The words in no run of so many words that stands in both; a text of fewer words is one run."""
+    """The words that are in no run of this size that both texts have; a shorter text is one run."""
 
     def runs(text):
         return [tuple(text[begin : begin + run]) for begin in range(max(len(text) - run + 1, 1))] if text else []

@@ -447,7 +447,7 @@ def test_where_nobody_may_write_it_is_read(table, path, monkeypatch):
     reader = FullText(path, MARK)
     assert found(reader, "storm") == [0, 1]
     assert sorted(one.name for one in path.parent.iterdir()) == ["search.sqlite"]
-    writer = FullText(path, MARK, writes=True)  # somebody else, who may
+    writer = FullText(path, MARK, writes=True)  # another user, who may
     writer.update(6, removed=[0])
     assert found(reader, "storm") == [1]
     writer.close()

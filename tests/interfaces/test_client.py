@@ -468,7 +468,7 @@ def test_a_key_has_sixteen_bytes(key):
 
 
 class Script(http.server.ThreadingHTTPServer):
-    """A server that answers as it is told: a status with a body and a header, or no answer."""
+    """A server with given answers: a status with a body and a header, or no answer."""
 
     daemon_threads = True
 

@@ -248,7 +248,7 @@ def crawl(tmp_path, crawls):
 
 
 def known(folder):
-    """Give the number of documents that a running crawl has admitted."""
+    """Return the number of documents that a running crawl has admitted."""
     if not (folder / "manifest.json").exists():
         return 0
     with Index.open(folder) as index:

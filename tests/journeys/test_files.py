@@ -254,7 +254,7 @@ def test_stopped_at_work_it_leaves_everything_as_it_was(tmp_path, number, code):
     written(tmp_path / "in.jsonl", 4_000)
     old = tmp_path / "old.jsonl"
     old.write_text("as it was")
-    os.mkfifo(tmp_path / "report")  # nobody reads it: the run cannot come to its end before it is stopped
+    os.mkfifo(tmp_path / "report")  # it has no reader: the run cannot end before it is stopped
     before = names(tmp_path)
     ours, theirs = os.openpty()
     with subprocess.Popen(
@@ -286,7 +286,7 @@ def test_stopped_at_work_it_leaves_everything_as_it_was(tmp_path, number, code):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_stopped_while_writing_it_leaves_nothing(tmp_path, number):
-    """Nobody reads the pipe that the kept documents go to, so writing cannot end."""
+    """The pipe of the kept documents has no reader, so writing cannot end."""
     source = tmp_path / "in.jsonl"
     source.write_text("".join(json.dumps({"text": f"document {n} " * 50}) + "\n" for n in range(1_000)))
     before = names(tmp_path)
@@ -323,7 +323,7 @@ def test_stopped_while_waiting_for_more_input(tmp_path):
 
 
 def opened_without_waiting(process, name):
-    """Say whether a process has a file open that it never waits for; a new process may still have those it inherits."""
+    """Return whether a process has a file open without waiting; a new process may still have those it inherits."""
     for one in Path(f"/proc/{process}/fd").iterdir():
         with contextlib.suppress(FileNotFoundError):  # it was closed by now
             flags = Path(f"/proc/{process}/fdinfo/{one.name}").read_text().split("flags:")[1].split()[0]
@@ -336,7 +336,7 @@ def opened_without_waiting(process, name):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_signal_ends_it_while_its_terminal_is_stopped(tmp_path, number):
     (tmp_path / "in.jsonl").write_text('{"text": "a"}\n')
-    os.mkfifo(tmp_path / "report")  # nobody reads it
+    os.mkfifo(tmp_path / "report")  # it has no reader
     ours, theirs = os.openpty()
     os.set_blocking(theirs, False)
     with contextlib.suppress(BlockingIOError):
@@ -452,7 +452,7 @@ def test_stopped_it_ends_even_if_cleaning_up_does_not():
 
 @pytest.fixture
 def installed():
-    """Copy the package, without its machine code, to where anybody can read it and nobody can write."""
+    """Copy the package, without its machine code, to a folder that all users can read and none can write."""
     if os.getuid() == 0 and shutil.which("setpriv") is None:
         pytest.skip("root may write anywhere, and there is no setpriv to become somebody else")
     place = Path(tempfile.mkdtemp(prefix="neardup-test-"))
@@ -471,7 +471,7 @@ def installed():
 
 
 def nobodys_trouble(place, known=[]):  # noqa: B006 - it is the same for each copy
-    """Say what prevents a user without rights from running a copy, and from reading what it needs."""
+    """Return what prevents a user without rights from running a copy, and from reading what it needs."""
     if not known:
         where = "import neardup.pipeline; print(neardup.__file__)"
         done = started_as_nobody(place, place / "home", "-c", where)
@@ -498,7 +498,7 @@ def machine_code():
 
 
 def put(place, folder, code):
-    """Copy machine code into a folder, which nobody can then write to."""
+    """Copy machine code into a folder, which no user can then write to."""
     set_writable(place / "site", yes=True)
     folder.mkdir(parents=True)
     for path in code:
@@ -509,7 +509,7 @@ def put(place, folder, code):
 
 
 def as_nobody(place, home, **changes):
-    """Run a small job from the copy, as a user without rights; return what it said on standard error."""
+    """Run a small job from the copy, as a user without rights; return its standard error."""
     done = started_as_nobody(
         place, home, "-m", "neardup", "dedup", place / "in.jsonl", "--dry-run", "--json", **changes
     )

@@ -75,7 +75,7 @@ def chromium():
 
 @pytest.fixture
 def look(chromium, address):
-    """Open pages; at the end nothing was said on the console, and nothing was asked for elsewhere."""
+    """Open pages; at the end the console has no messages, and there were no requests to other servers."""
     contexts, asked, said = [], [], []
 
     def look(path="/", **looks):

@@ -71,7 +71,7 @@ def feature_sets(scheme):
 
 
 def test_exact_decisions_are_the_candidates_that_reach_the_threshold(scheme):
-    """Sentences lose nobody, as the signatures of texts this short hold everything; trials lose what shares no key."""
+    """Signatures of such short texts have all sentences, so none is missed; trials miss pairs without a common key."""
     sets, signatures = feature_sets(scheme), scheme.sign(TEXTS)
     keys = [{*row} if scheme.position_independent else {*enumerate(row)} for row in scheme.keys(signatures).tolist()]
 

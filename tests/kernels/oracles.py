@@ -12,7 +12,7 @@ EMPTY = 2**32 - 1
 
 
 def read_only(array):
-    """Return a view as the library gives it to kernels: for another type they would be compiled once more."""
+    """Return a view as the library gives it to kernels: for another type they would be compiled again."""
     view = array.view()
     view.flags.writeable = False
     return view
@@ -348,7 +348,7 @@ def _word_before(text):
 
 
 def _holds_back(before, following, abbreviations, before_numbers):
-    """Whether the word in front of a full stop, apostrophes included, keeps it from ending a sentence."""
+    """Return whether the word in front of a full stop, apostrophes included, keeps it from ending a sentence."""
     word = _word_before(before)
     if len(word) == 1 and not word.isascii():
         return not is_digit(word) and letters_of(word) == 1
@@ -432,7 +432,7 @@ def collapsed(number, keeps, matches, closeness=None, leaders=None):
 
 
 def different_documents(documents, least):
-    """Give the positions of the documents that count: what ``count_once`` states, in sets."""
+    """Return the positions of the documents that count: what ``count_once`` states, in sets."""
     counted, entries = [], {}
     for number, own in enumerate(documents):
         meetings = sorted(own)[:16]

@@ -12,7 +12,7 @@ AM = {"\u0e4d\u0e32", "\u0ecd\u0eb2"}  # the two halves of a vowel of Thai and L
 
 @cache
 def letters_of(character):
-    """Give kind and letter of everything that a character folds to."""
+    """Return kind and letter of everything that a character folds to."""
     code = ord(character)
     entry = int(TABLE[int(INDEX[code >> 7]) << 7 | code & 127])
     if entry >> 21 == EXPANDED:
@@ -32,12 +32,12 @@ def joined(word, letter):
 
 
 def belongs(last, letter):
-    """Tell whether a letter is part of the word before it, in a script where each letter is a word."""
+    """Return whether a letter is part of the word before it, in a script where each letter is a word."""
     return last in STACKERS or last + letter in AM
 
 
 def words_of(text):
-    """Give begin, end and letters of each word, by characters."""
+    """Return begin, end and letters of each word, by characters."""
     words, kind_of_last = [], None
     for place, character in enumerate(text):
         for kind, letter in letters_of(character):

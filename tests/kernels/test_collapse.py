@@ -13,7 +13,7 @@ NO_ROWS = np.zeros((0, 1), np.uint64)
 
 @st.composite
 def asked(draw):
-    """Some hits: how many a group keeps under each rule, the codes of the rules of equal values, and who is present."""
+    """Some hits: how many a group keeps under each rule, the codes of rules of equal values, and which are present."""
     rng, number = np.random.default_rng(draw(SEEDS)), draw(NUMBERS)
     rules = draw(
         st.sampled_from([["near"], ["equal"], ["equal", "near"], ["near", "equal"], ["equal", "near", "equal"]])

@@ -107,7 +107,7 @@ def flagged(texts, form):
 
 
 def checked(text, form):
-    """Say whether the quick check flags a text, code point by code point."""
+    """Return whether the quick check flags a text, code point by code point."""
     index, data = unicode_tables().normal
     flag, last, marks = False, 0, 0
     for code in map(ord, text):

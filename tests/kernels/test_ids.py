@@ -115,7 +115,7 @@ def test_documents_that_are_not_there_are_damage():
 @pytest.mark.parametrize("starts", [[0, 2**32 - 1, 2**32 - 1, 2**32 - 1, 2**32 - 1], [9, 8, 7, 3, 0], [0, 0, 0, 0, 0]])
 @pytest.mark.parametrize("order", [1, -1])
 def test_forged_prefixes_and_orders_find_no_other_id(starts, order):
-    """Who forges a file and its checksums may hide ids, but no id is found that is not asked for."""
+    """A forger of a file and its checksums may hide ids, but a lookup finds no other id."""
     stored = [b"id %d" % number for number in range(30)]
     file = File(stored, 2**60)
     file.starts[:] = starts

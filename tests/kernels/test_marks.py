@@ -33,7 +33,7 @@ def folded(terms):
 
 
 def marked(texts, terms, most):
-    """Give of each text the bytes to show, and its spans."""
+    """Return, for each text, the bytes to show, and its spans."""
     data, offsets = batch(texts)
     begins = np.array([begins for _, begins in terms], np.bool_)
     windows, counts = np.full((len(texts), 2), -1), np.full(len(texts), -1)
@@ -55,7 +55,7 @@ def same(word, wanted, begins):
 
 
 def found(words, terms):
-    """Give the term, the first word and the one behind the last of each place where a term stands."""
+    """Return the term, the first word and the one behind the last of each place where a term stands."""
     for number, (text, begins) in enumerate(terms):
         wanted = [word for _, _, word in words_of(text)]
         for first in range(len(words) - len(wanted) + 1 if wanted else 0):

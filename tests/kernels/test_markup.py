@@ -132,7 +132,7 @@ class Elements:
                 self.close(paragraph)
 
     def end_formatting(self, name):
-        """Return whether there is such a formatting element."""
+        """Return whether there is a formatting element of this name."""
         alike = [number for number, (element, _) in enumerate(self.formatting) if element[NAME] == name]
         if not alike:
             return False

@@ -1,4 +1,4 @@
-"""Both kinds of lists against the definition: who shares a key with whom."""
+"""Both kinds of lists against the definition: which documents share a key."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def shaped(rows, columns):
 
 
 def expected(stored, asked, alive, *, position_independent, bits=0):
-    """Give for one row of keys the documents that share one, a room of them a key."""
+    """Return, for one row of keys, the documents that share a key, as many per key as there is room for."""
     found = set()
     for column, key in enumerate(asked):
         sharing = [

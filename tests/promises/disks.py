@@ -45,7 +45,7 @@ class Files:
         return other
 
     def change(self, kind, *paths, file=None):
-        """Change names: now for those who look, in case of a power failure perhaps."""
+        """Change names: at once for readers, and perhaps after a power failure."""
         self.pending.append((kind, *paths, file))
         _apply(self.names, self.pending[-1])
 
@@ -56,7 +56,7 @@ class Files:
             _apply(self.lasting, change)
 
     def after_power_failure(self, rng):
-        """Give one of the states in which a power failure may leave the files, all of it on the disk."""
+        """Return one of the states in which a power failure may leave the files, all of it on the disk."""
         names = dict(self.lasting)
         odds = rng.choice([0.0, 0.5, 0.5, 1.0])
         for kind, *paths, file in self.pending:
@@ -88,7 +88,7 @@ def _apply(names, change):
 
 
 def _left(file, rng):
-    """Say what a power failure leaves of a file: all that was synced, and of the rest anything."""
+    """Return what a power failure leaves of a file: all that was synced, and of the rest anything."""
     safe, rest = bytes(file.data[: file.synced]), bytearray(file.data[file.synced :])
     what = rng.choice(["lost", "kept", "cut", "torn", "holes"])
     if what == "kept" or not rest:
@@ -109,7 +109,7 @@ def _left(file, rng):
 
 
 class MemoryDisk(Disk):
-    """A disk whose files are in memory. *meet* is told of each operation before it is done, and may raise.
+    """A disk whose files are in memory. *meet* is called before each operation, and may raise.
 
     For a write it may also return how many bytes the system takes of it.
     """

@@ -37,7 +37,7 @@ def text(family, variant):
 
 
 def fields_of(ids, version):
-    """Give the fields of documents, of one version: a number and a string that tells it, too."""
+    """Return the fields of documents, of one version: a number, and a string of it."""
     return {"version": [version] * len(ids), "name": [f"{name}!{version}" for name in ids]}
 
 
@@ -138,7 +138,7 @@ def require_representatives(index, documents):
 
 
 def fresh_representatives(scheme, ids, signatures, known={}):  # noqa: B006 - most lives ask for the same many times
-    """Give the representative of each document of a fresh index, or ``None`` if it has oversized buckets."""
+    """Return the representative of each document of a fresh index, or ``None`` if it has oversized buckets."""
     given = scheme, tuple(ids), signatures.rows.tobytes(), signatures.present.tobytes()
     if given not in known:
         with Index.create(FOLDER, scheme, durability="bulk", disk=MemoryDisk()) as fresh:
@@ -149,7 +149,7 @@ def fresh_representatives(scheme, ids, signatures, known={}):  # noqa: B006 - mo
 
 
 def read_of(files):
-    """Give what opening reads of these files at once, and the names of all."""
+    """Return what opening reads of these files at once, and the names of all."""
     read = [bytes(file.data) for path, file in sorted(files.names.items()) if path.name.startswith(("manifest", "log"))]
     return tuple(sorted(files.names)), tuple(read)
 
@@ -224,7 +224,7 @@ class Record:
 
 
 def some_of_each(operations, most):
-    """Give the places of at most so many operations of each kind, from the first to the last of it."""
+    """Return the places of a limited number of operations of each kind, from the first to the last of it."""
     places = defaultdict(list)
     for place, operation in enumerate(operations):
         places[operation].append(place)
@@ -232,7 +232,7 @@ def some_of_each(operations, most):
 
 
 def kills_apart(module, number, seed):
-    """Let ``kills`` of a module fork and kill its lives in a process of its own; give what it has counted."""
+    """Let ``kills`` of a module fork and kill its lives in a process of its own; return what it has counted."""
     with TemporaryDirectory(dir=FAST if os.access(FAST, os.W_OK) else None) as folder:
         given = [str(Path(__file__).parent), module, f"{folder}/index", str(number), str(seed)]
         done = subprocess.run([sys.executable, "-c", APART, *given], capture_output=True, text=True, check=False)

@@ -234,7 +234,7 @@ def test_equals_its_definition(name, verify, case, top, size, representative):  
     assert whole.kept == [f"d{chosen[rank]}" for rank in range(number) if of[rank] < 0]
     assert whole.pages == (1 if number else 0)
 
-    # Every hit stands in one place, and what is hidden names a better hit that stays and that it matches itself.
+    # Every hit is in one place, and a hidden hit names a better hit that stays and that it matches itself.
     assert sorted(hit.rank for group in whole.page for hit in (*group.kept, *group.hidden)) == list(range(number))
     assert [group.kept[0].rank for group in whole.page] == sorted(set(heads))
     for group in whole.page:

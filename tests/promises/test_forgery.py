@@ -50,7 +50,7 @@ def matches(scheme, left, right):
 
 
 def are_candidates(scheme, left, right):
-    """Say, row by row, whether they share a key: if nothing is verified, one is dropped."""
+    """Return, row by row, whether they share a key: if nothing is verified, one is dropped."""
     return (scheme.keys(left) == scheme.keys(right)).any(axis=1)
 
 
@@ -58,7 +58,7 @@ def are_candidates(scheme, left, right):
 
 
 def givers(scheme, purpose, bins, text):
-    """Tell for each bin where in a long text the shingle begins that gives its minimum.
+    """Return, for each bin, where in a long text the shingle begins that gives its minimum.
 
     The shingles of a long text fill every bin in the first round. Its hash function derives from the
     seed: the high half of the hash chooses the bin, the low half is the minimum.
@@ -137,7 +137,7 @@ def steal_trials(scheme, victims, messages):
 
 
 def signs(scheme, texts):
-    """Give fingerprints as rows of 1 and -1."""
+    """Return fingerprints as rows of 1 and -1."""
     bits = np.unpackbits(scheme.sign(texts).rows.astype("<u8").view(np.uint8), axis=1, bitorder="little")
     return 2 * bits.astype(np.float32) - 1
 
@@ -186,7 +186,7 @@ class Sums:
     tables: dict[tuple[int, int], Any] = field(default_factory=dict)
 
     def table(self, low, bits):
-        """Give for every pattern of the *bits* bits from *low* up the place of a sum that has it there; else -1."""
+        """Return, for every pattern of the *bits* bits from *low* up, the place of a sum that has it there, or -1."""
         if (low, bits) not in self.tables:
             table = np.full(1 << bits, -1, np.int32)
             table[cut(self.values, low, bits)] = np.arange(len(self.values), dtype=np.int32)
@@ -355,7 +355,7 @@ def test_forged_texts_resemble_their_victims_little_or_not_at_all(name):
 
 
 def test_what_verification_finds():
-    """A shared key deceives who verifies nothing; equal feature hashes deceive exact verification, too."""
+    """A shared key deceives runs without verification; equal feature hashes deceive exact verification, too."""
     for name, verify, dropped in (("minhash", "none", 50), ("minhash", "exact", 0), ("sentences", "exact", 50)):
         attack = ATTACKS[name]
         texts = [*attack.victims, *forged(name)]

@@ -72,7 +72,7 @@ def pool(name, families=30, seed=1):
     scheme = SCHEMES[name].scheme
     documents, fields = texts_of_a_pool(families, seed), {}
     if scheme.columns:
-        tails = ("", " " + 1100 * "y" + "1", " " + 1100 * "y" + "2")  # what stands behind 1,024 bytes is not signed
+        tails = ("", " " + 1100 * "y" + "1", " " + 1100 * "y" + "2")  # what is after 1,024 bytes is not signed
         documents = [f"{text}{tail}" if text else text for text in documents[::3] for tail in tails for _ in range(2)]
         fields = {"title": [[None, "a title", "another"][place % 7 % 3] for place in range(len(documents))]}
         signatures = scheme.sign(pa.table({"body": pa.array(documents, pa.string()), **fields}))
@@ -122,7 +122,7 @@ def closeness(one, other, measure):
 
 
 def meeting(scheme, layout, signatures):
-    """Say who shares a key with whom."""
+    """Return which documents share a key."""
     keys = scheme.keys(signatures) if layout is None else scheme.keys(signatures, layout)
     if scheme.position_independent:
         sets = [set(row) for row in keys.tolist()]
@@ -162,17 +162,17 @@ class Oracle:
     following: int = 0
 
     def closest(self, which, among):
-        """Give the documents that match, the closest first, and how closely."""
+        """Return the documents that match, the closest first, and how closely."""
         values = self.pool.values if self.texts else self.pool.estimates
         matches = [(-values[which, other.which], other.ordinal, other) for other in among if values[which, other.which]]
         return [(-value, other) for value, _, other in sorted(matches, key=lambda match: match[:2])]
 
     def equal(self, which, content):
-        """Give what tells the equals of a document; ``None`` where only its signature was given."""
+        """Return what identifies the equals of a document; ``None`` where only its signature was given."""
         return None if content is None else self.pool.equals[which]
 
     def decide(self, which, content, among):
-        """Give the verdict on a document, and the ordinal of the one that stands for it, ``None`` for itself."""
+        """Return the verdict on a document, and the ordinal of its representative, ``None`` for itself."""
         groups, leaders = {}, []
         for other in among:
             group = self.equal(other.which, other.content)
@@ -262,7 +262,7 @@ class Oracle:
         return (own.content or b"") == content  # what was admitted as a signature has that of a blank text
 
     def same_signature(self, which, other):
-        """Say whether two documents have the same signature; the row of an absent one means nothing."""
+        """Return whether two documents have the same signature; the row of an absent one means nothing."""
         rows, present = self.pool.signatures.rows, self.pool.signatures.present
         return present[which] == present[other] and (not present[which] or (rows[which] == rows[other]).all())
 
@@ -276,7 +276,7 @@ class Oracle:
         return self.see(ids, time)
 
     def see(self, ids, time):
-        """Give for each what it may be dropped for, ``None`` where nobody was told yet to keep it."""
+        """Return, for each document, what it may be dropped for, ``None`` if no document was reported as kept yet."""
         kept = []
         for name in ids:
             own = self.by_id.get(name)
@@ -289,7 +289,7 @@ class Oracle:
         return kept
 
     def visit(self, ids, given, contents, rows, time):
-        """Do what a crawl does with each batch in which no id stands twice."""
+        """Do what a crawl does with each batch without repeated ids."""
         verdicts = [None] * len(ids)
         there = [self.by_id.get(name) for name in ids]
         same = [
@@ -312,7 +312,7 @@ class Oracle:
         return verdicts
 
     def compared(self, which, before):
-        """Give the resemblance of new content to the version before it, and the share of that which is still there."""
+        """Return the resemblance of new content to its earlier version, and the share of that which is still there."""
         pool = self.pool
         if pool.scheme.columns or not self.texts:
             there = pool.signatures.present[[which, before]].all()
@@ -321,7 +321,7 @@ class Oracle:
         return (closeness(now, old, "resemblance"), len(now & old) / len(old)) if now and old else (None, None)
 
     def forget(self, documents):
-        """Remove documents, and decide all others as if they came now; give the ids of those that are kept now."""
+        """Remove documents, and decide all others as if they came now; return the ids of those that are kept now."""
         before = {own.ordinal: own.representative for own in self.alive.values()}
         for document in documents:
             del self.alive[document.ordinal], self.by_id[document.id]
@@ -587,7 +587,7 @@ class Life:
         self.seen = ([*self.oracle.by_id], len(self.oracle.alive))
 
     def refresh(self):
-        """A reader sees nothing new before it is told to, and then everything."""
+        """A reader sees no changes until it is refreshed, and then all."""
         assert ([*self.reader.ids()], len(self.reader)) == self.seen
         self.reader.refresh()
         self.seen = ([*self.reader.ids()], len(self.reader))
@@ -637,7 +637,7 @@ def test_an_index_answers_as_brute_force_does(tmp_path, name, texts, steps):
 
 
 def admitted(folder, name, documents, batches, between, *, texts):
-    """Admit documents batch by batch, *between* them whatever; give all that the index says then."""
+    """Admit documents batch by batch, *between* them whatever; return all that the index says then."""
     case = SCHEMES[name]
     ways = {"durability": "bulk", "memory": 1 << 20}
     index = Index.create(folder, case.scheme, layout=case.layout, texts=texts, **ways)

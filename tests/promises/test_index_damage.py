@@ -23,7 +23,7 @@ MANY = pytest.mark.parametrize("stride", [12, pytest.param(1, marks=pytest.mark.
 
 
 def grown(scheme, seed, length, most):
-    """Make an index that has files of every kind; give the files when it is closed, and when its writer dies."""
+    """Make an index that has files of every kind; return the files when it is closed, and when its writer dies."""
     disk = MemoryDisk()
     index = create(FOLDER, scheme, disk, memory=1 << 20)
     for step in script(seed, length, most):
@@ -55,7 +55,7 @@ def small():
 
 
 def file_of(files, kind):
-    """Give the path of a file of a kind: the largest."""
+    """Return the path of a file of a kind: the largest."""
     mine = [(len(file.data), path) for path, file in files.names.items() if path.name.startswith(kind)]
     return max(mine)[1]
 
@@ -80,7 +80,7 @@ class Questions:
         ]
 
     def put(self, files, turn=None):
-        """Say whether opening and every question, or the one whose turn it is, is answered as before or refused."""
+        """Return whether opening and every question, or the one of this turn, is answered as before or refused."""
         try:
             index = reopen(FOLDER, MemoryDisk(files), "r")
         except StorageError:
@@ -184,7 +184,7 @@ def test_the_end_of_a_log_whose_writer_died_is_never_lost_silently(small, stride
 
 
 def ends_of_records(log):
-    """Tell where the records of a log end."""
+    """Return where the records of a log end."""
     disk = MemoryDisk()
     disk.files.names[ROOT / "log"] = File(log)
     reader = LogReader(disk, ROOT / "log", log[16:32], 0)
@@ -206,7 +206,7 @@ def test_older_files_in_the_place_of_newer_ones():
         else:
             step.act(index)
         moments.append(disk.files.copy())
-    index._store._memory = 1 << 20  # the log goes on
+    index._store._memory = 1 << 20  # the log continues
     for number in range(3):
         Step("admit", [f"late {number}"], 900 + number).act(index)
         moments.append(disk.files.copy())
@@ -224,7 +224,7 @@ def test_older_files_in_the_place_of_newer_ones():
             else:
                 older.names[path].data[:] = file.data
             outcomes.add((path.name.split("-")[0], questions.put(older)))
-    assert ("manifest.json", "refused") in outcomes  # most: the files that they name are gone
+    assert ("manifest.json", "refused") in outcomes  # most: the files that they name were removed
     assert ("log", "refused") in outcomes
 
 

@@ -94,7 +94,7 @@ LAYOUT = Banding(permutations=8, bands=2)
 
 
 def crowd(number, seed=1):
-    """Make signatures that share the first of two keys, and match nobody: an index keeps 16 bits of each value."""
+    """Make signatures that share the first of two keys, and have no match: an index keeps 16 bits of each value."""
     rows = np.full((number, 8), 7, np.uint32)
     rows[:, 4:] = np.random.default_rng(seed).integers(100, 1 << 16, (number, 4))
     return Signatures(rows, np.ones(number, np.bool_), CROWDED.recipe)
@@ -121,7 +121,7 @@ def test_a_key_that_everybody_shares_costs_each_no_more(tmp_path, number, candid
 
 
 def test_removed_documents_leave_room_for_others(tmp_path):
-    """In memory and in files alike: the first ones of a crowd go, and who came later is found."""
+    """In memory and in files alike: the first ones of a crowd are removed, and later ones are found."""
     everybody = crowd(200)
     rows = everybody.rows.copy()
     rows[:, 4:] = np.arange(200)[:, None] // 100  # the second hundred match each other
@@ -156,7 +156,7 @@ def test_of_many_copies_the_first_that_is_left_counts(tmp_path, number):
 
 @pytest.mark.parametrize("number", [5000, pytest.param(100_000, marks=pytest.mark.soak)])
 def test_copies_come_and_go_however_many_have_gone(tmp_path, number):
-    """In memory, the first ones first and the last ones first: who was removed is not walked past for ever."""
+    """In memory, the first ones first and the last ones first: removed documents do not slow lookups down for ever."""
     with Index.create(tmp_path / "index", **WAYS) as index:
         for order in (1, -1):
             ids = [f"d{place}" for place in range(number)]

@@ -54,12 +54,12 @@ class Fault:
 
     @property
     def spares(self):
-        """Whether the refused operation was about the second manifest, without which everything continues."""
+        """Return whether the refused operation was about the second manifest, without which everything continues."""
         return self.operations[self.at][1].name.startswith(SECOND)
 
 
 def lived(steps, scheme, fault, durability="commit"):
-    """Live until the system refuses; give the disk, the index, a reader that was there, and how many steps were done.
+    """Live until the system refuses; return the disk, the index, a reader that was there, and how many steps were done.
 
     Steps are counted as the ``Record`` of them does it: the first one is the creation.
     """
@@ -86,7 +86,7 @@ def lived(steps, scheme, fault, durability="commit"):
 
 
 def require_refused(index):
-    """Every change is refused, and reading goes on."""
+    """Every change is refused, and reading continues."""
     told = answers(index)
     tries = [
         lambda: index.admit(["x"], ["some text or other"], fields_of(["x"], 0)),
@@ -251,7 +251,7 @@ def words(number):
 
 
 def require_answers(index, acknowledged):
-    """Every kind of reading goes on, and files that no manifest names are gone."""
+    """Every kind of reading continues, and files that no manifest names are removed."""
     names = [f"document {number}" for number in acknowledged]
     assert [document.text for document in index.get(names)] == [*map(words, acknowledged)]
     assert index.judge([words(acknowledged[-1])]) == [ExactDuplicate(names[-1])]

@@ -111,7 +111,7 @@ def made(scheme, seed, *, texts, closed):
 
 
 def nested(tree, rng):
-    """Give the places in a JSON tree: of each a container and a key."""
+    """Return the places in a JSON tree: of each a container and a key."""
     places = []
     todo = [tree]
     while todo:
@@ -217,7 +217,7 @@ def forged_arrays(data, rng):
     size = len(content) if rng.random() < 0.95 else rng.choice([0, 1, 1 << 63, (1 << 64) - 1, len(content) - 1])
     length = len(raw) if rng.random() < 0.95 else rng.choice([0, (1 << 32) - 1, len(raw) + 8, len(raw) - 1])
     head = arrays_of._TAIL.pack(magic, version if rng.random() < 0.98 else rng.getrandbits(32), length, size, 0)
-    # The sum covers what whoever reads it takes for the directory.
+    # The sum covers what a reader takes for the directory.
     total = checksum((sums.tobytes() + raw)[-length:] + head if length else head)
     return bytes(content) + sums.tobytes() + raw + head[:-8] + struct.pack("<Q", total)
 
@@ -264,7 +264,7 @@ def forged_record(record, rng):
 
 
 def forged(files, rng):
-    """Give files one of which was damaged, or forged so that all checksums are right."""
+    """Return files one of which was damaged, or forged so that all checksums are right."""
     files = files.copy()
     paths = [path for path, file in files.names.items() if file is not None and path.name != "writer.lock"]
     path = rng.choice(paths)
@@ -293,7 +293,7 @@ def forged(files, rng):
 
 
 def ask_everything(files, rng):
-    """Open what was forged, ask, check, and work on it; give which steps were refused."""
+    """Open what was forged, ask, check, and work on it; return which steps were refused."""
     refused = []
 
     def attempt(name, action):
@@ -352,7 +352,7 @@ def limit_memory():
 
 
 def forgeries(number, seed):
-    """Open so many forgeries in forks of this process; give how many were refused when, and what went wrong."""
+    """Open so many forgeries in forks of this process; return how many were refused when, and what went wrong."""
     for module in (postings, reader, store):
         module.ROOM = 1  # keys that several documents share are oversized
     originals = [made(scheme, own, texts=texts, closed=closed) for scheme, own, texts, closed in ORIGINALS]
@@ -377,7 +377,7 @@ def forgeries(number, seed):
 
 
 def batch(originals, numbers):
-    """Let a fork open forgeries; give a line for each that it came through, and how it ended."""
+    """Let a fork open forgeries; return a line for each that it came through, and how it ended."""
     read, write = os.pipe()
     child = os.fork()
     if not child:

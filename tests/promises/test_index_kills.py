@@ -30,7 +30,7 @@ class Known:
         self.documents = {}
 
     def states(self, step):
-        """Apply a step; give what there may be after each of the records that it is written in."""
+        """Apply a step; return what there may be after each of the records that it is written in."""
         states = [self.told()]
         if step.does == "remove":
             for name in step.ids:
@@ -46,7 +46,7 @@ class Known:
         return [*states, self.told()]
 
     def admitted(self, batch):
-        """Apply a batch; give what there is after the record of other contents, and after that of other fields."""
+        """Apply a batch; return what there is after the record of other contents, and after that of other fields."""
         again = {name: own for name, own in batch.items() if self.documents.get(name, (0, None))[1] == own[1]}
         for name in batch.keys() - again.keys():
             self.documents.pop(name, None)
@@ -60,7 +60,7 @@ class Known:
 
 
 def steps_of(seed):
-    """Give the steps of one life; now and then one that is written in several records because it is large."""
+    """Return the steps of one life; sometimes one that is written in several records because it is large."""
     rng = random.Random(seed)
     for step in script(seed, 400, MOST):
         if step.does == "admit" and rng.random() < 0.005:
@@ -70,7 +70,7 @@ def steps_of(seed):
 
 
 def live(path, seed, pipe, disk):
-    """Work on an index until somebody puts an end to it."""
+    """Change an index until the process is killed."""
     rng = random.Random(seed)
     durability = rng.choice(["commit", "interval", "bulk"])
     index = reopen(path, disk, durability=durability, memory=MEMORY)
@@ -86,7 +86,7 @@ def live(path, seed, pipe, disk):
 
 
 def killed(path, seed):
-    """Let a fork of this process live and kill it; give how many steps it had begun and how many acknowledged."""
+    """Let a fork of this process live and kill it; return how many steps it had begun and how many acknowledged."""
     rng = random.Random(seed)
     disk = Deadly(int(150 ** rng.random())) if rng.random() < 0.5 else Disk()
     read, write = os.pipe()
@@ -130,7 +130,7 @@ def require_known(index, states):
 
 
 def kills(path, number, seed):
-    """Kill a writer so many times, one index outliving them all; give how many documents and steps there were."""
+    """Kill a writer so many times, one index outliving them all; return how many documents and steps there were."""
     create(path, "minhash" if seed % 2 else "simhash", Disk()).close()
     warmed = reopen(path, Disk())
     warmed.admit(["warm"], ["everything is loaded before the first fork"], fields_of(["warm"], 0), at=AT)

@@ -1,4 +1,4 @@
-"""A folder is moved, replaced or unlocked while an index has it open: no other one is harmed, and callers are told."""
+"""The folder of an open index is moved, replaced or unlocked: no other index is harmed, and callers get an error."""
 
 import errno
 import fcntl

@@ -105,7 +105,7 @@ def kept(files, moments):
 
 
 def half(before, after):
-    """Give the files when half of what was written was."""
+    """Return the files with half of what was written."""
     files = after.copy()
     for path, file in files.names.items():
         if file and path in before.names and before.names[path]:
@@ -131,7 +131,7 @@ def test_death_at_operations_of_every_kind_of_long_lives_and_again_at_every_one_
 
 
 def power_failures(record, number, seed):
-    """Make so many states that a power failure may leave: of any operation, and of opening what such a one left."""
+    """Make this many states that a power failure may leave: of any operation, and of opening what another one left."""
     rng = random.Random(seed)
     left, least, most = None, 0, 0
     for made in range(number):
@@ -151,7 +151,7 @@ def power_failures(record, number, seed):
 
 
 def interrupted(record, least, most, files, rng):
-    """Open what is found, and stop in the middle of that, or go on; give what is found then.
+    """Open what is found, and stop in the middle of that, or go on; return what is found then.
 
     ``None`` stands for the cases that end here.
     """

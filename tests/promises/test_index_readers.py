@@ -1,4 +1,4 @@
-"""Readers beside the writer: what they see is the state after some operation, and never an earlier one than before."""
+"""Readers next to the writer: they see the state after some operation, and never an earlier one than before."""
 
 import multiprocessing
 import threading
@@ -22,7 +22,7 @@ def text(number):
 
 
 def operation(number):
-    """Say what is done: documents are admitted, some in place of older ones, and others removed."""
+    """Return an operation: documents are admitted, some in place of older ones, and others removed."""
     older = (number * 7 // 10) // 4 * 4
     if number % 4 == 3 and number > 40:
         return "remove", f"d{older}"

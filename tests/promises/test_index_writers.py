@@ -32,11 +32,11 @@ def folder(tmp_path):
 
 def require_busy(folder, process="this process"):
     with pytest.raises(StorageBusy, match=f"{process} is writing to it; only one process can write"):
-        Index.open(folder, "w")  # does not wait for the other one, who never ends
+        Index.open(folder, "w")  # does not wait for the other writer, which never ends
 
 
 def in_child(action):
-    """Run something in a fork of this process; give what it returned, as a short string."""
+    """Run something in a fork of this process; return what it returned, as a short string."""
     read, write = os.pipe()
     child = os.fork()
     if not child:

@@ -62,7 +62,7 @@ def deadly_from(at):
 
 
 def live(path, seed, ready):
-    """Change an index and catch up, until somebody puts an end to it."""
+    """Change an index and catch up, until the process is killed."""
     rng = random.Random(seed)
     with quiet():
         index = Index.open(path, "w", durability="bulk", memory=1 << 20)
@@ -142,7 +142,7 @@ def require_true(search, documents, *, whole):
 
 
 def kills(path, number, seed):
-    """Kill so many times, one index outliving them all; give how many were, and in the middle of what."""
+    """Kill so many times, one index outliving them all; return how many were, and in the middle of what."""
     with Index.create(path, SimHash(), texts=True, fields={"title": str}) as index:
         index.admit(NAMES[:5], ["storm harbour"] * 5)
         Search.open(index, make=True).close()
@@ -154,7 +154,7 @@ def kills(path, number, seed):
         counts["building"] += told == "r"
         with quiet(), Index.open(path) as index:
             documents = index.get(list(index.ids()))
-            with Search.open(index) as search:  # a reader comes first, and has nobody to catch up for it
+            with Search.open(index) as search:  # a reader is opened first, and no writer catches up for it
                 level = search._is_level(search._table.state())
                 counts["behind"] += not level
                 require_true(search, documents, whole=level)

@@ -29,7 +29,7 @@ PATIENCE = 300
 
 
 def pages(crawler, batch):
-    """Give the pages of a batch: many repeat others, and some are met by several crawlers."""
+    """Return the pages of a batch: many repeat others, and several crawlers fetch some of them."""
     dice = random.Random(crawler * 1_000_003 + batch)
     for number in range(PAGES):
         if dice.random() < 0.2:
@@ -71,7 +71,7 @@ def crawl(url, crawler, batches, journal, survived):
 
 
 def begin(work, *given):
-    """Do some work in a fork; give the number of its process."""
+    """Do some work in a fork; return the number of its process."""
     number = os.fork()
     if number:
         return number

@@ -31,7 +31,7 @@ main(["dedup", *sys.argv[2:]])
 
 
 def written(folder, chance, known):
-    """Write a folder of tables in three formats, with edited copies; give their documents in the order of the paths."""
+    """Write tables in three formats, with edited copies, to a folder; return the documents in the order of paths."""
     folder.mkdir()
     words = [f"w{number}" for number in range(400)]
 

@@ -68,7 +68,7 @@ def test_of_a_thread_of_mails_the_one_that_quotes_the_others_is_kept():
     thread = ["How many pallets are in the warehouse by the harbour, and who has the keys of it since Monday?"]
     for answer in ("Nine. Ann", "Thank you; I will call Ann about the keys tomorrow, before the lorry leaves."):
         thread.append(f"{answer}\n\n> {thread[-1]}")
-    assert 1 not in neardup.dedup(thread).kept  # so its answer is lost, if nobody quotes it
+    assert 1 not in neardup.dedup(thread).kept  # so its answer is lost, if no mail quotes it
     assert neardup.dedup(thread, measure="containment", keep="longest").kept.tolist() == [2]
 
 

@@ -129,7 +129,7 @@ def test_match_rates_of_long_texts_follow_the_law(shared):
 
 @pytest.mark.parametrize("shared", [600, 900, 1000, 1100, 1400])
 def test_relative_to_the_smaller_the_overlap_of_long_texts_is_found_a_little_low(shared):
-    """What stands near the end of one signature may lie beyond the end of the other: up to 0.04 is lost."""
+    """What is near the end of one signature may be beyond the end of the other: up to 0.04 is lost."""
     scheme, number, true = Sentences(relative_to="smaller"), 400, shared / 2000
     left, right = pairs_of(np.random.default_rng(shared), scheme, number, 2000, shared)
     error = np.sqrt(true * (1 - true) / 64 / number)

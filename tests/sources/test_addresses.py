@@ -45,7 +45,7 @@ RESERVED = "!$&'()*+,;=:@/?#[]"
 
 
 def recognised(address):
-    """Say whether this is a URL with a host, of which a fragment would be dropped."""
+    """Return whether this is a URL with a host, of which a fragment would be dropped."""
     return DEFAULT.normal(address + "#x") != address + "#x"
 
 

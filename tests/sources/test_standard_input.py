@@ -15,7 +15,7 @@ from neardup.sources.standard_input import arriving, check_same, standard_input
 
 @pytest.fixture
 def piped(monkeypatch):
-    """Give these bytes on standard input."""
+    """Make standard input of these bytes."""
 
     def piped(data):
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))

@@ -21,7 +21,7 @@ class OnlyStream:
 
 
 class Relation(OnlyStream):
-    """A stream of named columns, such as a query of DuckDB."""
+    """A stream of named columns, for example of a query of DuckDB."""
 
     columns = ("text", "id")
 

@@ -61,7 +61,7 @@ def test_parts_of_any_size_make_the_same_file(tmp_path_factory, sizes):
 
 
 def detected(path, stored):
-    """Say whether opening is refused, or the check finds a block that reading refuses."""
+    """Return whether opening is refused, or the check finds a block that reading refuses."""
     try:
         arrays = opened(path, stored)
     except StorageError:

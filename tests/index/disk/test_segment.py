@@ -1,4 +1,4 @@
-"""What a file of documents is asked costs no more than what is wanted of it."""
+"""Reading some documents of a file costs no more than these documents."""
 
 import numpy as np
 import pytest

@@ -255,7 +255,7 @@ def test_no_mutated_file_ends_the_process(tmp_path, compressed):
 
 
 def rewritten(path, change):
-    """Write a file anew with other arrays or another description, all checksums right."""
+    """Write a file again with other arrays or another description, and valid checksums."""
     stored = tables_file.StoredArrays(Disk(), path, tables_file.KIND)
     arrays = {name: stored.whole(name) for name in stored.names}
     meta = json.loads(json.dumps(stored.meta))

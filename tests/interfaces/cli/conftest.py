@@ -11,7 +11,7 @@ from neardup.interfaces.cli import main
 
 @pytest.fixture(autouse=True)
 def _signals():
-    """Give back the handlers that a run in this process replaces."""
+    """Restore the handlers that a run in this process replaces."""
     numbers = (signal.SIGTERM, signal.SIGHUP)
     before = [signal.getsignal(number) for number in numbers]
     yield

@@ -24,7 +24,7 @@ def collection(tmp_path, monkeypatch):
 
 @pytest.fixture(autouse=True)
 def temporary(tmp_path, monkeypatch):
-    """Give the demonstration a folder for temporary files."""
+    """Let the demonstration use a folder for temporary files."""
     folder = tmp_path / "temporary"
     folder.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(folder))

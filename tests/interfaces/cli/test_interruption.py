@@ -11,7 +11,7 @@ from neardup.interfaces.cli.interruption import Interrupted, PatientTerminal, wi
 
 @pytest.fixture
 def terminal():
-    """Open a terminal; *ours* is the end of who looks at it."""
+    """Open a terminal; *ours* is the end that shows what was written."""
     ours, theirs = os.openpty()
     with os.fdopen(ours, "rb", buffering=0) as ours, os.fdopen(theirs, "w") as theirs:
         yield ours, PatientTerminal(theirs)

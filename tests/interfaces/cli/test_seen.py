@@ -30,7 +30,7 @@ def seen(tmp_path):
 
 @pytest.fixture
 def asked(tmp_path, monkeypatch, capsysbinary):
-    """Run the verb in this process, with these lines as its standard input; return its answers and what it said."""
+    """Run the verb in this process, with these lines as its standard input; return its answers and its messages."""
 
     def asked(seen, lines, *options, code=0):
         (tmp_path / "lines").write_bytes(lines)
@@ -45,7 +45,7 @@ def asked(tmp_path, monkeypatch, capsysbinary):
 
 
 class Conversation:
-    """A running program that is told and answers line by line."""
+    """A running program that reads and answers line by line."""
 
     def __init__(self, seen, *options):
         self.program = subprocess.Popen([*COMMAND, str(seen), *options], stdin=-1, stdout=-1, stderr=-1, bufsize=0)

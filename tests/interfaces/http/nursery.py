@@ -87,7 +87,7 @@ class Forked:
         os.kill(self.pid, number)
 
     def wait(self):
-        """Wait for its end; give the exit code."""
+        """Wait for its end; return the exit code."""
         if self.returncode is None:
             self.returncode = self._nursery._answer(self.pid)
         return self.returncode

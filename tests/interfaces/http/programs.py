@@ -21,7 +21,7 @@ get, post = (
 
 
 class Service:
-    """A service and its address, which it has said."""
+    """A service, and the address that it has printed."""
 
     def __init__(self, said):
         self.said = said
@@ -48,7 +48,7 @@ class Process(Service):
         super().__init__(self.process.stdout.readline())
 
     def end(self, number=signal.SIGTERM):
-        """Send a signal; give the exit code and what was said."""
+        """Send a signal; return the exit code, the output and the messages."""
         self.process.send_signal(number)
         out, _ = self.process.communicate(timeout=PATIENCE)
         return self.process.returncode, out, self.complaints()
@@ -75,7 +75,7 @@ def by_then(holds):
 
 
 def workers_of(process):
-    """Give the numbers of the processes of the workers."""
+    """Return the numbers of the processes of the workers."""
     pid = process.process.pid
     workers = []
     for child in Path(f"/proc/{pid}/task/{pid}/children").read_text("ascii").split():

@@ -15,7 +15,7 @@ from neardup.interfaces.http.service import Service
 
 @contextmanager
 def serving(folder, **options):
-    """Serve an index; give the URL."""
+    """Serve an index; return the URL."""
     limits = Limits(query_seconds=120.0)
     key, read_only = options.pop("key", None), options.pop("read_only", False)
     ways = {"limits": limits, "read_only": read_only, "extraction": options.pop("extraction", None)}

@@ -53,7 +53,7 @@ GUIDE = Path(__file__).resolve().parents[3] / "docs/guide/serving.md"
 
 
 def curls(page):
-    """Give the commands of a page that ask the service at its usual place, and what it shows as the answer."""
+    """Return the commands of a page that ask the service at its usual place, and what it shows as the answer."""
     for block in re.findall(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
         for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
             *typed, shown = part.rstrip("\n").split("\n")

@@ -326,7 +326,7 @@ def pages(*given):
 
 
 def told(verdict):
-    """Give a verdict of the library as the service writes it."""
+    """Return a verdict of the library as the service writes it."""
     record = {**as_record(verdict), "representative": verdict.representative}
     return {name: value for name, value in record.items() if value is not None}
 

@@ -169,7 +169,7 @@ def test_a_client_that_leaves_in_the_middle_of_a_body_is_no_error(serve):
 
 
 class Others:
-    """Tokens of each scope, one that nobody knows, and none."""
+    """Tokens of each scope, an unknown one, and none."""
 
     def __init__(self):
         made = {scope: new_token(scope) for scope in ("read", "write")}

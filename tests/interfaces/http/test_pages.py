@@ -132,7 +132,7 @@ ALLOWED = {
 
 
 def require_safe(page):
-    """Hold the values of attributes against what they may be; give the skeleton."""
+    """Check that the values of attributes are allowed; return the skeleton."""
     found = Skeleton(page)
     assert found.strange == []
     for tag, name, value in found.values:
@@ -517,7 +517,7 @@ def test_browsers_can_offer_the_search(hostile, paged):
     service = paged(hostile)
     answer = service.get("/opensearch.xml")
     assert answer.headers["content-type"].startswith("application/opensearchdescription+xml")
-    assert answer.text.startswith("<?xml ")  # an XML declaration stands first, or nowhere
+    assert answer.text.startswith("<?xml ")  # an XML declaration can only be at the beginning
     assert re.search(r'template="http://[^/"]+/\?q=\{searchTerms\}"', answer.text)
     assert 'href="/opensearch.xml"' in service.get("/", headers=HTML).text
 

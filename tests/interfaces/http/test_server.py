@@ -49,7 +49,7 @@ class Forked(Service):
         super().__init__(self._out.read_text())
 
     def end(self, number=signal.SIGTERM):
-        """Send a signal; give the exit code and what was said."""
+        """Send a signal; return the exit code, the output and the messages."""
         self.process.send_signal(number)
         code = self.process.wait()
         return code, self._out.read_text().removeprefix(self.said), self.complaints()
@@ -305,7 +305,7 @@ def memory_of(process):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_too_many_requests_are_rejected_and_then_it_is_as_before(shared):
-    """Far more than it takes: the rest is told so, nothing grows, and it recovers."""
+    """Many more than it accepts: it rejects the others, nothing grows, and it recovers."""
     process = shared
     body = json.dumps({"hits": [f"hit {number}" for number in range(100)]}).encode()
     asking(process, 8, 0.5, body)
@@ -334,7 +334,7 @@ def test_probes_are_answered_however_much_there_is_to_do(shared):
 def test_memory_and_files_do_not_grow_with_requests(run, folder, texts):
     """Mixed load for long: memory and descriptors stay what they are after the beginning.
 
-    What is held of new documents is little, so that its growing until it goes to a file is not all there is to see.
+    Little of new documents is held in memory; otherwise only its growth until it is written to a file could be seen.
     """
     with Index.open(folder, "w") as index:
         Search.rebuild(index)
@@ -377,7 +377,7 @@ def test_memory_and_files_do_not_grow_with_requests(run, folder, texts):
 
 @pytest.mark.parametrize("cycles", [1, pytest.param(100, marks=[pytest.mark.soak, pytest.mark.timeout(1200)])])
 def test_what_was_asked_before_the_end_is_answered(fork, folder, texts, cycles):
-    """Clients ask without pause; the service is told to end; what it has done for them it has told them.
+    """Clients send requests without pause, and the service is told to end: it has answered every request that it did.
 
     A request that arrives when the service no longer reads has no answer, and no effect.
     """
@@ -395,7 +395,7 @@ def drain(process, folder, texts, cycle):
                 body = {"documents": [{"id": name, "text": f"{texts.heron} {name}"}]}
                 try:
                     answer = client.post("/v1/admit", json=body)
-                except httpx.ConnectError:  # nobody listens any more
+                except httpx.ConnectError:  # the service no longer listens
                     return
                 except httpx.HTTPError:
                     failed.append(name)
@@ -454,7 +454,7 @@ def require_waiting_is_reported_once(process, folder, away):
         os.kill(worker, signal.SIGKILL)
 
     def told(what):
-        """Give the new workers that have reported something: one that was killed may have, if it was still starting."""
+        """Return the new workers with this report; killed ones may have written it, too, while they started."""
         found = [int(worker) for worker in re.findall(rf"worker (\d+) {what}", process.complaints())]
         assert len(found) == len({*found})
         return {*found} - {*killed}
@@ -480,7 +480,7 @@ def require_asked_workers_end(process):
 
 
 def writer_of(process, folder):
-    """Give the number of the process that has the index open to write."""
+    """Return the number of the process that has the index open to write."""
     for worker in workers_of(process):
         with suppress(OSError):
             for file in Path(f"/proc/{worker}/fd").iterdir():
@@ -571,7 +571,7 @@ def test_workers_that_are_starting_end_at_once(folder, number):
 
 def test_workers_do_not_outlive_the_process_that_started_them(run, folder):
     process = run(folder, "--workers", "2", "--read-only")
-    process.end(signal.SIGKILL)  # which waits for all who could write to its output
+    process.end(signal.SIGKILL)  # which waits for all processes that could write to its output
     with pytest.raises(httpx.ConnectError):
         get(f"{process.url}/readyz")
 

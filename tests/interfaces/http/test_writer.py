@@ -27,7 +27,7 @@ def short_path():
 
 @pytest.fixture
 def writer(folder, short_path):
-    """Serve the index at a socket; give its path and a token to write."""
+    """Serve the index at a socket; return its path and a token to write."""
     token, line = new_token("write")
     path = str(short_path / "writer")
     limits = Limits()
@@ -142,5 +142,5 @@ def test_it_says_whether_it_writes(short_path, status, body, said):
         thread.start()
         assert writes_of(str(short_path / "writer"), 60) == said
         thread.join()
-        assert writes_of(str(short_path / "writer"), 0.01) == "failed"  # nobody accepts
+        assert writes_of(str(short_path / "writer"), 0.01) == "failed"  # no process accepts
     assert writes_of(str(short_path / "nobody"), 60) == "failed"

@@ -349,7 +349,7 @@ ODD = (1, True, "1", "true", 0, 2**70, 1.5, None, "x", [1], {"a": 1}, "//a.examp
 
 @pytest.mark.parametrize("keep", ["canonical", "max:score", "canonical,max:canonical", "min:noindex,canonical"])
 def test_fields_of_any_kind_have_one_answer(tmp_path, small_parts, keep):
-    """A field may be missing from a file. Other errors than those of the run in memory are none."""
+    """A field may be missing from a file. The only errors are those of the run in memory."""
     small_parts(300)
     decided = 0
     for turn in range(6):

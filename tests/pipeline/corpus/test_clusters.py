@@ -1,4 +1,4 @@
-"""What is said of the largest clusters: how large, what is shared, and whether that is a template."""
+"""The largest clusters: their size, what they share, and whether that is a template."""
 
 import numpy as np
 import pyarrow as pa

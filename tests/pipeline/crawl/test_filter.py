@@ -62,7 +62,7 @@ def test_kept_says_for_whom_a_page_may_be_dropped(pages):
     assert pages.admit(first, STORM).representative is None
     assert pages.admit(near, f"{STORM} on Tuesday").representative == first
     assert pages.admit(far, BAKER).representative is None
-    # known and unchanged: for whoever stands for it
+    # known and unchanged: its representative
     assert pages.judge(first, STORM).representative == first
     assert pages.judge(near, f"{STORM} on Tuesday").representative == first
     # known and changed: for what the new content repeats
@@ -76,7 +76,7 @@ def test_a_page_is_not_dropped_for_its_own_old_content(pages):
     first, behind = "http://a.example/", "http://b.example/"
     pages.admit(first, STORM)
     pages.admit(behind, f"{STORM} on Tuesday")
-    for ask in (pages.judge, pages.admit):  # the other is kept since the first one has changed, but nobody has it
+    for ask in (pages.judge, pages.admit):  # the other is kept since the first one has changed, but was not passed on
         verdict = ask(first, f"{STORM} on Tuesday")
         assert verdict == Known(first, changed=True)
         assert verdict.representative is None

@@ -201,7 +201,7 @@ def test_what_documents_are_compared_with_is_named_once(tmp_path, source):
         with pytest.raises(ParameterError, match=r"^against.* must be a file, .* not a pipe or a device; save it"):
             dedup_files([source], tmp_path / "out.jsonl", against=path)
     with pytest.raises(ParameterError, match=r"^against=.* must name at least one state, index, file or folder"):
-        dedup_files([source], tmp_path / "out.jsonl", against=[])  # such as of a pattern that nothing matches
+        dedup_files([source], tmp_path / "out.jsonl", against=[])  # for example, of a pattern without matches
 
 
 @pytest.mark.parametrize(("name", "value"), [("memory", 1), ("memory", "1 GB"), ("part_size", 0)])

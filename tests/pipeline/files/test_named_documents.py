@@ -48,7 +48,7 @@ def state(folder):
 
 @pytest.fixture
 def reading_twice(monkeypatch):
-    """Hold nothing, in pieces of a few bytes."""
+    """Hold no texts, and read in pieces of a few bytes."""
     find = NamedDocuments.find
 
     def found(self, required, optional, most, progress):

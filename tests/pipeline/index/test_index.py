@@ -833,7 +833,7 @@ def test_an_index_is_opened_in_each_process_and_neither_pickled_nor_copied(folde
     ],
 )
 def test_a_child_process_does_not_write(tmp_path, name, reason):
-    """The parent's index stays the parent's; the child may read anew what is in a folder."""
+    """The index belongs to the parent; the child may open the folder again to read."""
     with Index.create(name and tmp_path / name) as index:
         index.admit(["a"], TEXTS[:1])
         child = os.fork()
@@ -850,7 +850,7 @@ def test_a_child_process_does_not_write(tmp_path, name, reason):
 
 @pytest.mark.parametrize("ends", ["flush", "compact", "close"])
 def test_an_index_whose_documents_were_all_removed(tmp_path, ends):
-    """The removals are still told, though there is no document left."""
+    """The removals are still reported, although no document is left."""
     path = tmp_path / "index"
     with Index.create(path) as index:
         index.admit(["a", "b"], TEXTS[:2])

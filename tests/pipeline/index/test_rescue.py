@@ -105,7 +105,7 @@ def test_kept_documents_that_were_not_reported_yet_are_reported_once(tmp_path):
 
 
 def test_a_page_is_not_dropped_for_one_that_nobody_has(tmp_path):
-    """A representative of which only another page of its cluster was passed on is none that was passed on itself."""
+    """A representative was not passed on if only another page of its cluster was."""
 
     def page(begin):
         return " ".join(f"w{number}" for number in range(begin, begin + 40))

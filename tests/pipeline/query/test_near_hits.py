@@ -31,7 +31,7 @@ SCHEMES = [MinHash(), Sentences(), SimHash(shingle=2), SimHash(shingle=2, rule="
 
 
 def lies(text):
-    """The signature of one text, said to be that of another."""
+    """The signature of one text under the name of another."""
     return SCHEME.sign([text, text])
 
 
@@ -73,7 +73,7 @@ def test_a_plausible_hit_is_hidden_only_if_its_cosine_is_sufficient(threshold, h
 def test_a_record_with_another_text_than_was_signed_is_not_compared():
     rule = NearDuplicates(scheme=SCHEME)
     signed = lies(ONE)
-    assert decided(collapse(hits(), rule, signatures=signed)) == [("b", False)]  # such as a summary of each
+    assert decided(collapse(hits(), rule, signatures=signed)) == [("b", False)]  # for example, a summary of each
     assert decided(collapse([{"id": own, "text": ONE} for own in "ab"], rule, signatures=signed)) == [("b", True)]
     for text in (["a list"], 7, None):
         assert decided(collapse([*hits(), {"id": "c", "text": text}], rule, signatures=signed[[0, 1, 1]])) == [

@@ -560,7 +560,7 @@ def test_it_finds_what_a_look_at_every_text_finds(tmp_path, seed):  # noqa: C901
     def require_right(search, level):
         for query in [(word,) for word in WORDS] + [tuple(rng.sample(WORDS, 2))]:
             wanted = {own for own, words in (there if level else searchable).items() if set(query) <= set(words)}
-            if not level:  # those that are new are not found yet, and who is gone is not shown
+            if not level:  # new documents are not found yet, and removed ones are not shown
                 wanted = {own for own in wanted if there.get(own) is searchable[own]}
             every = found(search, " ".join(query), top=1_000, seconds=60)
             assert {hit.id for hit in every.hits} == wanted
@@ -624,7 +624,7 @@ def sample(tmp_path_factory):
 
 
 def hidden_by(search, hits, *, collapse, threshold, keep, verify):
-    """Say of each hit, by the definition, which better-ranked hit that stays hides it."""
+    """Return for each hit, by the definition, which better-ranked hit that stays hides it."""
     index = search._index
     documents = {hit.id: index.get([hit.id])[0] for hit in hits}
     scheme = index.scheme if threshold is None else index.scheme.with_threshold(threshold)
