@@ -239,6 +239,9 @@ def test_an_invalid_moment_removes_nothing(serve, body, detail):
 
 OK = {"id": "n", "text": "x"}
 PAGE = {"url": "http://n.example/", "text": "x"}
+UNKNOWN = "field 'zz' is unknown; this index has rank, site"
+RECIPE = "has a signature, but the request has no recipe; send the recipe of the signatures, too."
+SIGNATURE = "has a text; with a recipe, each {} must have a signature instead of a text."
 
 
 @pytest.mark.parametrize(
@@ -249,23 +252,11 @@ PAGE = {"url": "http://n.example/", "text": "x"}
             {"documents": [OK, {"text": "y"}]},
             "Document 1 has no id; send an id with every document, or leave out all ids.",
         ),
-        ("admit", {"documents": [OK, {**OK, "fields": {"zz": 1}}]}, "field 'zz' is unknown; this index has rank, site"),
-        (
-            "judge",
-            {"documents": [{"text": "x"}, {"text": "y", "fields": {"zz": 1}}]},
-            "field 'zz' is unknown; this index has rank, site",
-        ),
-        (
-            "admit",
-            {"documents": [OK, {**OK, "signature": "AA"}]},
-            "Document 1 has a signature, but the request has no recipe; send the recipe of the signatures, too.",
-        ),
-        (
-            "judge",
-            {"documents": [{}, {"text": "y"}], "recipe": "r"},
-            "Document 1 has a text; with a recipe, each document must have a signature instead of a text.",
-        ),
-        ("seen", {"pages": [PAGE, {**PAGE, "fields": {"zz": 1}}]}, "field 'zz' is unknown; this index has rank, site"),
+        ("admit", {"documents": [OK, {**OK, "fields": {"zz": 1}}]}, UNKNOWN),
+        ("judge", {"documents": [{"text": "x"}, {"text": "y", "fields": {"zz": 1}}]}, UNKNOWN),
+        ("admit", {"documents": [OK, {**OK, "signature": "AA"}]}, f"Document 1 {RECIPE}"),
+        ("judge", {"documents": [{}, {"text": "y"}], "recipe": "r"}, f"Document 1 {SIGNATURE.format('document')}"),
+        ("seen", {"pages": [PAGE, {**PAGE, "fields": {"zz": 1}}]}, UNKNOWN),
         (
             "seen",
             {"pages": [PAGE, {**PAGE, "html": "<p>x"}]},
@@ -281,15 +272,11 @@ PAGE = {"url": "http://n.example/", "text": "x"}
             {"hits": ["a", "b", {"id": "c"}]},
             "Some hits are ids, and others are objects; send all as ids, or all as objects.",
         ),
-        (
-            "collapse",
-            {"hits": [{"id": "a"}, {"id": "b", "signature": "AA"}]},
-            "Hit 1 has a signature, but the request has no recipe; send the recipe of the signatures, too.",
-        ),
+        ("collapse", {"hits": [{"id": "a"}, {"id": "b", "signature": "AA"}]}, f"Hit 1 {RECIPE}"),
         (
             "collapse",
             {"hits": [{"id": "a"}, {"id": "b", "text": "x"}], "recipe": "r"},
-            "Hit 1 has a text; with a recipe, each hit must have a signature instead of a text.",
+            f"Hit 1 {SIGNATURE.format('hit')}",
         ),
     ],
 )

@@ -50,13 +50,6 @@ def test_the_default_threshold_is_that_of_the_scheme(scheme, least, measure):
     assert 0 < len(found) < len(everything)
 
 
-def test_containment_in_either_direction_and_overlap():
-    contained = [(5, 63), (6, 63)]
-    found = pairs(TEXTS, measure="containment", threshold=0.95)
-    assert {*contained} <= {*ends(found)}
-    assert pairs(TEXTS, measure="overlap", threshold=0.95).equals(found)
-
-
 def test_between_two_collections():
     one, other = TEXTS[:40], TEXTS[30:]
     found = pairs(one, other, threshold=0.6)
@@ -136,6 +129,8 @@ def test_invalid_arguments_are_refused():
 def test_containment_is_in_either_direction_in_one_collection_and_of_the_left_between_two():
     whole, part = "a b c d e f g h i j", "a b c d e f"
     for texts in ([whole, part], [part, whole]):
-        assert ends(pairs(texts, measure="containment", threshold=0.9)) == [(0, 1)]
+        found = pairs(texts, measure="containment", threshold=0.9)
+        assert ends(found) == [(0, 1)]
+        assert pairs(texts, measure="overlap", threshold=0.9).equals(found)
         assert len(pairs(texts[:1], texts[1:], measure="containment", threshold=0.9)) == (texts[0] == part)
     assert len(pairs(["a b c d e f"], ["a b c d x"], measure="containment", threshold=0.5)) == 1  # two of four shingles
