@@ -1,12 +1,28 @@
 import io
+import json
 import signal
 import sys
 import tempfile
-from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 
 from neardup.interfaces.cli import main
+
+
+class Shown(NamedTuple):
+    """What a command has printed."""
+
+    out: str
+    err: str
+
+    @property
+    def all(self):
+        return self.out + self.err
+
+    @property
+    def json(self):
+        return json.loads(self.out)
 
 
 @pytest.fixture(autouse=True)
@@ -42,6 +58,6 @@ def neardup(capfd, monkeypatch, tmp_path):
         shown = capfd.readouterr()
         assert "Traceback" not in shown.out + shown.err
         assert ended == code, shown.err + shown.out
-        return SimpleNamespace(out=shown.out, err=shown.err, all=shown.out + shown.err)
+        return Shown(shown.out, shown.err)
 
     return run

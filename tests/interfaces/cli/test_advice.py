@@ -1,6 +1,5 @@
 import gzip
 import inspect
-import json
 import os
 import re
 import shutil
@@ -319,7 +318,7 @@ def test_every_command_notes_line_ends_inside_quotes(neardup, tmp_path, command,
     if command.startswith(("audit", "label")):
         return
     (tmp_path / "pairs.jsonl").unlink(missing_ok=True)
-    told = json.loads(neardup(*command.split(), "--json", stdin=b"").out)["quoted_lines"]
+    told = neardup(*command.split(), "--json", stdin=b"").json["quoted_lines"]
     assert told == {"records": 1, "source": "in.csv", "first": 3, "last": 5}
     (tmp_path / "pairs.jsonl").unlink(missing_ok=True)
     assert _NOTE not in neardup(*command.split(), "--quoting", "minimal", stdin=b"").err
@@ -328,7 +327,7 @@ def test_every_command_notes_line_ends_inside_quotes(neardup, tmp_path, command,
 def test_line_ends_inside_quotes_are_noted_for_audits_and_pages(neardup, tmp_path):
     (tmp_path / "in.csv").write_text(_SWALLOWING)
     assert "1 record with line ends inside quotation marks" in neardup("audit", "in.csv").out
-    assert json.loads(neardup("audit", "in.csv", "--json").out)["quoted_lines"] == 1
+    assert neardup("audit", "in.csv", "--json").json["quoted_lines"] == 1
     (tmp_path / "other.csv").write_text("id,text\n9,one two three four five six\n")
     neardup("index", "other.csv", "--to", "index")
     for _ in range(2):

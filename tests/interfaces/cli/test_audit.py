@@ -73,7 +73,7 @@ def test_documents_dropped_for_earlier_ones_are_in_no_figure(neardup, pages, tmp
     neardup("dedup", "second.jsonl", "--out", "kept2.jsonl", "--report", "why.jsonl", option, earlier)
     rows = [json.loads(line) for line in (tmp_path / "why.jsonl").read_text().splitlines()]
     known = sum(not row["kept"] and row["representative_position"] is None for row in rows)
-    found = json.loads(neardup("audit", "second.jsonl", "--of", "why.jsonl", "--json").out)
+    found = neardup("audit", "second.jsonl", "--of", "why.jsonl", "--json").json
     assert (found["known"], found["documents"], found["sample"]) == (known, 50 - known, 50 - known)
     assert known >= 25
     assert (found["missed"], found["recall"]["found"]) == ([], found["recall"]["of"])
@@ -84,18 +84,18 @@ def test_documents_dropped_for_earlier_ones_are_in_no_figure(neardup, pages, tmp
 def test_an_audit_of_documents_that_were_all_known_has_no_figures(neardup, pages):
     for name in ("one", "two"):
         neardup("dedup", pages, "--out", f"{name}.jsonl", "--report", f"{name}-why.jsonl", "--state", "crawls")
-    found = json.loads(neardup("audit", pages, "--of", "two-why.jsonl", "--json").out)
+    found = neardup("audit", pages, "--of", "two-why.jsonl", "--json").json
     assert (found["documents"], found["recall"]["value"]) == (0, None)
 
 
 def test_without_a_report_the_inputs_are_deduplicated_first(neardup, pages):
-    found = json.loads(neardup("audit", pages, "--sample", "100", "--draw", "2", "--json").out)
+    found = neardup("audit", pages, "--sample", "100", "--draw", "2", "--json").json
     assert (found["sample"], found["recall"]["value"], found["needed"]) == (100, 1.0, None)
 
 
 @pytest.mark.parametrize("scheme", ["trials", "combined"])
 def test_a_threshold_that_the_law_gives_is_a_number(neardup, pages, scheme):
-    found = json.loads(neardup("audit", pages, "--scheme", scheme, "--json").out)
+    found = neardup("audit", pages, "--scheme", scheme, "--json").json
     assert found["threshold"] == 0.9094
 
 
@@ -105,7 +105,7 @@ def test_documents_without_a_text_are_reported(neardup, tmp_path, way):
     neardup("dedup", "some.jsonl", "--out", "kept.jsonl", *way)
     of = ("--of", way[1]) if way else ()
     assert "2 documents without text, which match nothing" in neardup("audit", "some.jsonl", *of).out
-    assert json.loads(neardup("audit", "some.jsonl", *of, "--json").out)["without_text"] == 2
+    assert neardup("audit", "some.jsonl", *of, "--json").json["without_text"] == 2
 
 
 def test_rejected_records_are_reported(neardup, pages, tmp_path):
@@ -116,7 +116,7 @@ def test_rejected_records_are_reported(neardup, pages, tmp_path):
     for of in ([], ["--of", "why.jsonl"], ["--of", "work"]):
         shown = neardup("audit", pages, *of, "--sample", "50", code=1).out
         assert "2 records rejected, in no figure; neardup dedup lists them" in shown
-        assert json.loads(neardup("audit", pages, *of, "--sample", "50", "--json", code=1).out)["rejected"] == 2
+        assert neardup("audit", pages, *of, "--sample", "50", "--json", code=1).json["rejected"] == 2
     (tmp_path / "broken.jsonl").write_text("7\n")
     assert "its only record, " in neardup("audit", "broken.jsonl", code=1).err
 

@@ -1,4 +1,3 @@
-import json
 import signal
 from unittest.mock import Mock
 
@@ -30,7 +29,7 @@ def test_a_whole_index_needs_no_key(neardup, seen):
     shown = neardup("check", "seen")
     assert "50  documents in intact segments; documents in the log are not counted" in shown.out
     assert shown.out.endswith("0  problems\n")
-    report = json.loads(neardup("check", "seen", "--json").out)
+    report = neardup("check", "seen", "--json").json
     assert (report["problems"], report["files"], report["documents"]) == ([], 4, 50)
 
 
@@ -58,7 +57,7 @@ def test_what_is_damaged_is_named(neardup, seen):
     assert "1  problem\n" in shown.out
     assert f"seen/{segment.name}: the block at byte 0 is damaged" in shown.out
     assert "Restore the index from a copy" in shown.out
-    assert len(json.loads(neardup("check", "seen", "--json", code=1).out)["problems"]) == 1
+    assert len(neardup("check", "seen", "--json", code=1).json["problems"]) == 1
     segment.unlink()
     assert f"{segment.name} is missing" in neardup("check", "seen", code=1).out
 

@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from neardup import Index
@@ -26,7 +24,7 @@ def test_removed_documents_leave_the_files(neardup, seen):
 
 
 def test_json_tells_before_and_after(neardup, seen):
-    told = json.loads(neardup("compact", "seen", "--json").out)
+    told = neardup("compact", "seen", "--json").json
     assert (told["before"]["segments"], told["after"]["segments"]) == (2, 1)
     assert (told["before"]["removed_in_files"], told["after"]["removed_in_files"]) == (3, 0)
     assert told["after"]["bytes"] < told["before"]["bytes"]

@@ -24,7 +24,7 @@ def test_check_shows_what_is_set(neardup, files):
     assert "neardup.toml is valid: shingle = 1, threshold = 0.7, keep = longest" in neardup(
         "config", "check", "neardup.toml"
     ).out.replace("\n", " ")
-    shown = json.loads(neardup("config", "check", "neardup.toml", "--json").out)
+    shown = neardup("config", "check", "neardup.toml", "--json").json
     assert shown == {"scheme": "minhash", "shingle": 1, "threshold": 0.7, "keep": "longest"}
 
 

@@ -21,7 +21,7 @@ def test_contaminated_items_and_the_documents_to_drop(neardup, tmp_path):
         ("tests1", False, None),
     ]
     assert json.loads((tmp_path / "d.jsonl").read_text())["id"] == "train1"
-    told = json.loads(neardup("contamination", "train.jsonl", "--against", "tests.jsonl", "--json").out)
+    told = neardup("contamination", "train.jsonl", "--against", "tests.jsonl", "--json").json
     assert (told["items"], told["contaminated"], told["to_drop"]) == (2, 1, 1)
 
 
@@ -37,7 +37,7 @@ def test_items_without_words_are_counted(neardup, tmp_path):
     written(tmp_path / "tests.jsonl", STORM, "...", "")
     command = ("contamination", "train.jsonl", "--against", "tests.jsonl")
     assert "2  of these without words, which no document can contain" in neardup(*command).out
-    assert json.loads(neardup(*command, "--json").out)["without_words"] == 2
+    assert neardup(*command, "--json").json["without_words"] == 2
 
 
 def test_records_without_a_text_are_reported(neardup, tmp_path):
@@ -50,7 +50,7 @@ def test_records_without_a_text_are_reported(neardup, tmp_path):
     shown = neardup(*command).out
     for name in ("train.jsonl", "tests.jsonl"):
         assert f"1  without text: field 'text' missing or null, first in {name}:2" in shown
-    found = json.loads(neardup(*command, "--json").out)
+    found = neardup(*command, "--json").json
     assert found["items_without_text"] == {"records": 1, "source": "tests.jsonl", "position": 2, "field": "text"}
 
 

@@ -15,14 +15,14 @@ def test_an_index_and_its_search_table_are_copied(neardup, tmp_path):
     shown = neardup("copy", "seen", "backup").out.splitlines()
     assert len(shown) == 1
     assert shown[0].endswith("bytes in the copy without its search table, all of them verified")
-    assert json.loads(neardup("search", "backup", "343", "--json").out)["total"] == 1
+    assert neardup("search", "backup", "343", "--json").json["total"] == 1
     with Index.open("seen", "w") as index:
         index.admit(["new"], ["a heron stands in the reeds of the lake"])
-    told = json.loads(neardup("copy", "seen", "backup", "--json").out)
+    told = neardup("copy", "seen", "backup", "--json").json
     assert set(told) == {"bytes", "written"}
     neardup("reindex", "seen")
     neardup("copy", "seen", "backup")
-    assert json.loads(neardup("search", "backup", "heron", "--json").out)["total"] == 1
+    assert neardup("search", "backup", "heron", "--json").json["total"] == 1
     assert neardup("check", "backup").out
 
 
@@ -49,6 +49,6 @@ def test_a_copy_only_needs_to_read(neardup, tmp_path):
     (tmp_path / "seen").chmod(0o555)
     before = sorted((path, path.read_bytes()) for path in (tmp_path / "seen").iterdir())
     neardup("copy", "seen", "backup")
-    assert json.loads(neardup("search", "backup", "343", "--json").out)["total"] == 1
+    assert neardup("search", "backup", "343", "--json").json["total"] == 1
     assert sorted((path, path.read_bytes()) for path in (tmp_path / "seen").iterdir()) == before
     (tmp_path / "seen").chmod(0o755)

@@ -135,7 +135,7 @@ def test_a_dry_run_writes_nothing(run, tmp_path, source):
 
 
 def test_json_has_every_count(run, source):
-    counted = json.loads(run(source, "--dry-run", "--json").out)
+    counted = run(source, "--dry-run", "--json").json
     expected = {"documents": 8, "kept": 5, "exact": 1, "near": 2, "empty": 1, "too_short": 1, "duplicate_ids": 0}
     assert expected.items() <= counted.items()
     assert counted["policy"] == {"keep": "first", "verify": "exact", "gather": "kept", "representative": "best-ranked"}
@@ -181,13 +181,13 @@ def test_documents_on_standard_output_leave_the_summary_to_standard_error(run, s
     ],
 )
 def test_options_of_the_policy_are_used(run, source, options, policy):
-    assert json.loads(run(source, "--dry-run", "--json", *options.split()).out)["policy"] == policy
+    assert run(source, "--dry-run", "--json", *options.split()).json["policy"] == policy
 
 
 def test_options_of_the_scheme_are_used(run, source):
     Path("key").write_bytes(bytes(range(16)))
     options = ("--threshold", 0.7, "--shingle", 3, "--permutations", 64, "--key-file", "key")
-    counted = json.loads(run(source, "--dry-run", "--json", *options).out)
+    counted = run(source, "--dry-run", "--json", *options).json
     scheme = neardup.MinHash(shingle=3, permutations=64, key=bytes(range(16)))
     assert (counted["threshold"], counted["recipe"]) == (0.7, scheme.recipe)
 
@@ -241,7 +241,7 @@ def test_a_broken_line_is_rejected_with_its_place_and_strict_stops_there(run, tm
     assert (tmp_path / "kept.jsonl").read_bytes() == b"".join(good)
     assert "1  record rejected, in no output" in shown.out
     assert f"{source}:2: it is not valid JSON" in shown.out
-    counted = json.loads(run(source, "--dry-run", "--json", code=1).out)
+    counted = run(source, "--dry-run", "--json", code=1).json
     assert [(one["source"], one["position"]) for one in counted["rejected"]] == [(str(source), 2)]
     shown = run(source, "--strict", "--out", "strict.jsonl", code=1)
     assert shown.err.startswith(f"neardup: {source}:2: it is not valid JSON")
@@ -291,7 +291,7 @@ def test_line_ends_inside_quotes_are_counted_and_told_unless_they_are_expected(r
     shown = run("in.csv", "--dry-run")
     assert "1  record with line ends inside quotation marks" in shown.out
     assert "neardup: 1 record has line ends inside quotation marks (lines 3 to 5 of in.csv)" in shown.err
-    counted = json.loads(run("in.csv", "--dry-run", "--json").out)["quoted_lines"]
+    counted = run("in.csv", "--dry-run", "--json").json["quoted_lines"]
     assert counted == {"records": 1, "source": "in.csv", "first": 3, "last": 5}
     assert run("in.csv", "--dry-run", "--quoting", "minimal").err == ""
     assert run("in.csv", "--dry-run", "--quoting", "none").out.startswith("4  documents")
@@ -371,7 +371,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
     shown = run("code", "--out", "kept", "--glob", "*.py", "--glob", "c.*")
     assert shown.out.startswith("3  documents\n")
     assert "1  other file ignored" in shown.out
-    assert json.loads(run("code", "--dry-run", "--glob", "*.py", "--glob", "c.*", "--json").out)["ignored"] == 1
+    assert run("code", "--dry-run", "--glob", "*.py", "--glob", "c.*", "--json").json["ignored"] == 1
     assert {path.name for path in (tmp_path / "kept").rglob("*.*")} <= {"a.py", "b.py", "c.rs"}
     run("code", "--out", "other", "--glob", "sub/*.py", "--glob", "*.py", "--glob", "*.rs")
     assert "no files that match *.go; its files are: 2 .py, 1" in run("code", "--dry-run", "--glob", "*.go", code=1).err
@@ -782,7 +782,7 @@ def test_records_without_text_are_counted_apart(run, tmp_path):
     told = run(path, "--dry-run").out
     assert "1  empty, kept" in told
     assert f"2  without text, kept: field 'text' missing or null, first in {path}:2" in told
-    found = json.loads(run(path, "--dry-run", "--json").out)
+    found = run(path, "--dry-run", "--json").json
     assert found["without_text"] == {"records": 2, "source": str(path), "position": 2, "field": "text"}
     run(path, "--dry-run", "--report", tmp_path / "page.html")
     assert "without text, kept" in (tmp_path / "page.html").read_text()

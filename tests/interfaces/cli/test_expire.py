@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from neardup import Index
@@ -31,7 +29,7 @@ def seen(tmp_path):
     ],
 )
 def test_documents_are_removed_by_their_times(neardup, seen, options, removed, promoted):
-    told = json.loads(neardup("expire", "seen", *options.split(), "--json").out)
+    told = neardup("expire", "seen", *options.split(), "--json").json
     assert told == {"removed": removed, "promoted": promoted, "documents": 3 - removed}
     with Index.open(seen) as index:
         assert len(index) == 3 - removed

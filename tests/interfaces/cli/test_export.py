@@ -19,7 +19,7 @@ def test_documents_are_exported_whole_or_since_a_generation(neardup, seen, tmp_p
     assert [(row["id"], row["representative"], row["host"]) for row in rows] == [("a", "a", "h"), ("b", "a", None)]
     with Index.open(seen, "w") as index:
         index.remove(["a"])
-    told = json.loads(neardup("export", "seen", "--to", "new.jsonl", "--since", "2", "--json").out)
+    told = neardup("export", "seen", "--to", "new.jsonl", "--since", "2", "--json").json
     assert told == {"generation": 2, "documents": 1, "removed": 1}
     shown = neardup("export", "seen", "--to", "new.jsonl", "--since", "2", "--force").out.splitlines()
     assert shown[:2] == ["1  document written", "1  removed document listed"]

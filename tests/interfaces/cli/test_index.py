@@ -57,19 +57,19 @@ def test_an_index_is_made_and_says_so(neardup, pages):
 
 
 def test_near_duplicates_are_estimates_only_without_texts(neardup, pages):
-    assert json.loads(neardup("index", pages, "--to", "seen", "--json").out)["estimated"]
-    assert not json.loads(neardup("index", pages, "--to", "texts", "--texts", "--json").out)["estimated"]
+    assert neardup("index", pages, "--to", "seen", "--json").json["estimated"]
+    assert not neardup("index", pages, "--to", "texts", "--texts", "--json").json["estimated"]
     assert "estimated" not in neardup("index", pages, "--to", "texts").out
     fields = neardup("index", pages, "--to", "fields", "--scheme", "checksum", "--fields", "text", "--json")
     assert not json.loads(fields.out)["estimated"]
 
 
 def test_twice_changes_nothing(neardup, pages):
-    first = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
+    first = neardup("index", pages, "--to", "seen", "--json").json
     assert COUNTS.items() <= first.items()
     assert (first["created"], first["total"], first["rejected"]) == (True, 5, [])
-    before = json.loads(neardup("stats", "seen", "--json").out)
-    again = json.loads(neardup("index", pages, "--to", "seen", "--json").out)
+    before = neardup("stats", "seen", "--json").json
+    again = neardup("index", pages, "--to", "seen", "--json").json
     assert again | {"seconds": 0} == {
         **dict.fromkeys(COUNTS, 0),
         "documents": 5,
@@ -88,7 +88,7 @@ def test_twice_changes_nothing(neardup, pages):
         "lacks_templates": False,
         "seconds": 0,
     }
-    after = json.loads(neardup("stats", "seen", "--json").out)
+    after = neardup("stats", "seen", "--json").json
     written = {"bytes", "bytes_in_log", "generation"}  # when the documents were last seen
     assert {name for name in before if after[name] != before[name]} <= written
 
@@ -96,7 +96,7 @@ def test_twice_changes_nothing(neardup, pages):
 def test_more_is_added_and_what_changed_replaced(neardup, pages, tmp_path):
     neardup("index", pages, "--to", "seen")
     more = written(tmp_path / "more.jsonl", [{"id": "storm", "text": BAKER}, {"id": "x", "text": STORM}])
-    added = json.loads(neardup("index", more, "--to", "seen", "--json").out)
+    added = neardup("index", more, "--to", "seen", "--json").json
     assert (added["replaced"], added["exact"], added["total"]) == (1, 1, 6)
     assert "1  known, with other content: replaced" in neardup("index", pages, "--to", "seen").out
 
@@ -117,7 +117,7 @@ def test_addresses_are_ids(neardup, pages):
 
 def test_standard_input_needs_ids(neardup):
     lines = "\n".join(json.dumps(record) for record in ({"text": STORM}, {"id": "a", "text": BAKER}))
-    added = json.loads(neardup("index", "-", "--to", "seen", "--json", stdin=lines.encode(), code=1).out)
+    added = neardup("index", "-", "--to", "seen", "--json", stdin=lines.encode(), code=1).json
     assert added["new"] == 1
     assert added["rejected"][0]["position"] == 1
     assert "it has no id" in added["rejected"][0]["reason"]
@@ -191,7 +191,7 @@ def test_a_threshold_applies_to_one_run(neardup, tmp_path):
     def verdicts(name, *options):
         added = f"{STORM} {name} one two three"
         written(tmp_path / "in.jsonl", [{"id": name, "text": added}])
-        told = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json", *options).out)
+        told = neardup("index", "in.jsonl", "--to", "seen", "--json", *options).json
         return told["new"], told["near"]
 
     written(tmp_path / "first.jsonl", RECORDS[:1])
@@ -208,9 +208,9 @@ def test_records_without_text_are_counted_once(neardup, tmp_path):
     lines = neardup("index", "in.jsonl", "--to", "seen").out.splitlines()
     assert "1  empty, or without words or fields to compare" in lines
     assert "2  without text, kept: field 'text' missing or null, first in in.jsonl:6" in lines
-    told = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json").out)
+    told = neardup("index", "in.jsonl", "--to", "seen", "--json").json
     assert (told["empty"], told["no_text"], told["unchanged"], told["without_text"]["records"]) == (0, 0, 7, 2)
-    told = json.loads(neardup("index", "in.jsonl", "--to", "again", "--json").out)
+    told = neardup("index", "in.jsonl", "--to", "again", "--json").json
     assert (told["empty"], told["no_text"]) == (3, 2)
 
 
@@ -218,7 +218,7 @@ def test_other_fields_decide_on_records_without_text(neardup, tmp_path):
     records = [{"id": f"{number}", "title": title} for number, title in enumerate(["one", "one", None])]
     written(tmp_path / "in.jsonl", [*records, {"id": "3", "title": "two", "text": STORM}])
     options = ["in.jsonl", "--scheme", "checksum", "--fields", "title"]
-    told = json.loads(neardup("index", *options, "--to", "seen", "--json").out)
+    told = neardup("index", *options, "--to", "seen", "--json").json
     assert [told[name] for name in ("new", "near", "empty", "no_text")] == [2, 1, 1, 0]
     shown = neardup("dedup", *options, "--dry-run").out.splitlines()
     assert "1  without a field that the scheme requires, kept" in shown
@@ -235,7 +235,7 @@ def test_a_scheme_of_other_fields_needs_no_text(neardup, tmp_path):
     written(tmp_path / "more.jsonl", [{"id": "4", "title": "two"}, {"id": "5", "title": "three", "text": None}])
     answers = [json.loads(line) for line in neardup("seen", "seen", "more.jsonl").out.splitlines()]
     assert [one["verdict"] for one in answers] == ["near duplicate", "new"]
-    assert json.loads(neardup("index", "more.jsonl", "--to", "seen", "--json").out)["near"] == 1
+    assert neardup("index", "more.jsonl", "--to", "seen", "--json").json["near"] == 1
     way_out = "--text names the field of the text"
     for more in (["--texts"], ["--search"], ["--text", "body"]):
         assert way_out in neardup("index", *options, "--to", "other", *more, code=1).err
@@ -264,7 +264,7 @@ def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
     assert "rejected: in.jsonl:1: it is incomplete JSON: it ends too early" in shown.out
     assert "rejected: in.jsonl:3: its id has 1,025 bytes, but may have at most 1,024" in shown.out
     assert ids("seen") == ["storm"]
-    told = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json", code=1).out)
+    told = neardup("index", "in.jsonl", "--to", "seen", "--json", code=1).json
     assert [one["code"] for one in told["rejected"]] == ["json", "id too long"]
     (tmp_path / "in.csv").write_text('id,text\na,"x\ny"\n' + "b" * 1025 + ",z\n")
     assert "in.csv:4: its id has" in neardup("index", "in.csv", "--to", "seen", code=1).out
@@ -369,14 +369,14 @@ def test_interrupted_it_continues(neardup, tmp_path, number, code):
         assert f"interrupted; no partial output is left; {way_on}\n" in told
     before = len(ids("seen"))
     assert before == 200
-    added = json.loads(neardup("index", "in.jsonl", "--to", "seen", "--json").out)
+    added = neardup("index", "in.jsonl", "--to", "seen", "--json").json
     assert added["unchanged"] == before
     assert added["total"] == 500
     assert neardup("check", "seen").out.endswith("0  problems\n")
 
 
 def found(neardup, *query):
-    answer = json.loads(neardup("search", "seen", *query, "--json").out)
+    answer = neardup("search", "seen", *query, "--json").json
     return [hit["id"] for group in answer["results"] for hit in group["shown"]]
 
 
@@ -474,7 +474,7 @@ def test_an_index_is_filled_from_a_state(neardup, state):
     assert shown.out.splitlines()[1].startswith("2  documents in the index seen (created), ")
     assert ids("seen") == ["http://a.example/storm", "http://a.example/baker"]
     assert "baker" in neardup("search", "seen", "loaf").out
-    told = json.loads(neardup("index", "--from", state, "--to", "other", "--json").out)
+    told = neardup("index", "--from", state, "--to", "other", "--json").json
     assert told | {"seconds": 0} == {"documents": 2, "repeated": 0, "rejected": [], "total": 2, "seconds": 0}
     assert ids("other") == ["storm", "baker"]
 

@@ -17,7 +17,7 @@ def test_mirrors_are_written(neardup, tmp_path):
     assert (line["host"], line["mirror_of"], line["kind"]) == ("www.a.example", "a.example", "same")
     assert (line["common"], line["same"], line["share"], line["coverage"]) == (12, 12, 1.0, 1.0)
     assert "exists" in neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl", code=2).err
-    told = json.loads(neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl", "--force", "--json").out)
+    told = neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl", "--force", "--json").json
     assert (told["hosts"], told["kinds"]) == (2, {"same": 1})
     neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", "nutch")
     assert (tmp_path / "nutch/host-urlnormalizer.txt").read_text() == "www.a.example a.example\n"

@@ -27,9 +27,9 @@ def test_pairs_are_written(neardup, pages):
     (one,) = map(json.loads, (pages / "pairs.jsonl").read_text().splitlines())
     assert (one["left"], one["right"], one["left_position"], one["right_position"]) == ("a", "b", 0, 1)
     assert "exists" in neardup("pairs", "pages.jsonl", "--out", "pairs.jsonl", code=2).err
-    told = json.loads(
-        neardup("pairs", "pages.jsonl", "--clusters", "--threshold", "0.2", "--out", "p.parquet", "--json", code=1).out
-    )
+    told = neardup(
+        "pairs", "pages.jsonl", "--clusters", "--threshold", "0.2", "--out", "p.parquet", "--json", code=1
+    ).json
     assert (told["documents"], told["pairs"]) == (4, 3)
     assert pq.read_table(pages / "p.parquet")["cluster"].to_pylist() == [0, 0, 0]
 
@@ -90,7 +90,7 @@ def test_records_without_a_text_are_reported(neardup, pages, way):
     )
     shown = neardup("pairs", "some.jsonl", "--out", "pairs.jsonl", *way).out
     assert "2  without text: field 'text' missing or null, first in some.jsonl:2" in shown
-    found = json.loads(neardup("pairs", "some.jsonl", "--out", "pairs.jsonl", "--force", "--json", *way).out)
+    found = neardup("pairs", "some.jsonl", "--out", "pairs.jsonl", "--force", "--json", *way).json
     assert found["without_text"]["records"] == 2
 
 
@@ -139,7 +139,7 @@ def test_options_of_features_are_used(neardup, pages):
         "0.9",
         "--json",
     )
-    assert [json.loads(neardup(*given, "--words", number, code=1).out)["pairs"] for number in "16"] == [1, 0]
+    assert [neardup(*given, "--words", number, code=1).json["pairs"] for number in "16"] == [1, 0]
 
 
 @pytest.mark.parametrize("option", ["--recall", "--permutations=64", "--bands", "--bits", "--relative-to"])

@@ -1,5 +1,3 @@
-import json
-
 from neardup import Index
 
 STORM = "The storm broke over the harbour at dawn"
@@ -12,7 +10,7 @@ def test_it_builds_what_is_missing_or_broken(neardup, tmp_path):
     assert shown.out.split()[:6] == ["2", "documents", "in", "the", "search", "table,"]
     (tmp_path / "seen/search.sqlite").write_bytes(b"no database")
     assert "rebuild it: neardup reindex seen\n" in neardup("search", "seen", "storm", code=1).err
-    done = json.loads(neardup("reindex", "seen", "--json").out)
+    done = neardup("reindex", "seen", "--json").json
     assert done["documents"] == 2
     assert done["bytes"] == (tmp_path / "seen/search.sqlite").stat().st_size
     assert "1 result" in neardup("search", "seen", "storm").out

@@ -28,7 +28,7 @@ def test_documents_are_removed_and_unknown_ids_counted(neardup, seen, tmp_path):
     assert [text.split()[0] for text in shown.splitlines()] == ["2", "1", "1", "2"]
     assert "1  document became representative: its representative was removed" in shown
     assert ids(seen) == ["second", "third"]
-    again = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
+    again = neardup("remove", "seen", "--ids", "gone", "--json").json
     assert again == {"removed": 0, "unknown": 3, "promoted": 0, "documents": 2}
 
 
@@ -74,7 +74,7 @@ def test_urls_follow_the_rules_of_their_host(neardup, tmp_path):
 
 def test_a_cluster_whose_representative_is_removed_has_another(neardup, seen, tmp_path):
     (tmp_path / "gone").write_text("first\n")
-    told = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
+    told = neardup("remove", "seen", "--ids", "gone", "--json").json
     assert told == {"removed": 1, "unknown": 0, "promoted": 1, "documents": 3}
     with Index.open(seen) as index:
         assert index.judge([STORM])[0].representative == "second"
@@ -84,7 +84,7 @@ def test_documents_that_are_removed_in_the_same_run_are_not_promoted(neardup, tm
     with Index.create(tmp_path / "seen") as index:
         index.admit(["first", "second"], [STORM, STORM])
     (tmp_path / "gone").write_text("first\nsecond\n")
-    told = json.loads(neardup("remove", "seen", "--ids", "gone", "--json").out)
+    told = neardup("remove", "seen", "--ids", "gone", "--json").json
     assert (told["removed"], told["promoted"], told["documents"]) == (2, 0, 0)
 
 

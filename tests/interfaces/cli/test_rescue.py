@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from neardup import Index
@@ -27,7 +25,7 @@ def test_everything_intact_is_in_the_new_index(neardup, seen):
     assert shown[1].startswith(f"{'seen'}/log-00000001: the bytes ")
     assert shown[1].endswith("are damaged; lost: 1 change, of any number of documents")
     neardup("check", "new")
-    told = json.loads(neardup("rescue", "seen", "other", "--json", code=1).out)
+    told = neardup("rescue", "seen", "other", "--json", code=1).json
     assert (told["documents"], told["promoted"], told["repeated"], len(told["losses"])) == (40, 0, 0, 1)
     assert "is not empty" in neardup("rescue", "seen", "new", code=2).err
 

@@ -24,7 +24,7 @@ def test_rules_are_written(neardup, report):
     rules = UrlRules.read(report / "rules.json")
     assert rules.hosts["a.example"].final_slash.support == 12
     assert "https?://a\\.example/" in (report / "nutch/regex-normalize.xml").read_text()
-    told = json.loads(neardup("rules", "why.jsonl", "--out", "rules.json", "--force", "--json").out)
+    told = neardup("rules", "why.jsonl", "--out", "rules.json", "--force", "--json").json
     assert (told["pages"], told["final_slash"], told["id"]) == (24, 1, rules.id)
 
 
@@ -38,7 +38,7 @@ def test_mirrors_that_nutch_does_not_replace_are_counted(neardup, tmp_path):
     assert "1  mirror replaced by the main host for Nutch" in shown
     assert "1  mirror left out for Nutch: more than 10 % of the pages have contents that the main host lacks" in shown
     assert (tmp_path / "nutch/host-urlnormalizer.txt").read_text() == "c.a.example a.a.example\n"
-    told = json.loads(neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", "nutch", "--force", "--json").out)
+    told = neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", "nutch", "--force", "--json").json
     assert (told["mirrors_replaced"], told["mirrors_left_out"]) == (1, 1)
 
 
@@ -53,7 +53,7 @@ def test_records_without_a_url_of_the_web_are_counted(neardup, report, verb):
     shown = neardup(verb, "why.jsonl", "--out", out).out
     assert "24  pages" in shown
     assert " 2  records without a URL of the web, ignored" in shown
-    assert json.loads(neardup(verb, "why.jsonl", "--out", out, "--force", "--json").out)["ignored"] == 2
+    assert neardup(verb, "why.jsonl", "--out", out, "--force", "--json").json["ignored"] == 2
 
 
 def test_outputs_are_not_replaced(neardup, report):

@@ -173,14 +173,14 @@ def source(tmp_path):
 
 
 def test_a_list_is_made_saved_and_used_again(neardup, source):
-    plain = json.loads(neardup("dedup", source, "--dry-run", "--json").out)
+    plain = neardup("dedup", source, "--dry-run", "--json").json
     assert (plain["kept"], plain["common"]) == (1, None)
     shown = neardup("dedup", source, "--dry-run", "--ignore-common", "0.1", "--common", "list.npz").out
     assert (
         "shingles did not count: they are in at least 3 of 4 different documents, as fewer never count as common (list "
         in shown
     )
-    again = json.loads(neardup("dedup", source, "--dry-run", "--common", "list.npz", "--json").out)
+    again = neardup("dedup", source, "--dry-run", "--common", "list.npz", "--json").json
     assert again["kept"] == 4
     assert again["common"]["documents"] == 4
     assert again["common"]["id"] in shown
@@ -192,9 +192,9 @@ def test_a_list_is_made_saved_and_used_again(neardup, source):
 
 def test_an_index_keeps_the_list(neardup, source):
     neardup("dedup", source, "--dry-run", "--ignore-common", "0.1", "--common", "list.npz")
-    added = json.loads(neardup("index", source, "--to", "seen", "--common", "list.npz", "--json").out)
+    added = neardup("index", source, "--to", "seen", "--common", "list.npz", "--json").json
     assert added["new"] == 4
-    assert json.loads(neardup("index", source, "--to", "seen", "--json").out)["unchanged"] == 4
+    assert neardup("index", source, "--to", "seen", "--json").json["unchanged"] == 4
     neardup("index", source, "--to", "seen", "--common", "list.npz")
     assert "other settings: common was" in neardup("index", source, "--to", "seen", "--shingle", "3", code=2).err
     neardup("check", "seen")

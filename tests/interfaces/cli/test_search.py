@@ -25,7 +25,7 @@ def seen(neardup, tmp_path):
 
 
 def asked(neardup, *arguments):
-    return json.loads(neardup("search", "seen", *arguments, "--json").out)
+    return neardup("search", "seen", *arguments, "--json").json
 
 
 def ids(answer):
@@ -41,7 +41,7 @@ def test_an_id_is_shown_once(neardup, tmp_path):
 def test_a_page_that_comes_again_is_found_by_its_new_title(neardup, seen, tmp_path):
     later = tmp_path / "later.jsonl"
     later.write_text("".join(json.dumps(record | {"title": "Weather"}) + "\n" for record in RECORDS[:2]))
-    told = json.loads(neardup("index", later, "--to", "seen", "--json").out)
+    told = neardup("index", later, "--to", "seen", "--json").json
     assert (told["unchanged"], told["replaced"], told["new"]) == (2, 0, 0)
     assert asked(neardup, "weather", "--collapse", "off")["total"] == 2
     assert asked(neardup, "dawn")["total"] == 3  # the word is in the texts, too
@@ -263,4 +263,4 @@ def test_a_table_in_a_folder_that_the_user_may_not_write_is_not_built(neardup, s
 def test_an_empty_query_finds_nothing(neardup, seen, query):
     shown = neardup("search", "seen", query)
     assert shown.out.splitlines()[1:] == ["The query is empty.", "Name the words that a document must contain."]
-    assert json.loads(neardup("search", "seen", query, "--json").out)["total"] == 0
+    assert neardup("search", "seen", query, "--json").json["total"] == 0

@@ -29,7 +29,7 @@ def test_new_documents_are_compared_with_earlier_ones(neardup, crawls):
     assert (crawls / "kept2.jsonl").read_text() == ""
     row = json.loads((crawls / "why.jsonl").read_text())
     assert (row["representative"], row["representative_position"]) == ("a", None)
-    told = json.loads(neardup("dedup", "two.jsonl", "--dry-run", "--against", "one.jsonl", "--json").out)
+    told = neardup("dedup", "two.jsonl", "--dry-run", "--against", "one.jsonl", "--json").json
     assert (told["known"], told["kept"]) == (1, 0)
 
 
@@ -50,9 +50,9 @@ def test_a_state_is_shown(neardup, crawls):
     assert "2  documents\n2  kept" in "\n".join(line.strip() for line in shown.splitlines())
     assert "one.jsonl" in shown
     neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
-    told = json.loads(neardup("state", "info", "crawls", "--json").out)
+    told = neardup("state", "info", "crawls", "--json").json
     assert (told["documents"], told["kept"], told["leaders"], len(told["segments"])) == (3, 2, 3, 2)
-    told = json.loads(neardup("state", "compact", "crawls", "--json").out)
+    told = neardup("state", "compact", "crawls", "--json").json
     assert [(one["documents"], one["leaders"], one["kept"]) for one in told["segments"]] == [(3, 3, 2)]
     assert (told["scheme"]["scheme"], told["verify"]) == ("minhash", "exact")
 
@@ -66,13 +66,13 @@ def test_a_run_whose_ids_are_forgotten_is_as_if_it_had_not_been(neardup, crawls)
     third = [{"id": "g", "text": f"{mill} too"}, {"id": "h", "text": TEXTS["a"]}, {"id": "i", "text": TEXTS["b"] + "s"}]
     (crawls / "third.jsonl").write_text("".join(json.dumps(one) + "\n" for one in third))
     run = ("dedup", "third.jsonl", "--dry-run", "--against", "crawls", "--json")
-    before = json.loads(neardup(*run).out)
+    before = neardup(*run).json
     neardup("dedup", "wrong.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
-    assert json.loads(neardup(*run).out)["kept"] < before["kept"]
+    assert neardup(*run).json["kept"] < before["kept"]
     (crawls / "ids").write_text("c\nd\ne\nf\n")
     neardup("state", "forget", "crawls", "--ids", "ids")
     (crawls / "wrong.jsonl").unlink()
-    after = json.loads(neardup(*run).out)
+    after = neardup(*run).json
     assert [after[name] for name in ("kept", "exact", "near", "known")] == [
         before[name] for name in ("kept", "exact", "near", "known")
     ]
@@ -85,7 +85,7 @@ def test_the_last_run_is_forgotten(neardup, crawls):
     ]
     neardup("dedup", "two.jsonl", "--out", "kept2.jsonl", "--state", "crawls")
     assert neardup("state", "info", "crawls").out != before[0]
-    documents = json.loads(neardup("state", "info", "crawls", "--json").out)["segments"][-1]["documents"]
+    documents = neardup("state", "info", "crawls", "--json").json["segments"][-1]["documents"]
     forgotten = neardup("state", "forget", "crawls", "--last").out
     assert f"{documents}  document removed\n" in forgotten
     [line] = (line for line in forgotten.splitlines() if line.startswith("removed: "))
@@ -105,12 +105,9 @@ def test_documents_are_forgotten(neardup, crawls):
     assert "1  id not in the state: z\n" in neardup("state", "forget", "crawls", "--ids", "gone").out
     (crawls / "gone").write_text("a\n")
     assert neardup("state", "forget", "crawls", "--ids", "gone").out.split()[:3] == ["2", "documents", "removed"]
-    assert json.loads(neardup("dedup", "two.jsonl", "--dry-run", "--against", "crawls", "--json").out)["kept"] == 1
+    assert neardup("dedup", "two.jsonl", "--dry-run", "--against", "crawls", "--json").json["kept"] == 1
     assert (
-        json.loads(neardup("state", "forget", "crawls", "--before", datetime.now(UTC).isoformat(), "--json").out)[
-            "removed"
-        ]
-        == 1
+        neardup("state", "forget", "crawls", "--before", datetime.now(UTC).isoformat(), "--json").json["removed"] == 1
     )
     assert neardup("state", "info", "crawls", code=0).out.split()[0] == "0"
 
@@ -175,7 +172,7 @@ def test_a_folder_of_an_earlier_run_needs_its_files_and_no_others(neardup):
 
 def test_new_documents_are_compared_with_an_index(neardup, crawls):
     neardup("index", "--from", "crawls", "--to", "found", "--texts")
-    told = json.loads(neardup("dedup", "two.jsonl", "--dry-run", "--against", "found", "--json").out)
+    told = neardup("dedup", "two.jsonl", "--dry-run", "--against", "found", "--json").json
     assert (told["known"], told["kept"]) == (1, 0)
     neardup("index", "one.jsonl", "--to", "signatures")
     shown = neardup("dedup", "two.jsonl", "--dry-run", "--against", "signatures", code=2).err

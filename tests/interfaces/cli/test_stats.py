@@ -1,5 +1,3 @@
-import json
-
 import pytest
 
 from neardup import Combined, Index, MinHash, Sentences, SimHash, TermWeights, Trials
@@ -22,7 +20,7 @@ def test_it_needs_no_key_and_no_scheme(neardup, tmp_path, scheme):
         index.remove(["a"])
         index.admit(["d", "e"], [STORM, "Seven herons stood in the shallow water below the weir"])
         expected = index.stats()
-    shown = json.loads(neardup("stats", "seen", "--json").out)
+    shown = neardup("stats", "seen", "--json").json
     assert shown == {name: getattr(expected, name) for name in expected.__slots__}
 
 

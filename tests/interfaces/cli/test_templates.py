@@ -258,9 +258,9 @@ def test_items_that_are_pages_need_templates(tmp_path, neardup):
         records = [record(uri=f"https://a.example/{n}", number=n, block=http(page)) for n, page in enumerate(pages)]
         (tmp_path / f"{name}.warc.gz").write_bytes(packed(records))
     command = ("contamination", "train.warc.gz", "--against", "tests.warc.gz", "--text-view", "visible", "--json")
-    assert json.loads(neardup(*command).out)["contaminated"] == 4
+    assert neardup(*command).json["contaminated"] == 4
     neardup("templates", "learn", "train.warc.gz", "--out", "t.arrow", "--text-view", "visible")
-    assert json.loads(neardup(*command, "--templates", "t.arrow").out)["contaminated"] == 0
+    assert neardup(*command, "--templates", "t.arrow").json["contaminated"] == 0
 
 
 def archives(folder, crawl, groups):
@@ -288,7 +288,7 @@ def test_a_state_and_an_index_keep_the_templates_of_their_pages(crawl, tmp_path,
                 done = json.loads(neardup("dedup", part, "--state", place, *out, *ways, "--json").out.splitlines()[-1])
                 found.append(report.read_text())
             else:
-                done = json.loads(neardup("index", part, "--to", place, *ways, "--json").out)
+                done = neardup("index", part, "--to", place, *ways, "--json").json
             found.append({name: done[name] for name in done if name not in {"seconds", "hosts_learned"}})
         return found
 
@@ -321,7 +321,7 @@ def test_pages_of_tables_with_addresses_have_templates_as_those_of_archives(craw
         assert [one.id for one in done.templates.templates] == [one.id for one in extraction.templates.templates]
     assert run_over(["pages.jsonl"], **asked, learn_templates=False)[1].templates is None
     index = ("index", crawl / "pages.jsonl", "--html", "html", "--url", "url", "--to", tmp_path / "seen", "--json")
-    assert json.loads(neardup(*index).out)["hosts_learned"] == 2
+    assert neardup(*index).json["hosts_learned"] == 2
     missing = neardup("dedup", crawl / "pages.jsonl", "--html", "html", "--url", "nowhere", "--dry-run", code=1)
     assert "there is no field 'nowhere'; the fields are: url, html, n" in missing.err
 
@@ -338,9 +338,9 @@ def test_what_was_learned_unasked_is_shown_and_may_be_left_out(crawl, tmp_path, 
     bare = ("dedup", crawl / "crawl.warc.gz", "--dry-run")
     found = neardup(*bare)
     assert "templates of 2 hosts learned, whose lines do not count" in found.out
-    assert json.loads(neardup(*bare, "--json").out)["hosts_with_templates"] == 2
+    assert neardup(*bare, "--json").json["hosts_with_templates"] == 2
     assert "templates" not in neardup(*bare, "--no-templates").out
-    assert json.loads(neardup(*bare, "--no-templates", "--json").out)["hosts_with_templates"] is None
+    assert neardup(*bare, "--no-templates", "--json").json["hosts_with_templates"] is None
     both = neardup(*bare, "--no-templates", "--templates", crawl / "templates.arrow", code=2)
     assert "--no-templates cannot be used with --templates FILE" in both.err
 
@@ -381,14 +381,14 @@ def test_an_audit_reads_archives_as_the_run_did(crawl, tmp_path, neardup):
     report, audit = tmp_path / "why.parquet", ("audit", crawl / "crawl.warc.gz", "--json")
     neardup("dedup", crawl / "crawl.warc.gz", "--dry-run", "--report", report)
     for of in ((), ("--of", report)):
-        found = json.loads(neardup(*audit, *of).out)["recall"]
+        found = neardup(*audit, *of).json["recall"]
         assert (found["found"], found["of"]) == (1, 1)
     shown = neardup(*audit, "--of", report, "--no-templates", code=1).err
     assert "its run read the inputs in another way: web pages were read with templates of hosts" in shown
     assert "and are read without templates of hosts; repeat its options for reading" in shown
     plain = tmp_path / "plain.parquet"
     neardup("dedup", crawl / "crawl.warc.gz", "--dry-run", "--no-templates", "--report", plain)
-    alone, reported = (json.loads(neardup(*audit, "--no-templates", *of).out) for of in ((), ("--of", plain)))
+    alone, reported = (neardup(*audit, "--no-templates", *of).json for of in ((), ("--of", plain)))
     assert alone == reported
     with pytest.raises(ParameterError, match="must be None or False"):
         audit_files([crawl / "crawl.warc.gz"], learn_templates=tmp_path / "t.arrow")
@@ -464,7 +464,7 @@ def test_an_index_of_plain_texts_in_an_archive_gets_templates_with_its_first_pag
     note = record(uri="https://a.example/", number=0, block=http(b"A note", kind="text/plain"))
     (tmp_path / "notes.warc.gz").write_bytes(packed([note]))
     neardup("index", "notes.warc.gz", "--to", "seen")
-    found = json.loads(neardup("index", crawl / "crawl.warc.gz", "--to", "seen", "--json").out)
+    found = neardup("index", crawl / "crawl.warc.gz", "--to", "seen", "--json").json
     assert (found["hosts_with_templates"], found["near"]) == (2, 1)
 
 
@@ -919,7 +919,7 @@ def test_a_run_that_learned_unasked_continues_without_learning_again(crawl, tmp_
 @pytest.mark.parametrize("verb", ["dedup --dry-run", "audit", "pairs --out pairs.jsonl"])
 def test_tables_with_urls_can_be_read_without_templates(crawl, neardup, verb):
     tables = (crawl / "pages.jsonl", "--html", "html", "--id", "url", "--no-templates", "--json")
-    assert json.loads(neardup(*verb.split(), *tables, "--url", "url").out)["documents"]
+    assert neardup(*verb.split(), *tables, "--url", "url").json["documents"]
     neardup("label", crawl / "pages.jsonl", "--url", "url", *tables[1:-1], "--out", "labels.jsonl", stdin=b"q\n")
 
 

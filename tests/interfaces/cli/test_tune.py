@@ -53,8 +53,8 @@ def test_texts_come_from_the_documents(neardup, labels, tmp_path):
     assert unknown in neardup("tune", "bare.jsonl", "others.jsonl", code=1).err
     texts = [{"id": row[side], "text": row[f"text_{side}"]} for row in bare for side in "ab"]
     (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts))
-    found = json.loads(neardup("tune", "bare.jsonl", "texts.jsonl", "--json").out)
-    assert found == json.loads(neardup("tune", labels, "--json").out)
+    found = neardup("tune", "bare.jsonl", "texts.jsonl", "--json").json
+    assert found == neardup("tune", labels, "--json").json
     assert found["expected"]["f1"]["value"] == 1.0
     unneeded = "the documents were not needed"
     assert unneeded in neardup("tune", labels, "texts.jsonl").out
