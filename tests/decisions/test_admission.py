@@ -24,7 +24,7 @@ def expected(own, exact, matches, representatives, representative):
 
 @st.composite
 def cases(draw):
-    """Documents 0 to 5 are there, each kept or behind a kept one; 6 and on come now."""
+    """Documents 0 to 5 are there, each kept or removed for a kept document; 6 and on come now."""
     there = {document: draw(st.sampled_from([document, 0])) for document in range(1, 6)} | {0: 0}
     number = draw(st.integers(1, 5))
     own = [draw(st.sampled_from([NONE, 6 + row])) for row in range(number)]

@@ -26,8 +26,8 @@ def test_equal_values_collapse_as_defined(hits, keep, other):
         len(hits), [keep, other], lambda rule, better, hit: codes[rule][better] == codes[rule][hit] >= 0
     )
     assert (outcome.of.tolist(), outcome.by.tolist(), outcome.table[HEADS].tolist()) == (of, by, heads)
-    assert outcome.kept == [rank for rank, mate in enumerate(of) if mate < 0]
-    assert outcome.hidden == [rank for rank, mate in enumerate(of) if mate >= 0]
+    assert outcome.kept == [rank for rank, better in enumerate(of) if better < 0]
+    assert outcome.hidden == [rank for rank, better in enumerate(of) if better >= 0]
     firsts = sorted(set(heads))
     assert groups_of(outcome) == [[rank for rank, own in enumerate(heads) if own == head] for head in firsts]
     assert (outcome.hits, outcome.groups, outcome.stay) == (len(hits), len(firsts), len(outcome.kept))

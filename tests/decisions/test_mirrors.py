@@ -83,8 +83,8 @@ def test_a_host_has_the_contents_of_its_pages(rows):
 
 def test_contents_on_many_hosts_are_left_out():
     rows = np.array([(host, path) for host in range(51) for path in range(6)])
-    crowd = HostPages(rows[:, 0], rows[:, 1], rows[:, 1], 51)
-    pairs, left_out = candidates(crowd)
+    hosts = HostPages(rows[:, 0], rows[:, 1], rows[:, 1], 51)
+    pairs, left_out = candidates(hosts)
     assert (len(pairs.left), left_out) == (0, 6)
     few = rows[rows[:, 0] < 50]
     pairs, left_out = candidates(HostPages(few[:, 0], few[:, 1], few[:, 1], 50))

@@ -40,7 +40,7 @@ def test_commands_load_neither_pandas_nor_cffi_nor_settings_of_numba(tmp_path, m
         "".join(json.dumps({"id": name, "text": "a rose is a rose is a rose"}) + "\n" for name in "ab")
     )
     monkeypatch.chdir(tmp_path)
-    (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\n")  # which a stranger may have left
+    (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\n")  # which another user may have left
     code = "from neardup.__main__ import main; main();" + LOADED
     *_, loaded = printed(
         code, "dedup", documents, "--out", tmp_path / "kept.parquet", "--report", tmp_path / "why.jsonl"

@@ -59,7 +59,7 @@ def test_the_background_is_that_of_the_law(background):
 
 
 def texts(number, seed):
-    """Strangers with words of a small vocabulary, by Zipf's law; they share some shingles."""
+    """Unrelated documents with words of a small vocabulary, by Zipf's law; they share some shingles."""
     random = np.random.default_rng(seed)
     chances = 1 / np.arange(1, 301)
     drawn = random.choice(300, (number, 60), p=chances / chances.sum())

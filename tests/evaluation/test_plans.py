@@ -301,8 +301,8 @@ def test_every_claim_holds(wanted):
         assert one.false_rate == pytest.approx(chances(one, wanted.apart)[1], rel=1e-9)
         assert wanted.false_rate is None or one.false_rate <= wanted.false_rate
         assert 0 <= one.matched_apart <= one.false_rate + 1e-12
-        strangers = (wanted.documents - 1) * chances(one, wanted.background)[1]
-        assert one.candidates == pytest.approx(strangers, rel=1e-6, abs=1e-6)
+        unrelated = (wanted.documents - 1) * chances(one, wanted.background)[1]
+        assert one.candidates == pytest.approx(unrelated, rel=1e-6, abs=1e-6)
         assert one.bytes == one.signature_bytes + 8 * one.keys
         assert one.cost == one.bytes + one.candidates * one.signature_bytes
 

@@ -373,10 +373,10 @@ def test_a_system_that_refuses_is_reported_and_nothing_is_half_done(table, path,
         return connection
 
     monkeypatch.setattr(fulltext, "_connect", full)
-    crowded = FullText(path, MARK, writes=True)
+    bounded = FullText(path, MARK, writes=True)
     many = [(f"d{number}", "x", " ".join(f"w{number}x{word}" for word in range(300))) for number in range(200)]
     with pytest.raises(StorageFailed, match="full"):
-        crowded.update(300, texts(many, 5))
+        bounded.update(300, texts(many, 5))
     monkeypatch.undo()
     assert table.state()[:2] == (5, 5)
     table.update(300, texts(many, 5))

@@ -1,4 +1,4 @@
-"""A stranger's whole uses of the program, from files to files, as real processes."""
+"""Whole uses of the program, from files to files, as real processes."""
 
 import contextlib
 import json

@@ -36,7 +36,7 @@ def generated(number):
             words = [f"word{n}" for n in random.integers(0, 500, int(random.integers(8, 300)))]
             found.append([" ".join(["Here", *words[at : at + 15]]) + "." for at in range(0, len(words), 15)])
     chain = [f"link{n}" for n in range(240)]
-    for _ in range(12):  # each resembles the one before, but the first and the last are strangers
+    for _ in range(12):  # each resembles the one before, but the first and the last do not
         chain = list(chain)
         for place in random.integers(0, 240, 3):
             chain[place] = f"word{random.integers(10**6)}"
@@ -53,7 +53,7 @@ def scheme(request):
 
 
 def greedy(number, holds):
-    """For each document the best kept one that it matches, or -1."""
+    """For each document the best kept document that it matches, or -1."""
     chosen = []
     for place in range(number):
         kept = [other for other in range(place) if chosen[other] < 0 and holds(place, other)]

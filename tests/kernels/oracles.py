@@ -406,22 +406,22 @@ def collapsed(number, keeps, matches, closeness=None, leaders=None):
     of, by, kept, links = [-1] * number, [-1] * number, [], []
     groups = [{} for _ in keeps]  # of each rule: the group, a list, that each hit that stays is in
     for hit in range(number):
-        mates = [next((better for better in kept if matches(rule, better, hit)), -1) for rule in range(len(keeps))]
-        full = [r for r, mate in enumerate(mates) if mate >= 0 and len(groups[r][mate]) >= keeps[r]]
+        matched = [next((better for better in kept if matches(rule, better, hit)), -1) for rule in range(len(keeps))]
+        full = [r for r, better_hit in enumerate(matched) if better_hit >= 0 and len(groups[r][better_hit]) >= keeps[r]]
         if full:
-            rule, first = by[hit], of[hit] = full[0], mates[full[0]]
+            rule, first = by[hit], of[hit] = full[0], matched[full[0]]
             if closeness is not None:
                 last = leaders[hit] if leaders[hit] >= first else hit
                 found = [better for better in kept if better <= last and matches(rule, better, hit)]
                 of[hit] = max(found, key=lambda better: (closeness(rule, better, hit), -better))
             links.append((of[hit], hit))
             continue
-        for rule, mate in enumerate(mates):
-            group = groups[rule][mate] if mate >= 0 else []
+        for rule, better_hit in enumerate(matched):
+            group = groups[rule][better_hit] if better_hit >= 0 else []
             group.append(hit)
             groups[rule][hit] = group
-            if mate >= 0:
-                links.append((mate, hit))
+            if better_hit >= 0:
+                links.append((better_hit, hit))
         kept.append(hit)
     heads, before = list(range(number)), None
     while heads != before:

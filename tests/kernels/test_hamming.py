@@ -148,7 +148,7 @@ def test_stored_words_are_whole(words, bucket_bits):
     assert [bucket << 64 - bucket_bits | low for bucket, low in zip(buckets, rest, strict=True)] == words
 
 
-def test_a_crowded_bucket_is_searched_for_the_leading_bits():
+def test_a_oversized_bucket_is_searched_for_the_leading_bits():
     """Everything is in one bucket, far more than are scanned blindly; each query has its own leading bits."""
     lists = {number << 40 | 5: [number] for number in range(hamming.NARROW + 40)}
     tables = Halves(lists)

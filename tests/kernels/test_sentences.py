@@ -119,7 +119,7 @@ def news(random, number, size, shared):
     ("size", "shared", "most"), [(20, 0, 0.55), (20, 19, 0.8), (200, 0, 0.55), (200, 60, 0.75), (200, 195, 0.55)]
 )
 def test_early_answers_save_steps(size, shared, most, of_smaller):
-    """Of strangers and of near copies about half; the nearer to the threshold, the later an answer is certain."""
+    """Unrelated documents and near copies need about half of the steps; the nearer to the threshold, the more."""
     left, right = news(np.random.default_rng(size + shared), 300, size, shared)
     rows, least = np.arange(300), least_counts(64, 0.5)
     full = sentences.overlaps(left, right, rows, rows, of_smaller, np.empty(300))

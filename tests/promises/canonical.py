@@ -44,7 +44,7 @@ def candidates(rows, *, position_independent=False, room=ROOM, depth=DEPTH):
 
 
 def representatives(order, leaders, pairs, closeness=None):
-    """The representative of each document, ``None`` for a kept one.
+    """The representative of each document, ``None`` for a kept document.
 
     *order* lists the documents by rank, *leaders* maps each to the best-ranked equal one, and *pairs* has ``(worse,
     better)`` for each candidate pair of leaders that matches. With *closeness*, a dropped leader's representative is

@@ -87,7 +87,7 @@ def script(seed, length, most=6):
 
 @contextmanager
 def quiet():
-    """Bear the warning that bytes behind the last record were set aside."""
+    """Ignore the warning that bytes after the last record were discarded."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         yield

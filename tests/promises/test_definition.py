@@ -136,7 +136,7 @@ def all_features(scheme, texts):
 
 
 def answer(table, scheme, keep, verify, *, gather="kept", room=ROOM, representative="best-ranked"):
-    """The representative of each document by the definition, -1 for a kept one; the column ``SITE`` may have sites."""
+    """Return the representative of each document by the definition, or -1; the column ``SITE`` may have sites."""
     order = ranked(table, keep)
     texts = table["text"].to_pylist()
     features = scheme.shingling.features(table["text"])

@@ -1,4 +1,4 @@
-"""What an index must bear: endless chains, crowds that share a key, a million copies, and ids of every kind."""
+"""Extreme contents of an index: endless chains, oversized buckets, a million copies, and ids of every kind."""
 
 from dataclasses import replace
 
@@ -89,50 +89,50 @@ def popcounts(words):
 
 # Crowds.
 
-CROWDED = MinHash(permutations=8, threshold=0.8, recall=0.5)
+OVERSIZED = MinHash(permutations=8, threshold=0.8, recall=0.5)
 LAYOUT = Banding(permutations=8, bands=2)
 
 
-def crowd(number, seed=1):
+def same_bucket(number, seed=1):
     """Make signatures that share the first of two keys, and have no match: an index keeps 16 bits of each value."""
     rows = np.full((number, 8), 7, np.uint32)
     rows[:, 4:] = np.random.default_rng(seed).integers(100, 1 << 16, (number, 4))
-    return Signatures(rows, np.ones(number, np.bool_), CROWDED.recipe)
+    return Signatures(rows, np.ones(number, np.bool_), OVERSIZED.recipe)
 
 
 @pytest.mark.parametrize("number", [20_000, pytest.param(1_000_000, marks=pytest.mark.soak)])
 def test_a_key_that_everybody_shares_costs_each_no_more(tmp_path, number, candidates):
-    everybody = crowd(number + 5)
-    with Index.create(tmp_path / "index", CROWDED, layout=LAYOUT, memory=1 << 23, **WAYS) as index:
+    everything = same_bucket(number + 5)
+    with Index.create(tmp_path / "index", OVERSIZED, layout=LAYOUT, memory=1 << 23, **WAYS) as index:
         for begin in range(0, number, 10_000):
             end = min(begin + 10_000, number)
-            verdicts = index.admit([f"d{place}" for place in range(begin, end)], everybody[np.arange(begin, end)])
+            verdicts = index.admit([f"d{place}" for place in range(begin, end)], everything[np.arange(begin, end)])
             assert verdicts == [New()] * (end - begin)
         assert max(found / asked for asked, found in candidates) <= ROOM
         assert index.stats().oversized_buckets > number - 2 * ROOM
         before = index.stats().oversized_buckets
         candidates.clear()
-        assert index.judge(everybody[np.arange(number, number + 5)]) == [New()] * 5
+        assert index.judge(everything[np.arange(number, number + 5)]) == [New()] * 5
         assert candidates == [(5, sum(found for _, found in candidates))]
         assert candidates[0][1] <= 5 * ROOM
         assert index.stats().oversized_buckets > before
-        [verdict] = index.judge(everybody[np.array([3])])
+        [verdict] = index.judge(everything[np.array([3])])
         assert (verdict.of, verdict.value) == ("d3", 1.0)  # by the key that it does not share with others
 
 
 def test_removed_documents_leave_room_for_others(tmp_path):
-    """In memory and in files alike: the first ones of a crowd are removed, and later ones are found."""
-    everybody = crowd(200)
-    rows = everybody.rows.copy()
+    """In memory and in files alike: the first ones of an oversized bucket are removed, and later ones are found."""
+    everything = same_bucket(200)
+    rows = everything.rows.copy()
     rows[:, 4:] = np.arange(200)[:, None] // 100  # the second hundred match each other
-    everybody = replace(everybody, rows=rows)
+    everything = replace(everything, rows=rows)
     for name in ("memory", "file"):
-        with Index.create(tmp_path / name, CROWDED, layout=LAYOUT, **WAYS) as index:
-            index.admit([f"d{place}" for place in range(150)], everybody[np.arange(150)])
+        with Index.create(tmp_path / name, OVERSIZED, layout=LAYOUT, **WAYS) as index:
+            index.admit([f"d{place}" for place in range(150)], everything[np.arange(150)])
             if name == "file":
                 index.flush()
             index.remove([f"d{place}" for place in range(120)])
-            [verdict] = index.judge(everybody[np.array([199])])
+            [verdict] = index.judge(everything[np.array([199])])
             assert (verdict.of, verdict.value) == ("d120", 1.0)
 
 

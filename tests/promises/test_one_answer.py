@@ -156,7 +156,7 @@ def under_one_licence(number, clauses):
     return [" ".join([*licence, *body]) for body in bodies]
 
 
-CROWDED = {
+OVERSIZED = {
     "minhash": (MinHash(shingle=1, permutations=64, threshold=0.7), 40),
     "trials": (Trials(words=1, hashes=2, trials=8), 120),
     "simhash": (SimHash(shingle=1, distance=3), 1000),
@@ -167,14 +167,14 @@ CROWDED = {
     ("together", "name"),
     [
         (1, "minhash"),
-        *((37, name) for name in CROWDED),
+        *((37, name) for name in OVERSIZED),
         (600, "trials"),
         *(pytest.param(1, name, marks=pytest.mark.soak) for name in ("trials", "simhash")),
         *(pytest.param(600, name, marks=pytest.mark.soak) for name in ("minhash", "simhash")),
     ],
 )
 def test_oversized_buckets_have_one_answer(tmp_path, name, together):
-    scheme, clauses = CROWDED[name]
+    scheme, clauses = OVERSIZED[name]
     texts = under_one_licence(600, clauses)
     expected = dedup(texts, scheme=scheme, threads=1)
     assert expected.summary.not_compared > 0

@@ -145,7 +145,7 @@ def test_the_report_has_the_threshold_of_each_pair(gather):
 
 
 def below(texts, scheme):
-    """The number of kept documents with a better-ranked kept one that is at most 0.1 too far away."""
+    """The number of kept documents with a better-ranked kept document that is at most 0.1 too far away."""
     kept = np.flatnonzero(neardup.dedup(texts, scheme=scheme).mask).tolist()
     said = [[neardup.explain(texts[better], texts[one], scheme) for better in kept if better < one] for one in kept]
     return sum(any(one.value is not None and one.value >= one.threshold - 0.1 for one in own) for own in said)

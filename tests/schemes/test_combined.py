@@ -135,7 +135,7 @@ def test_what_the_filter_refuses_is_kept(verify):
 
 @pytest.mark.parametrize("verify", ["exact", "estimate", "none"])
 def test_a_first_that_is_a_filter_itself_stays_one(verify):
-    """Keys of a few bits propose strangers to a second that refuses nothing."""
+    """Keys of a few bits propose unrelated documents to a second that refuses nothing."""
     texts = [text(*range(changes)) for changes in range(40)]
     first, everything = SimHash(distance=12, threshold=0.01), SimHash(seed=2, distance=63)
     alone = dedup(texts, scheme=first, verify=verify, threads=1).kept.tolist()

@@ -334,7 +334,7 @@ def test_blocks_do_not_decide_who_matches(verify):
 @pytest.mark.parametrize("verify", ["exact", "estimate", "none"])
 @pytest.mark.parametrize("gather", ["kept", "components"])
 def test_whoever_is_dropped_is_within_the_distance_or_called_connected(verify, gather):
-    """A distance of 12 makes keys of five bits, which strangers share."""
+    """A distance of 12 makes keys of five bits, which unrelated documents share."""
     texts = edited(60, 60)
     scheme = SimHash(distance=12, threshold=0.3)
     result = dedup(texts, scheme=scheme, verify=verify, gather=gather, threads=1)

@@ -189,7 +189,7 @@ def test_finds_the_first_documents_that_are_near(tmp_path_factory, documents, qu
 
 
 @pytest.mark.parametrize("members", [3, 4, 500])
-def test_a_crowd_is_counted(tmp_path, members):
+def test_documents_that_share_a_key_are_counted(tmp_path, members):
     tables = stored(tmp_path / "a", [7] * members)
     hits = find_near(tables, np.array([7], np.uint64), np.ones(1, np.bool_), None, 3)
     assert hits.documents.tolist() == [0, 1, 2]

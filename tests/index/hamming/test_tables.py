@@ -81,7 +81,7 @@ def changed(values, bits, random):
 
 @DESIGNS
 def test_every_design_equals_brute_force(design):
-    """Strangers; those that are near, just near and just too far; equal ones; and the ends of the range."""
+    """Unrelated fingerprints; near, just near and just too distant ones; equal ones; and the ends of the range."""
     random = np.random.default_rng(design.distance)
     base = random.integers(0, 2**64, 25, np.uint64)
     near = [changed(base, bits, random) for bits in {1, max(1, design.distance), design.distance + 1}]
@@ -207,9 +207,9 @@ def test_memory_is_as_the_design_says(design):
 
 def test_similar_fingerprints_compress_better():
     random = np.random.default_rng(1)
-    strangers = random.integers(0, 2**64, 20_000, np.uint64)
-    families = changed(strangers[:200].repeat(100), 2, random)
-    sizes = [HammingTables.build(some, compressed=True).nbytes for some in (strangers, families)]
+    unrelated = random.integers(0, 2**64, 20_000, np.uint64)
+    families = changed(unrelated[:200].repeat(100), 2, random)
+    sizes = [HammingTables.build(some, compressed=True).nbytes for some in (unrelated, families)]
     assert sizes[1] < 0.9 * sizes[0]
 
 

@@ -233,7 +233,7 @@ def test_a_proposal_keeps_what_holds():
 
 @pytest.mark.parametrize("position_independent", [False, True])
 @pytest.mark.parametrize("columns", [1, 8])
-def test_the_work_in_a_crowded_bucket_is_linear(columns, position_independent):
+def test_the_work_in_a_oversized_bucket_is_linear(columns, position_independent):
     """Everybody shares the first key; the other keys are everybody's own."""
     work = []
     for number in (2 * BLOCK, 4 * BLOCK):
@@ -276,7 +276,7 @@ def test_rows_of_few_position_independent_keys_take_little_memory():
     assert peak < keys.nbytes / 2
 
 
-def test_pairs_that_share_more_than_the_common_key_meet_in_a_crowded_bucket():
+def test_pairs_that_share_more_than_the_common_key_meet_in_a_oversized_bucket():
     random = np.random.default_rng(2)
     keys = random.integers(0, 2**64, (3000, 6), np.uint64)
     keys[:, 0] = 7 << 40
@@ -288,7 +288,7 @@ def test_pairs_that_share_more_than_the_common_key_meet_in_a_crowded_bucket():
     assert {*planted} <= found
 
 
-def test_pairs_that_share_crowded_keys_only_meet_by_what_the_keys_divide():
+def test_pairs_that_share_keys_of_oversized_buckets_only_meet_by_what_the_keys_divide():
     """Every key has 150 members, three together have one: the pairs meet though none of their buckets has room."""
     random = np.random.default_rng(3)
     keys = random.integers(0, 20, (3000, 6)).astype(np.uint64) << np.uint64(40)
@@ -330,7 +330,7 @@ def test_near_copies_among_thousands_that_share_a_licence_are_found(threshold):
     assert (innocent < 0).all()
 
 
-def test_what_a_crowded_bucket_passes_over_is_reported_and_the_rest_is_linear():
+def test_what_a_oversized_bucket_passes_over_is_reported_and_the_rest_is_linear():
     texts, _ = licensed(4000, 0)
     scheme = MinHash(permutations=128, threshold=0.5)
     half, whole = dedup(texts[:2000], scheme=scheme).summary, dedup(texts, scheme=scheme).summary

@@ -25,7 +25,7 @@ from neardup.schemes import plausibility, ranked_parts
 WORDS = [f"word{number}" for number in range(60)]
 ONE = " ".join(WORDS)
 OTHER = " ".join(["changed" if place in {7, 23, 41} else word for place, word in enumerate(WORDS)])
-STRANGER = " ".join(WORDS[::-1])
+UNRELATED = " ".join(WORDS[::-1])
 SCHEME = MinHash(threshold=0.7)
 SCHEMES = [MinHash(), Sentences(), SimHash(shingle=2), SimHash(shingle=2, rule="cosine"), FracMinHash(scaled=1)]
 
@@ -36,7 +36,7 @@ def lies(text):
 
 
 def hits(**more):
-    texts = [ONE, STRANGER]
+    texts = [ONE, UNRELATED]
     return [{"id": own, "text": text, **more} for own, text in zip("ab", texts, strict=True)]
 
 
@@ -51,7 +51,7 @@ def matched(found):
 @pytest.fixture
 def index(tmp_path):
     with Index.create(tmp_path / "index", SCHEME, texts=True) as made:
-        made.admit(["a", "b", "c"], [ONE, ONE, STRANGER])
+        made.admit(["a", "b", "c"], [ONE, ONE, UNRELATED])
         yield made
 
 
@@ -153,10 +153,10 @@ def test_documents_of_unknown_lengths_may_be_short(tmp_path, monkeypatch):
 @pytest.mark.parametrize("texts", [True, False])
 @pytest.mark.parametrize("verify", [None, "estimate"])
 def test_hits_that_an_index_does_not_have_are_signed_by_their_texts(tmp_path, scheme, texts, verify):
-    news = [ONE, STRANGER, "", None, ["a list"]]
+    news = [ONE, UNRELATED, "", None, ["a list"]]
     hits = [{"id": "a"}, {"id": "b"}, {"id": "c", "text": ONE}, *({"id": n, "text": t} for n, t in enumerate(news))]
     with Index.create(tmp_path / "index", scheme, texts=texts) as index:
-        index.admit(["a", "b", "c"], [ONE, ONE, STRANGER])
+        index.admit(["a", "b", "c"], [ONE, ONE, UNRELATED])
         for cache in (None, JudgedSets()):
             found = collapse(hits if cache is None else hits[:-1], index=index, cache=cache, verify=verify)
             assert {hidden: of for hidden, of in matched(found).items() if of == "a"} == {"b": "a", 0: "a"}
