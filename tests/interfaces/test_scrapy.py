@@ -601,20 +601,14 @@ class Page:
         ({"index": "http://127.0.0.1:9", "refetch": "never", "token": "é"}, "token='.secret.' must be one"),
     ],
 )
-def test_wrong_settings_are_refused(pipeline, settings, complaint):
+def test_wrong_settings_are_refused_and_create_no_index(pipeline, tmp_path, settings, complaint):
     with pytest.raises(ParameterError, match=complaint):
         pipeline(**settings)
+    assert not (tmp_path / "seen").exists()
 
 
 def test_settings_do_not_show_the_token():
     assert "secret" not in repr(scrapy.Settings(index="http://a", token="secret"))  # noqa: S106 - no secret
-
-
-@pytest.mark.parametrize("settings", [{"changed": 2}, {"addresses": "zz"}, {"durability": "x"}])
-def test_wrong_settings_create_no_index(pipeline, tmp_path, settings):
-    with pytest.raises(ParameterError):
-        pipeline(**settings)
-    assert not (tmp_path / "seen").exists()
 
 
 def test_an_index_that_is_there_has_the_fields_and_texts_of_the_settings(pipeline, tmp_path):

@@ -387,16 +387,13 @@ def test_the_day_of_a_result_is_called_that_of_its_admission(hostile, paged):
     assert re.search(r'admitted <time datetime="2', paged(hostile).get("/?q=baker").text)
 
 
-def test_behind_the_last_page(hostile, paged):
-    got = paged(hostile).get("/?q=baker&page=999")
+@pytest.mark.parametrize(
+    ("place", "words"), [("page=999", "There is no page 999"), ("include=1", "These results have no such group")]
+)
+def test_pages_and_groups_that_do_not_exist(hostile, paged, place, words):
+    got = paged(hostile).get(f"/?q=baker&{place}")
     assert got.status_code == 200
-    assert "There is no page 999" in got.text
-
-
-def test_a_group_that_was_removed(hostile, paged):
-    got = paged(hostile).get("/?q=baker&include=1")
-    assert got.status_code == 200
-    assert "These results have no such group" in got.text
+    assert words in got.text
 
 
 def test_rules_and_repeats_change_what_is_shown(hostile, paged):

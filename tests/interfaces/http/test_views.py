@@ -1,6 +1,5 @@
 from datetime import UTC, datetime
 
-import pytest
 from answers import answer, group, hit, repeat, shown
 
 from neardup.evaluation.comparison import explain
@@ -39,12 +38,6 @@ def test_a_hidden_hit_names_the_hit_that_it_repeats():
     found = answer(group(shown(hit("a", "Kept")), [repeat(hit("b", "Gone")), repeat(hit("c"), of="on another page")]))
     (result,) = results_view(PageQuery(q="x"), found, {}).results
     assert [one.of for one in result.repeats] == ["Kept", "on another page"]
-
-
-@pytest.mark.parametrize("query", ["\U0001f30a", "?!", "+ -"])
-def test_a_query_of_signs_only_is_told_so(query):
-    said, _ = results_view(PageQuery(q=query), answer(query=query), {}).advice
-    assert said == "Only words and numbers are searched: signs and emoji are not."
 
 
 def test_no_other_step_where_there_is_no_threshold():

@@ -70,6 +70,8 @@ def test_all_hits_that_are_shown_are_counted_as_results():
         ({}, "a.example", "No document of a.example has all of these words."),
         ({"query": " \t"}, None, "The query is empty."),
         ({"query": "+ -"}, None, "Only words and numbers are searched: signs and emoji are not."),
+        ({"query": "?!"}, None, "Only words and numbers are searched: signs and emoji are not."),
+        ({"query": "\U0001f30a"}, None, "Only words and numbers are searched: signs and emoji are not."),
         ({"page": 9, "pages": 3, "total": 21}, None, "There is no page 9: the last one is 3."),
     ],
 )
