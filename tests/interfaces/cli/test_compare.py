@@ -103,7 +103,7 @@ def test_compressed_files_and_standard_input(run, tmp_path, monkeypatch):
     assert told == neardup.compare(STORM, EDITED).as_dict()
 
 
-def test_bytes_that_are_no_utf8_are_read_and_said(run, tmp_path):
+def test_invalid_utf8_is_replaced_and_reported(run, tmp_path):
     (tmp_path / "bad.txt").write_bytes(b"\xff one \xef\xbf\xbd two \xfe three")
     shown = run("bad.txt", "a.txt", code=1)
     assert "bad.txt: it is not valid UTF-8 in 2 places" in shown.err

@@ -286,7 +286,7 @@ def test_a_quotation_mark_in_tsv_swallows_no_rows(run, tmp_path):
     assert "if quotation marks are plain text there, use --quoting none" in shown
 
 
-def test_line_ends_inside_quotes_are_counted_and_told_unless_they_are_expected(run, tmp_path):
+def test_line_ends_inside_quotes_are_reported_unless_they_are_expected(run, tmp_path):
     (tmp_path / "in.csv").write_text(f'id,text\n0,{WORDS}\n1,"{WORDS}\n2,The only copy\n3,5\' 6"\n')
     shown = run("in.csv", "--dry-run")
     assert "1  record with line ends inside quotation marks" in shown.out
@@ -387,7 +387,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
     )
 
 
-def test_inputs_may_be_before_between_and_behind_options(run, tmp_path):
+def test_inputs_may_be_before_between_and_after_options(run, tmp_path):
     for name in ("a.jsonl", "b.jsonl", "-c.jsonl"):
         (tmp_path / name).write_text(json.dumps({"text": name}) + "\n")
     for arguments in (

@@ -42,7 +42,7 @@ def ids(folder):
         return list(index.ids())
 
 
-def test_an_index_is_made_and_says_so(neardup, pages):
+def test_an_index_is_made_and_its_documents_are_counted(neardup, pages):
     shown = neardup("index", pages, "--to", "seen")
     assert shown.out.splitlines()[:5] == [
         "5  documents",
@@ -324,7 +324,7 @@ def test_a_thread_that_cannot_be_started_is_reported(neardup, pages, monkeypatch
     )
 
 
-def test_bytes_that_were_never_acknowledged_are_told_of(neardup, pages, tmp_path):
+def test_bytes_that_were_never_acknowledged_are_reported(neardup, pages, tmp_path):
     neardup("index", pages, "--to", "seen")
     log = next((tmp_path / "seen").glob("log-*"))
     with log.open("ab") as file:
@@ -437,7 +437,7 @@ def test_a_broken_search_table_is_reported_before_anything_is_admitted(neardup, 
     assert found(neardup, "zebra") == ["new"]
 
 
-def test_titles_that_are_none_do_not_stop_it(neardup, tmp_path):
+def test_invalid_titles_do_not_stop_it(neardup, tmp_path):
     odd = [{"id": "a", "text": f"{BAKER} zebra", "title": ["Rye"], "url": 5}, {"id": "b", "text": STORM}]
     pages = written(tmp_path / "odd.jsonl", odd)
     for _ in range(2):

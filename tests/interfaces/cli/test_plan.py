@@ -297,7 +297,7 @@ def test_a_rising_line_is_drawn_on_the_diagonal():
     assert [row.rindex("*") for row in rows] == list(range(20, -1, -1))
 
 
-def test_curves_are_told_apart_without_colours():
+def test_curves_are_distinct_without_colours():
     lines = draw(VALUES, [RISING, FLAT], width=40, height=9)
     assert {"*", "+"} <= set("".join(lines))
     assert legend(["match", "candidate"]) == "* match   + candidate"

@@ -38,7 +38,7 @@ def test_an_id_is_shown_once(neardup, tmp_path):
     assert neardup("search", "plain", "heron").out.count("own") == 1
 
 
-def test_a_page_that_comes_again_is_found_by_its_new_title(neardup, seen, tmp_path):
+def test_a_page_that_is_admitted_again_is_found_by_its_new_title(neardup, seen, tmp_path):
     later = tmp_path / "later.jsonl"
     later.write_text("".join(json.dumps(record | {"title": "Weather"}) + "\n" for record in RECORDS[:2]))
     told = neardup("index", later, "--to", "seen", "--json").json

@@ -449,7 +449,7 @@ def test_one_host_of_a_state_is_learned_again_in_a_file_outside(crawl, tmp_path,
     assert [one.version for one in after.templates] == [1, 2]
 
 
-def test_an_index_that_was_made_without_templates_is_told_apart(crawl, tmp_path, neardup):
+def test_an_index_that_was_made_without_templates_is_reported(crawl, tmp_path, neardup):
     (tmp_path / "text.jsonl").write_text('{"text": "one text"}\n')
     neardup("index", "text.jsonl", "--to", "seen")
     words = "the pages were read without templates"

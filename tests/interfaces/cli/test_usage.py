@@ -39,7 +39,7 @@ def test_values_are_missing_or_have_defaults():
     }
 
 
-def test_values_have_the_kind_of_their_word():
+def test_values_have_the_type_of_their_placeholder():
     given = parsed(USAGE, "d", "b", "x", "y", "--force", "--size", "3", "--field", "a:b", "--field", "c:d")
     assert given["inputs"] == ["x", "y"]
     assert (given["right"], given["force"], given["size"], given["field"]) == ("b", True, 3, ["a:b", "c:d"])
@@ -65,7 +65,7 @@ def test_what_may_be_left_out_is_not_called_required(capsys):
         ("--size N=1: how many", "--size x"),
     ],
 )
-def test_what_must_be_given_and_what_may_not(usage, given):
+def test_required_and_invalid_arguments_are_reported(usage, given):
     with pytest.raises(SystemExit):
         parsed(usage, *shlex.split(given))
 

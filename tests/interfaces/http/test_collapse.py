@@ -105,7 +105,7 @@ def test_hits_may_bring_their_texts_or_signatures(serve, texts):
     ],
     ids=str,
 )
-def test_hits_that_are_none_are_refused(serve, body):
+def test_invalid_hits_are_refused(serve, body):
     ask = serve()
     if body.get("recipe") == "RECIPE":
         body = body | {"recipe": ask.service.index.scheme.recipe}

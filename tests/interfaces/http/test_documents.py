@@ -174,7 +174,7 @@ def test_an_id_may_have_any_character(serve, texts, name):
     assert ask.get(f"/v1/documents/{path}").status_code == 404
 
 
-def test_a_document_is_told_about(serve, texts):
+def test_a_document_has_its_times_fields_and_text(serve, texts):
     ask = serve()
     told = ask.get("/v1/documents/b").json()
     assert told.pop("first_seen") == told.pop("changed_at") == told.pop("last_seen")

@@ -207,7 +207,7 @@ def test_every_route_asks_for_its_scope(serve, method, path, scope):
     assert len(ask.service.index) == 3
 
 
-def test_only_those_change_something_that_ask_for_the_right_to():
+def test_only_requests_with_the_scope_to_write_change_something():
     assert {one.name for one in OPERATIONS if one.scope is None} == {"healthz", "readyz"}
     assert {one.name for one in OPERATIONS if one.scope == "write"} == {
         "admit",
@@ -256,14 +256,14 @@ def test_other_hosts_may_be_allowed(serve):
     refused(ask.get("/healthz", headers={"host": "other.example"}), problems.HOST)
 
 
-def test_nobody_is_asked_across_origins(serve):
+def test_pages_of_other_origins_get_no_permission(serve):
     ask = serve()
     answer = ask.get("/healthz", headers={"origin": "http://evil.example"})
     assert not any(name.startswith("access-control") for name in answer.headers)
     assert "set-cookie" not in answer.headers
 
 
-def test_a_request_without_a_host_is_told_so(serve):
+def test_a_request_without_a_host_is_refused(serve):
     ask = serve()
     request = ask.client.build_request("GET", "/healthz")
     del request.headers["host"]
@@ -275,7 +275,7 @@ def test_a_request_without_a_host_is_told_so(serve):
 # Too much at a time.
 
 
-def test_refused_requests_leave_nothing_behind(serve):
+def test_refused_requests_hold_neither_work_nor_memory(serve):
     ask = serve(limits=Limits(body=200_000))
     for kind, request_, given in REFUSALS:
         if kind is not problems.TOO_SLOW and not callable(given.get("content")):

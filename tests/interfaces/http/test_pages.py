@@ -359,7 +359,7 @@ def test_files_of_pages_are_kept_by_browsers(hostile, paged, name):
         ("/documents/0", 404),
     ],
 )
-def test_bad_requests_get_a_page_that_says_so(hostile, paged, path, status):
+def test_bad_requests_get_a_page_with_their_status(hostile, paged, path, status):
     service = paged(hostile)
     got = service.get(path, headers=HTML)
     assert got.status_code == status
@@ -446,7 +446,7 @@ def test_a_wrong_parameter_is_named(hostile, paged, query, name):
     assert "Go back, or start a new search." in got.text
 
 
-def test_an_index_of_another_kind(tmp_path, paged):
+def test_an_index_of_checksums_has_no_strictness(tmp_path, paged):
     with Index.create(tmp_path / "other", Checksum(), texts=True, fields={"title": str}) as index:
         index.admit(["a", "b", "c"], ["x ferry", "x ferry", "y ferry"], {"title": ["T", "T", "T"]})
         Search.open(index, make=True).close()

@@ -17,7 +17,7 @@ def test_the_guide_has_the_table():
     assert "\n".join(rows) in GUIDE.read_text("utf-8")
 
 
-def test_kinds_are_told_apart():
+def test_kinds_of_problems_are_distinct():
     assert len({kind.name for kind in KINDS}) == len(KINDS)
     assert [kind.status for kind in KINDS] == sorted(kind.status for kind in KINDS)
     listed = {value for value in vars(problems).values() if isinstance(value, problems.ProblemKind)}

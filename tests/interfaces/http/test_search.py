@@ -76,7 +76,7 @@ def test_what_is_admitted_is_found_and_what_is_removed_is_not(serve, searched, t
     assert ask.get("/v1/search", params={"q": "herons"}).json()["total"] == 0
 
 
-def test_a_page_that_comes_again_is_found_by_its_new_title(tmp_path, serve, texts):
+def test_a_page_that_is_admitted_again_is_found_by_its_new_title(tmp_path, serve, texts):
     with Index.create(tmp_path / "titled", texts=True, fields={"title": str, "url": str}) as index:
         Search.rebuild(index)
     ask, page = serve(tmp_path / "titled"), {"url": "http://a.example/", "text": texts.heron}
@@ -135,7 +135,7 @@ def test_prefix_queries_wait_no_longer_than_a_query_may_take(serve, searched):
     assert cheap.status_code in {200, 422}
 
 
-def test_an_index_without_a_table_says_so(serve, folder):
+def test_an_index_without_a_search_table_is_reported(serve, folder):
     ask = serve(read_only=True)
     answer = ask.get("/v1/search", params={"q": "storm"})
     assert (answer.status_code, answer.json()["type"]) == (409, "/docs#no-search")

@@ -78,7 +78,7 @@ def test_any_header_is_parsed_or_presents_no_token(header):
     assert presented(b"Basic " + header, basic=False) is None
 
 
-def test_where_a_token_stands_in_a_header():
+def test_the_token_of_a_header_is_found():
     assert presented(b"Bearer abc", basic=False) == b"abc"
     assert presented(b"bearer  abc ", basic=False) == b"abc"
     assert presented(b"Basic " + b64encode(b"me:a:b"), basic=True) == b"a:b"

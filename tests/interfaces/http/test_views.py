@@ -71,7 +71,7 @@ def test_what_hides_nothing_has_no_choice_of_rule():
     assert [(one.label, one.chosen) for one in view.switch] == [("hidden", False), ("shown", True)]
 
 
-def test_strictness_goes_with_near_duplicates_only():
+def test_only_near_duplicates_have_a_strictness():
     assert results_view(PageQuery(q="x", rule="site"), answer(group(shown(hit()))), STEPS).strictness == ()
 
 
@@ -252,7 +252,7 @@ def test_both_texts_are_there_whole():
     assert view.matches
 
 
-def test_what_only_one_has_is_told_apart_and_the_rest_linked():
+def test_words_of_one_text_are_marked_and_shared_passages_linked():
     view = viewed(f"{STORM} and more", f"{STORM} and less")
     alone = [[piece.text for piece in side.text.pieces if piece.kind == "alone"] for side in view.sides]
     assert alone == [["more"], ["less"]]

@@ -29,7 +29,7 @@ def test_pieces_are_the_whole_text_and_every_passage_begins_in_one(a, b):
 
 
 @given(st.text(min_size=30, max_size=40), SPANS, st.integers(0, 5))
-def test_whatever_overlaps_nothing_is_lost_or_said_twice(text, shared, context):
+def test_overlapping_passages_are_neither_lost_nor_repeated(text, shared, context):
     whole = list(pieces(text, shared, [], 1000))
     assert "".join(piece.text for piece in whole) == text
     short = list(pieces(text, shared, [], context))

@@ -36,7 +36,7 @@ def pages(index):
     return CrawlFilter(index)
 
 
-def test_the_address_comes_first_then_the_content_then_what_is_near(pages):
+def test_the_address_decides_first_then_the_content_then_resemblance(pages):
     assert pages.admit("http://a.example/storm", STORM) == New()
     assert pages.judge("HTTP://A.example:80/storm?utm_source=x#top", STORM) == Known("http://a.example/storm")
     assert pages.judge("http://b.example/", STORM) == ExactDuplicate("http://a.example/storm")
@@ -57,7 +57,7 @@ def test_asking_changes_nothing(index, pages):
     assert index.stats() == before
 
 
-def test_kept_says_for_whom_a_page_may_be_dropped(pages):
+def test_the_representative_is_the_page_for_which_a_page_may_be_dropped(pages):
     first, near, far = "http://a.example/", "http://b.example/", "http://c.example/"
     assert pages.admit(first, STORM).representative is None
     assert pages.admit(near, f"{STORM} on Tuesday").representative == first
@@ -198,7 +198,7 @@ def test_what_is_unchanged_is_not_remembered_again(index, pages):
     assert pages.judge("http://c.example/", STORM) == New()
 
 
-def test_a_near_duplicate_stands_behind_the_page_it_repeats(index, pages):
+def test_a_near_duplicate_has_the_page_that_it_repeats_as_representative(index, pages):
     pages.judge_and_admit([("http://a.example/", STORM), ("http://b.example/", f"{STORM} on Tuesday")])
     assert index.group("http://b.example/") == ["http://a.example/", "http://b.example/"]
     assert pages.judge("http://b.example/", f"{STORM} on Tuesday") == Known("http://b.example/")

@@ -97,7 +97,7 @@ def test_an_id_that_is_often_in_a_batch_costs_two_steps(index, monkeypatch):
 
 
 @pytest.mark.parametrize("remember", [True, False])
-def test_a_page_that_comes_alone_is_looked_up_once(index, remember, monkeypatch):
+def test_a_single_page_is_looked_up_once(index, remember, monkeypatch):
     looked = []
     usual = Store.with_ids
     monkeypatch.setattr(Store, "with_ids", lambda store, ids: looked.append(list(ids)) or usual(store, ids))
@@ -209,7 +209,7 @@ def fielded(request, tmp_path):
 
 @pytest.mark.parametrize("how", ["admit", "visit", "signatures"])
 @pytest.mark.parametrize("flushed", [False, True])
-def test_a_document_that_comes_again_has_the_fields_that_come_with_it(fielded, how, flushed):
+def test_a_document_that_is_admitted_again_has_its_new_fields(fielded, how, flushed):
     index = fielded
     if flushed:
         index.flush()

@@ -166,7 +166,7 @@ def test_invalid_schemes_are_refused(folder, scheme):
 
 
 @pytest.mark.parametrize("combined", [False, True])
-def test_a_table_of_weights_is_given_again(folder, combined):
+def test_a_table_of_weights_is_needed_to_open_an_index(folder, combined):
     scheme = SimHash(weights=TermWeights.fitted(TEXTS), distance=9)
     scheme = Combined(scheme, MinHash(threshold=0.1, recall=0.5)) if combined else scheme
     made(folder, scheme)
@@ -767,7 +767,7 @@ def test_clusters_are_judged_again_after_the_index_was_opened_with_less_memory(f
         assert index.check().problems == []
 
 
-def test_ids_are_given_while_the_files_change(folder):
+def test_ids_are_listed_while_the_files_change(folder):
     """What is there all the time is given once, in order."""
     number = 5000
     ids = [f"d{place}" for place in range(number)]

@@ -104,7 +104,7 @@ def test_kept_documents_that_were_not_reported_yet_are_reported_once(tmp_path):
         assert index.see(["b", "c"]) == ["b", "c"]
 
 
-def test_a_page_is_not_dropped_for_one_that_nobody_has(tmp_path):
+def test_a_page_is_not_dropped_for_one_that_was_not_passed_on(tmp_path):
     """A representative was not passed on if only another page of its cluster was."""
 
     def page(begin):

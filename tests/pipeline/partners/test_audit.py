@@ -197,7 +197,7 @@ def test_copies_of_better_documents_take_no_room_in_buckets():
     ]
 
 
-def test_drops_that_match_nothing_are_no_duplicates():
+def test_dropped_documents_without_a_match_are_not_duplicates():
     licence = " ".join(f"licence{n}" for n in range(30))
     texts = [f"{licence} {' '.join(f'own{n}x{m}' for m in range(60))}" for n in range(200)]
     scheme = MinHash(bands=64)

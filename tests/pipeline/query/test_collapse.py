@@ -99,7 +99,7 @@ def test_nothing_to_collapse(hits, by):
     assert (found.hits, found.groups, found.hidden, found.pages, found.page, found.kept) == (0, 0, 0, 0, (), [])
 
 
-def test_what_is_given_stays_as_it_is():
+def test_records_are_returned_unchanged():
     records = [dict(hit) for hit in RECORDS]
     found = collapse(records, [SameValue("url", of=host), NearDuplicates()])
     assert records == RECORDS
@@ -426,7 +426,7 @@ def test_what_is_signed_next_to_the_text_is_evidence(tmp_path):
 
 
 @pytest.mark.parametrize("ids", [["a", "a", "a", "b"], [1, 1, 1, 2]])
-def test_hits_of_one_id_in_several_groups_are_told_apart(ids):
+def test_hits_of_one_id_in_several_groups_are_distinguished(ids):
     hits = [{"id": own, "text": text} for own, text in zip(ids, [FERRY, None, STORM, FERRY], strict=True)]
     groups = [collapse(hits, page=page, size=1).page[0] for page in (1, 2, 3)]
     assert len({group.id for group in groups}) == 3

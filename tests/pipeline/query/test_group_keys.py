@@ -59,7 +59,7 @@ def test_no_documents():
 
 
 @pytest.mark.parametrize("scheme", [MinHash(), Sentences(), SimHash(), Combined()])
-def test_others_have_none_and_the_error_says_why(scheme):
+def test_other_schemes_have_no_group_keys_and_the_error_has_the_reason(scheme):
     with pytest.raises(ParameterError, match=r"must be Trials or Checksum: .*collapse_response"):
         group_keys(scheme.sign(TEXTS), scheme)
 

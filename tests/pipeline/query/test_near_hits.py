@@ -55,7 +55,7 @@ def index(tmp_path):
         yield made
 
 
-def test_a_forged_signature_hides_nothing_where_the_texts_are_at_hand():
+def test_a_forged_signature_hides_no_hit_if_the_texts_are_there():
     """Every signature matches: that is what a forger achieves against a public recipe."""
     by = NearDuplicates(scheme=SimHash(distance=63))
     victim = [{"id": 1, "text": "five odd words of mine"}, {"id": 2, "text": ONE}]
@@ -94,7 +94,7 @@ def test_the_texts_of_an_index_decide(index):
         ("_FEATURES", 0, "compares at most .* features of texts: examine fewer hits"),
     ],
 )
-def test_what_lies_beyond_the_bounds_is_estimated_or_refused(index, monkeypatch, bound, value, rule):
+def test_pairs_beyond_the_bounds_are_estimated_or_refused(index, monkeypatch, bound, value, rule):
     monkeypatch.setattr(near_hits, bound, value)
     assert decided(collapse(["a", "b", "c"], index=index)) == [("b", False)]
     with pytest.raises(ParameterError, match=rule):

@@ -244,7 +244,7 @@ def test_invalid_values_are_refused(value):
 
 
 @pytest.mark.parametrize("value", [[], [None], None, {}])
-def test_nothing_in_a_list_is_nothing(value):
+def test_empty_lists_and_nulls_in_lists_are_missing_values(value):
     odd = response(hit("a", 1, site=value or None), hit("b", 1, site=[]), hit("c", 1, site=["x"]))
     assert ids(collapse_response(odd, SameValue("site"))) == ["a", "b", "c"]
     some = response(hit("a", 1, site=[None, "x"], text=["a b c", None]), hit("b", 1, site="x", text="a b c"))

@@ -24,7 +24,7 @@ def measured(found):
     return [column.tolist() for column in found.measured]
 
 
-def test_what_is_known_of_signatures_stays_when_they_are_gone():
+def test_what_is_known_of_signatures_stays_without_them():
     one, settled = judged(), judged().settle()
     assert settled.hits is None
     assert measured(settled) == measured(one) == [[1], [1.0], [1.0], [False]]

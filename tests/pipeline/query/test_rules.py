@@ -113,7 +113,7 @@ def test_schemes_and_layouts_without_this_threshold_refuse_it():
 @pytest.mark.parametrize(
     "scheme", [MinHash(), MinHash(threshold=0.95), Sentences(), SimHash(), SimHash(distance=0), Trials()]
 )
-def test_steps_ascend_and_each_goes(scheme):
+def test_steps_ascend_and_each_can_be_used(scheme):
     steps = steps_of(scheme)
     assert list(steps) == [name for name in ("loose", "default", "strict", "strictest") if name in steps]
     assert list(steps.values()) == sorted(set(steps.values()))

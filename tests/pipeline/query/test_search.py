@@ -59,7 +59,7 @@ def ids(search, query, **ways):
     return [hit.id for hit in found(search, query, **ways).hits]
 
 
-def test_what_is_said_of_a_hit(search):
+def test_a_hit_has_its_score_address_and_time(search):
     (hit,) = found(search, "weather").hits
     assert (hit.id, hit.title, hit.url, hit.changed_at.timestamp()) == ("a", "Weather", "https://a.example/?q=1 2", 0)
     (hit,) = found(search, "baker").hits
@@ -161,7 +161,7 @@ def test_what_is_removed_or_replaced_is_never_shown(index, search):
     assert found(search, "baker", top=1).total == 1
 
 
-def test_the_dead_leave_room_for_others(index, search):
+def test_removed_documents_do_not_count_among_the_first_hits(index, search):
     index.admit([f"d{number}" for number in range(20)], [STORM] * 20)
     search.catch_up()
     index.remove([f"d{number}" for number in range(0, 20, 2)])
@@ -258,7 +258,7 @@ def test_who_opens_it_to_write_catches_up(index):
 AGAIN = {"title": ["Forecast"], "url": ["https://c.example/"]}
 
 
-def test_a_page_that_comes_again_is_found_by_its_new_title_and_site(index, search):
+def test_a_page_that_is_admitted_again_is_found_by_its_new_title_and_site(index, search):
     index.admit(["c"], [STORM])
     search.catch_up()
     with Index.open(index.store.folder) as reading, Search.open(reading) as reader:
