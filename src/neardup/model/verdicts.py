@@ -64,8 +64,8 @@ class Known:
     Texts with only white space count as equal content, unless the scheme signs them, as ``Checksum`` does.
 
     *representative* is that of *of*, which is *of* itself if it is kept. If the content has changed, it is the kept
-    document that the new content repeats. It is ``None`` if there is no such document, or if no document of the cluster
-    was passed on (see ``Index.visit``).
+    document that the new content repeats. It is ``None`` if there is no such document, and for a representative or
+    changed content also if no document of the cluster was passed on (see ``Index.visit``).
 
     *resemblance* compares changed content with the version that was admitted last, and *contained* is the share of that
     version's features that the new content has, too: 1 if text was only added. Without texts in the index,

@@ -459,8 +459,9 @@ class Index(AbstractContextManager["Index"]):
         that the scheme signs, too. Raises the errors of these methods.
 
         A document is *passed on* when a verdict on its present content has ``None`` as the representative. If no
-        document of a cluster was passed on, no verdict names its representative. Instead, the first new or changed
-        document that joins it is passed on, and the cluster counts as passed on as long as it has this representative.
+        document of a cluster was passed on, the first new or changed document that joins it is passed on, or the
+        representative if it is visited before. The cluster then counts as passed on as long as it has this
+        representative. Unchanged repeats are not passed on: they were dropped for a document that was.
         """
         require_flag("remember", remember)
         with self._store.busy:
