@@ -345,6 +345,22 @@ def test_several_files_need_equal_ordered_categories(tmp_path, monkeypatch, nest
     assert json.loads(Path("out.jsonl").read_text().splitlines()[1])["of"] == (["z"] if nested else "z")
 
 
+@pytest.mark.parametrize("ways", [{}, {"work": "work"}], ids=["memory", "pieces"])
+def test_several_files_need_equal_names_of_labels(tmp_path, monkeypatch, ways):
+    monkeypatch.chdir(tmp_path)
+    for name, labels in (("a", ["bad", "good"]), ("b", ["good", "bad"]), ("c", ["bad", "good"]), ("d", None)):
+        kind = {"names": labels, "_type": "ClassLabel"} if labels else {"dtype": "int64", "_type": "Value"}
+        features = {"text": {"dtype": "string", "_type": "Value"}, "label": kind}
+        table = pa.table({"text": [f"text {name}"], "label": [1]})
+        described = {"huggingface": json.dumps({"info": {"features": features}})}
+        pq.write_table(table.replace_schema_metadata(described), f"{name}.parquet")
+    for name in "bd":
+        with pytest.raises(DataError, match=r"a\.parquet; the names of the labels \(ClassLabel\) are others"):
+            dedup_files(["a.parquet", f"{name}.parquet"], "out.parquet", **ways)
+    dedup_files(["a.parquet", "c.parquet"], "out.parquet", **ways)
+    assert pq.read_table("out.parquet").to_pydict() == {"text": ["text a", "text c"], "label": [1, 1]}
+
+
 def test_two_columns_of_one_name_are_an_error(collection):
     with pytest.raises(DataError, match="two columns named 'x'"):
         collection(pa.table([["a"], [1], [2]], names=["text", "x", "x"]))

@@ -9,6 +9,7 @@ columns of a file may have the same name.
 """
 
 import io
+import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -224,9 +225,9 @@ class ParquetTable(InputPiece):
     @classmethod
     def require_columns(cls, source: str, columns: pa.Schema, wanted: pa.Schema, first: str) -> None:
         """Raise ``DataError`` for columns that differ from the *wanted* ones, which are those of the *first* input."""
-        difference = (
-            "" if len(columns) == len(wanted) else f"it has {counted(len(columns), 'column')}, that has {len(wanted)}"
-        )
+        difference = "" if _labels(columns) == _labels(wanted) else "the names of the labels (ClassLabel) are others"
+        if len(columns) != len(wanted):
+            difference = f"it has {counted(len(columns), 'column')}, that has {len(wanted)}"
         for field, other in zip(columns, wanted, strict=False):
             if not field.equals(other):
                 difference = f"it has {_typed(field)} where that has {_typed(other)}"
@@ -459,6 +460,20 @@ def _categories(field: pa.Field) -> list[object]:
     if pa.types.is_dictionary(kind):
         return [field.metadata] if kind.ordered else []
     return [found for place in range(kind.num_fields) for found in _categories(kind.field(place))]
+
+
+def _labels(schema: pa.Schema) -> list[object]:
+    """Return the names of the labels of a Hugging Face dataset, whose columns have only their numbers."""
+    found: list[object] = []
+
+    def look(value: dict[str, object]) -> dict[str, object]:
+        if value.get("_type") == "ClassLabel":
+            found.append(value.get("names"))
+        return value
+
+    with suppress(ValueError):
+        json.loads((schema.metadata or {}).get(b"huggingface", b""), object_hook=look)
+    return found
 
 
 def _path(schema: Iterable[pa.Field], name: str) -> list[str] | None:
