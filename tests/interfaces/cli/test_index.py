@@ -24,7 +24,7 @@ RECORDS = [
     {"id": "baker", "text": BAKER, "url": "HTTP://A.example:80/baker#top"},
 ]
 COUNTS = {"documents": 5, "new": 2, "exact": 1, "near": 1, "empty": 1, "no_text": 0, "replaced": 0}
-COUNTS |= {"unchanged": 0, "repeated": 0}
+COUNTS |= {"unchanged": 0, "repeated": 0, "unnamed": 0}
 
 
 def written(path, records):
@@ -113,6 +113,15 @@ def test_addresses_are_ids(neardup, pages):
     with Index.open("seen") as index:
         fields = index.get(["http://a.example/baker"])[0].fields
     assert fields == {"url": "HTTP://A.example:80/baker#top", "host": "a.example"}
+
+
+def test_a_run_that_lacks_the_field_of_the_ids_counts_the_documents_without_one(neardup, pages, tmp_path):
+    urls = [{"url": f"http://a.example/{page}", "text": text} for page, text in enumerate((STORM, BAKER))]
+    more = written(tmp_path / "more.jsonl", [*urls, {"id": "x", "url": "http://a.example/x", "text": "A third page"}])
+    assert "without an id" not in neardup("index", more, "--to", "seen", "--url", "url").out
+    again = neardup("index", more, "--to", "seen").out
+    assert "2  documents without an id, known by file and line; --id or --url names the field\n" in again
+    assert neardup("index", more, "--to", "seen", "--json").json["unnamed"] == 2
 
 
 def test_standard_input_needs_ids(neardup):

@@ -67,7 +67,8 @@ class Added:
     """The result of admitting the documents of files: the counts add up to ``documents``.
 
     ``replaced`` and ``unchanged`` documents had a known id, with other or with the same content. ``repeated`` ones have
-    the id of a later document of the same run, which is admitted instead. All others are new to the index and are
+    the id of a later document of the same run, which is admitted instead; ``unnamed`` ones have no id and no URL, and
+    are known by their file and line. All others are new to the index and are
     counted by their verdict; of the ``empty`` ones, ``no_text`` have no text field or null in it, unless the index
     needs no texts. ``rejected`` records and ``ignored`` files are not documents; ``quoted_lines``, ``skipped`` and
     ``body_faults`` are those of ``neardup.sources.collection.Collection``. ``without_text`` locates the first record
@@ -88,6 +89,7 @@ class Added:
     replaced: int
     unchanged: int
     repeated: int
+    unnamed: int
     rejected: list[Rejected]
     without_text: WithoutText | None
     quoted_lines: QuotedLines | None
@@ -201,7 +203,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         catch_up = stack.enter_context(keeping_up(index, make=search, progress=progress))
         if documents.has_pages:
             require_extraction(index, extraction)
-        counts, faults = _admitted(index, documents, at, catch_up, partial(tell, "admit"))
+        counts, faults, unnamed = _admitted(index, documents, at, catch_up, partial(tell, "admit"))
         total, estimated = len(index), index.estimates
     return Added(
         documents=documents.number,
@@ -214,6 +216,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         replaced=counts[_REPLACED],
         unchanged=counts[_UNCHANGED],
         repeated=documents.number - documents.admitted,
+        unnamed=unnamed,
         rejected=documents.rejected,
         without_text=faults.without_text,
         quoted_lines=faults.quoted_lines,
@@ -325,15 +328,16 @@ def _admitted(
     at: datetime | float | None,
     catch_up: Callable[[], object],
     progress: StageProgress,
-) -> tuple[Counter[str], RecordFaults]:
+) -> tuple[Counter[str], RecordFaults, int]:
     """Admit documents step by step, and update the search table after each step.
 
-    Return how many have each verdict, and the faults of all records.
+    Return how many have each verdict, the faults of all records, and how many documents have no id of their own.
     """
-    counts, faults, done = Counter[str](), RecordFaults(), 0
+    counts, faults, unnamed, done = Counter[str](), RecordFaults(), 0, 0
     for one, rows in documents.take():
         piece = one.piece
         sizes = text_lengths(piece.texts)[rows]
+        unnamed += one.unnamed(rows)
         steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
         for some in np.split(rows, steps) if len(rows) else []:
             ids, texts, fields = one.at(index.fields, some)
@@ -344,7 +348,7 @@ def _admitted(
             done += len(some)
             progress(done, documents.admitted)
         faults.add(piece)
-    return counts, faults
+    return counts, faults, unnamed
 
 
 def _counted(verdict: Verdict, lacks_text: bool) -> str:  # noqa: FBT001 - of one document

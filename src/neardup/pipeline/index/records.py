@@ -116,6 +116,12 @@ class NamedRecords:
         """The places of those with an id."""
         return np.flatnonzero([own is not None for own in self.ids])
 
+    def unnamed(self, places: Positions) -> int:
+        """Return how many of them have no id of their own, and are named by their file and line."""
+        of_file = f"{full_name(self.piece.source)}:"
+        likely = [place for place in places.tolist() if (self.ids[place] or "").startswith(of_file)]
+        return sum(_is_name_of_line(self.piece, int(self.rows[place]), self.ids[place]) for place in likely)
+
     def at(self, kinds: Mapping[str, str], places: Positions) -> tuple[list[str], pa.Array, pa.Table]:
         """Return the ids, texts and fields of some of them, for an index with fields of these *kinds*."""
         fields = chosen_rows(self.fields, self.rows[places])
