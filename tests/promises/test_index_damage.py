@@ -11,7 +11,7 @@ from disks import FOLDER, ROOT, File, MemoryDisk
 from lives import Step, create, fields_of, reopen, script
 
 from neardup import Index
-from neardup.index.disk import postings, reader, store
+from neardup.index.disk import postings, reader, recent_documents
 from neardup.index.disk.check import check
 from neardup.index.disk.log import LogReader
 from neardup.model.errors import StorageDamaged, StorageError
@@ -46,7 +46,7 @@ def grown(scheme, seed, length, most):
 @pytest.fixture(scope="module")
 def small():
     with pytest.MonkeyPatch.context() as patch:
-        for module in (postings, reader, store):
+        for module in (postings, reader, recent_documents):
             patch.setattr(module, "ROOM", 1)  # keys that several documents share are oversized
         files, killed = grown("minhash", 10, 6, 4)
         with Index.open(FOLDER, disk=MemoryDisk(files.copy())) as index:

@@ -9,7 +9,7 @@ import pytest
 from test_definition import SCHEMES, answer, collection, with_sites
 
 from neardup import Index, MinHash, NearDuplicates, SimHash, Trials, collapse, dedup
-from neardup.index.disk import postings, reader, store
+from neardup.index.disk import postings, reader, recent_documents
 from neardup.index.memory import buckets
 from neardup.pipeline.corpus.documents import SITE
 from neardup.pipeline.index import fields
@@ -119,7 +119,7 @@ def differing_with_little_room(folder, seeds):
         table, representative = collection(random), str(random.choice(REPRESENTATIVES))
         expected = answer(table, scheme, "first", "exact", room=room, representative=representative)
         with pytest.MonkeyPatch.context() as patch:
-            for module in (buckets, postings, reader, store):
+            for module in (buckets, postings, reader, recent_documents):
                 patch.setattr(module, "ROOM", room)
             found = dedup(table, scheme=scheme, threads=1, representative=representative)
             index = admitted(folder / str(seed), table, scheme, random, texts=True, representative=representative)
