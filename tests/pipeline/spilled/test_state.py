@@ -9,6 +9,8 @@ from errno import EACCES, ENOSPC, EROFS
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from neardup import (
@@ -260,7 +262,7 @@ def test_copies_of_earlier_documents_are_counted_when_the_other_documents_of_the
         (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
         dedup_files([tmp_path / f"{name}.jsonl"], state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
-        assert state.forget(["second 2", "third 3"]).removed == 2
+        assert state.forget(pa.array(["second 2", "third 3"])).removed == 2
         assert [(part.documents, part.leaders, part.kept) for part in state.segments] == [(2, 2, 2), (1, 0, 0)]
         state.check()
         assert state.forget(["first 0", "first 1"]).removed == 2
@@ -298,13 +300,23 @@ def test_the_future_is_refused(batches, tmp_path, before):
         assert state.segments
 
 
-@pytest.mark.parametrize("before", ["9999", "yesterday", "23.11.2026", "", 7, False])
+@pytest.mark.parametrize("before", ["9999", "yesterday", "23.11.2026", "", 7, False, pd.NaT])
 def test_what_is_not_a_time_is_refused(batches, tmp_path, before):
     dedup_files(batches[0], state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
         with pytest.raises(ParameterError, match=r"must be a (datetime, or a string with a time|time such as)"):
             state.forget(before=before)
         assert state.segments
+
+
+@pytest.mark.parametrize("ids", ["a", [b"a"], [1], pd.DataFrame({"a": ["b"]}), pa.table({"a": ["b"]}), None])
+def test_what_is_not_a_list_of_ids_is_refused(tmp_path, ids):
+    (tmp_path / "in.jsonl").write_text('{"id": "a", "text": "some words of a text"}')
+    dedup_files([tmp_path / "in.jsonl"], state=tmp_path / "state")
+    with State.open(tmp_path / "state", write=True) as state:
+        with pytest.raises(ParameterError, match="must be a list of strings"):
+            state.forget(ids)
+        assert state.segments[0].leaders == 1
 
 
 def test_documents_of_other_rules_are_refused(batches, tmp_path, monkeypatch):

@@ -300,8 +300,9 @@ class State(AbstractContextManager["State"]):
         Raises ``ParameterError`` for a *before* in the future, which would remove everything.
         """
         self._require_writer()
-        listed = isinstance(ids, Iterable) and not isinstance(ids, str | bytes)
-        names = [*ids] if listed else []
+        given = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else ids
+        listed = isinstance(given, Iterable) and not isinstance(given, str | bytes) and not hasattr(given, "columns")
+        names = [*given] if listed else []
         require(listed and all(isinstance(one, str) for one in names), "ids", ids, "must be a list of strings")
         limit = None if before is None else _limit(before)
         earlier = self.earlier()
@@ -546,7 +547,8 @@ def _limit(before: datetime | str) -> datetime:
     """Return a time in the past, with its zone; it is UTC if it has none."""
     if isinstance(before, str):
         return moment_in(before)
-    require(isinstance(before, datetime), "before", before, "must be a datetime, or a string with a time or an age")
+    rule = "must be a datetime, or a string with a time or an age"
+    require(isinstance(before, datetime) and before == before, "before", before, rule)  # noqa: PLR0124 - as NaT is not
     limit = with_zone(before)
     require_past(limit)
     return limit
