@@ -1,7 +1,6 @@
 import json
 
 import numpy as np
-import pytest
 
 from neardup import dedup_files
 from neardup.pipeline.spilled import files
@@ -19,18 +18,14 @@ def test_a_state_is_small(tmp_path):
         assert state.bytes() - ids < 300 * done.result.summary.documents + 10_000
 
 
-def test_a_run_that_is_interrupted_adds_its_documents_once(batches, tmp_path, monkeypatch):
+def test_a_run_that_is_interrupted_adds_its_documents_once(batches, tmp_path, interrupted_at):
     dedup_files(batches[0], state=tmp_path / "state")
     wanted = dedup_files(batches[1], against=tmp_path / "state").result.decisions
     for failing in ("_write", "_replace"):
-        with monkeypatch.context() as patched:
-            patched.setattr(State, failing, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                dedup_files(batches[1], state=tmp_path / "state")
-    with monkeypatch.context() as patched:  # it was added, and that is not recorded
-        patched.setattr(files.Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
+        with interrupted_at(State, failing):
             dedup_files(batches[1], state=tmp_path / "state")
+    with interrupted_at(files.Journal, "finish"):  # it was added, and that is not recorded
+        dedup_files(batches[1], state=tmp_path / "state")
     found = dedup_files(batches[1], state=tmp_path / "state").result.decisions
     assert found.equals(wanted)
     with State.open(tmp_path / "state") as state:

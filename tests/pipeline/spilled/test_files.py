@@ -614,17 +614,15 @@ def test_a_complete_run_whose_folder_is_left_is_found_again(tmp_path, sources, m
 
 
 @pytest.mark.parametrize("share", [None, 0.5])
-def test_a_run_that_is_interrupted_between_two_outputs_continues(tmp_path, monkeypatch, share):
+def test_a_run_that_is_interrupted_between_two_outputs_continues(tmp_path, interrupted_at, share):
     source, names = tmp_path / "in.jsonl", [tmp_path / name for name in ("out.jsonl", "report.jsonl")]
     source.write_text("".join(f'{{"text": "common words here {number} {number + 1} alpha"}}\n' for number in range(30)))
 
     def call():
         return dedup_files([source], names[0], report=names[1], work=tmp_path / "w", ignore_common=share)
 
-    with monkeypatch.context() as patch:
-        patch.setattr(output_records, "write", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            call()
+    with interrupted_at(output_records, "write"):
+        call()
     assert [path.exists() for path in names] == [False, True]
     assert len(call().result.decisions) == 30
     assert names[0].exists()

@@ -200,17 +200,15 @@ def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batche
     assert alone.equals(dedup_files(batches[0]).result.decisions)
 
 
-def test_without_its_last_run_a_state_is_what_it_was_before(batches, tmp_path, monkeypatch):
+def test_without_its_last_run_a_state_is_what_it_was_before(batches, tmp_path, interrupted_at):
     dedup_files(batches[0], state=tmp_path / "state")
     with State.open(tmp_path / "state") as state:
         before = state.header
     dedup_files(batches[1], state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
         last = state.segments[-1]
-        with monkeypatch.context() as patched:  # a kill before the header is replaced
-            patched.setattr(State, "_replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-            with pytest.raises(KeyboardInterrupt):
-                state.forget_last()
+        with interrupted_at(State, "_replace"):  # a kill before the header is replaced
+            state.forget_last()
         state.check()
         assert (len(state.segments), state.forget_last()) == (2, last)
         assert state.header == before
@@ -368,11 +366,9 @@ def test_a_run_that_fails_at_once_leaves_no_state(batches, tmp_path):
     assert not (tmp_path / "state").exists()
 
 
-def test_a_state_whose_first_run_was_interrupted(batches, tmp_path, monkeypatch):
-    with monkeypatch.context() as patched:
-        patched.setattr(State, "_replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files(batches[0], state=tmp_path / "state")
+def test_a_state_whose_first_run_was_interrupted(batches, tmp_path, interrupted_at):
+    with interrupted_at(State, "_replace"):
+        dedup_files(batches[0], state=tmp_path / "state")
     with pytest.raises(StorageRefused, match="no documents yet"):
         State.open(tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state, pytest.raises(StorageRefused, match="no documents yet"):
@@ -524,12 +520,10 @@ def test_one_run_at_a_time_adds(batches, tmp_path):
         assert dedup_files(batches[1], against=tmp_path / "state").result.summary.known > 0
 
 
-def test_a_state_that_another_run_has_changed_meanwhile_is_refused(batches, tmp_path, monkeypatch):
+def test_a_state_that_another_run_has_changed_meanwhile_is_refused(batches, tmp_path, interrupted_at):
     dedup_files(batches[0], state=tmp_path / "state")
-    with monkeypatch.context() as patched:
-        patched.setattr(State, "_replace", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files(batches[1], state=tmp_path / "state", work=tmp_path / "work")
+    with interrupted_at(State, "_replace"):
+        dedup_files(batches[1], state=tmp_path / "state", work=tmp_path / "work")
     dedup_files(batches[2], state=tmp_path / "state")
     with pytest.raises(StorageRefused, match=r"the state .* was changed"):
         dedup_files(batches[1], state=tmp_path / "state", work=tmp_path / "work")
@@ -538,12 +532,10 @@ def test_a_state_that_another_run_has_changed_meanwhile_is_refused(batches, tmp_
     assert not (tmp_path / "work").exists()
 
 
-def test_a_run_that_has_added_its_documents_continues_after_others_have(batches, tmp_path, monkeypatch):
+def test_a_run_that_has_added_its_documents_continues_after_others_have(batches, tmp_path, interrupted_at):
     ways = {"state": tmp_path / "state", "work": tmp_path / "work"}
-    with monkeypatch.context() as patched:
-        patched.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files(batches[0], tmp_path / "kept.jsonl", **ways)
+    with interrupted_at(Journal, "finish"):
+        dedup_files(batches[0], tmp_path / "kept.jsonl", **ways)
     dedup_files(batches[1], state=tmp_path / "state")
     kept = (tmp_path / "kept.jsonl").read_bytes()
     done = dedup_files(batches[0], tmp_path / "kept.jsonl", **ways).result
@@ -553,12 +545,10 @@ def test_a_run_that_has_added_its_documents_continues_after_others_have(batches,
         assert len(state.segments) == 2
 
 
-def test_segments_are_not_merged_nor_forgotten_while_a_run_is_unfinished(batches, tmp_path, monkeypatch):
+def test_segments_are_not_merged_nor_forgotten_while_a_run_is_unfinished(batches, tmp_path, interrupted_at):
     dedup_files(batches[0], state=tmp_path / "state")
-    with monkeypatch.context() as patched:
-        patched.setattr(Journal, "finish", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            dedup_files(batches[1], tmp_path / "kept.jsonl", state=tmp_path / "state")
+    with interrupted_at(Journal, "finish"):
+        dedup_files(batches[1], tmp_path / "kept.jsonl", state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
         for change in (state.compact, state.forget_last):
             with pytest.raises(StorageRefused, match=r"has an unfinished run; start it again, so that it ends, or"):
