@@ -64,6 +64,13 @@ def test_what_was_removed_is_counted(folder):
         assert len(index) == 2
 
 
+def test_blanks_around_a_url_do_not_count():
+    with Index.create() as index:
+        index.admit(["http://a.example/", " b"], TEXTS[:2])
+        done = remove_ids(index, [" http://a.example:80/ ", "b", " b "])
+        assert (done.removed, done.unknown) == (1, ["b", " b "])
+
+
 def test_the_rules_of_an_index_count_for_all_ids(folder):
     crawl = crawl_with_rules(hosts=5, pages=20)
     rules = find_url_rules(crawl.urls, crawl.column)

@@ -84,10 +84,10 @@ def remove_ids(index: Index, ids: Sequence[str], addresses: Addresses | None = N
     ``StorageRefused`` if the ids of the index follow other URL rules than those of *addresses*.
     """
     unknown = _unknown(index, dict.fromkeys(ids))
-    forms: dict[str, str] = {}
-    if addresses is not None or any(map(is_url, unknown)):
+    urls, forms = [name for name in unknown if is_url(name.lstrip())], dict[str, str]()
+    if addresses is not None or urls:
         own = addresses_for(index, addresses)
-        forms = {name: own.id_of(name) for name in unknown if is_url(name)}
+        forms = {url: own.id_of(url) for url in urls}
     found = {*forms.values()}.difference(_unknown(index, forms.values()))
     with keeping_up(index) as catch_up:
         done = index.remove(found.union(ids).difference(unknown))
