@@ -214,14 +214,41 @@ class Oracle:
         ]
 
     def admit(self, ids, given, contents, rows, time, *, crawl=False):
+        """Admit batches: one ends before an id that it has with other content."""
         verdicts = []
         begin = 0
         for end in range(1, len(ids) + 1):
-            if end == len(ids) or ids[end] in ids[begin:end]:
+            if end == len(ids) or any(
+                ids[end] == ids[place] and not self.repeats(given[end], given[place], contents[end])
+                for place in range(begin, end)
+            ):
                 part = slice(begin, end)
-                verdicts += self.admit_different(ids[part], given[part], contents[part], rows[part], time, crawl=crawl)
+                verdicts += self.admit_batch(ids[part], given[part], contents[part], rows[part], time, crawl=crawl)
                 begin = end
         return verdicts
+
+    def repeats(self, which, other, content):
+        """Return whether two documents are the same as they are given: as texts with fields, or as signatures."""
+        if content is None:
+            return self.same_signature(which, other)
+        columns = [self.pool.documents, *self.pool.fields.values()]
+        return all(column[which] == column[other] for column in columns)
+
+    def admit_batch(self, ids, given, contents, rows, time, *, crawl):
+        """Admit the first document of each id, and then the repeats, one for each id with the values that came last."""
+        first = [place for place, name in enumerate(ids) if name not in ids[:place]]
+        repeats = [place for place in range(len(ids)) if place not in first]
+        last = {}
+        for place in repeats:
+            known = {name: value for name, value in rows[place].items() if value is not None}
+            last[ids[place]] = last.get(ids[place], rows[place]) | known
+        again = [next(place for place in repeats if ids[place] == name) for name in last]
+        verdicts = {}
+        for places, values in ((first, rows), (again, {place: last[ids[place]] for place in again})):
+            columns = [[column[place] for place in places] for column in (ids, given, contents, values)]
+            verdicts |= zip(places, self.admit_different(*columns, time, crawl=crawl), strict=True)
+        by_id = {ids[place]: verdicts[place] for place in again}
+        return [verdicts[place] if place in first else by_id[name] for place, name in enumerate(ids)]
 
     def admit_different(self, ids, given, contents, rows, time, *, crawl):
         unchanged = [

@@ -399,7 +399,9 @@ class Index(AbstractContextManager["Index"]):
         If an id is admitted again with the same content, only the time when it was last seen changes, and the fields
         that have values now. With other content, the old document is removed, with its fields, before its batch is
         judged, as by ``remove``. A batch is the documents of a call, cut after 2,048 documents or 32 MB of text and
-        before an id that it already contains. Returned verdicts are acknowledged: see ``durability`` in ``create``.
+        before an id that it already contains with other content; a document that repeats one of its batch, with the
+        same id and content, is judged after the others. Returned verdicts are acknowledged: see ``durability`` in
+        ``create``.
 
         Raises ``DataError`` for invalid ids, documents and fields, before anything is changed; ``StorageFailed`` if the
         system refuses to write. Then each batch was admitted as a whole or not at all, the index continues to answer,
