@@ -98,7 +98,7 @@ def on_spark(source: Path, folder: Path) -> tuple[float, float, float]:
 
 def hot(source: Path) -> Path:
     """Return the file of documents with hot keys, writing it on the first call."""
-    path = CACHE / f"hot-{source.name}"
+    path = CACHE / f"hot-{BLOCK}-{OWN}-{source.name}"
     if not path.exists():
         partial, words = path.with_suffix(".partial"), ()
         with pq.ParquetFile(source) as read, pq.ParquetWriter(partial, read.schema_arrow) as writer:
