@@ -189,7 +189,7 @@ def test_the_version_is_a_term(folder, monkeypatch):
         Journal.open(folder, TERMS)
 
 
-@pytest.mark.parametrize("name", ["no/run", "file/run", "file", "others"])
+@pytest.mark.parametrize("name", ["no/run", "file/run", "file/no/run", "file", "others"])
 def test_a_folder_that_cannot_be_a_work_folder_is_refused(tmp_path, name):
     (tmp_path / "file").write_text("")
     (tmp_path / "others").mkdir()
@@ -197,6 +197,7 @@ def test_a_folder_that_cannot_be_a_work_folder_is_refused(tmp_path, name):
     reasons = {
         "no/run": "its folder does not exist",
         "file/run": "file is a file",
+        "file/no/run": "/file is a file",
         "file": "it is a file; name a new folder",
         "others": "it contains 'news.jsonl'",
     }

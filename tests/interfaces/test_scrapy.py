@@ -25,7 +25,7 @@ from neardup.errors import ParameterError, StorageError
 from neardup.interfaces import scrapy
 from neardup.interfaces.http.tokens import Tokens, new_token
 from neardup.interfaces.scrapy import SEEN, UNFINISHED, NearDuplicatePipeline
-from neardup.pipeline.crawl.templates import templates_in
+from neardup.pipeline.crawl.templates import known_templates
 from neardup.urls import Addresses
 from neardup.web_pages import Extraction
 
@@ -891,7 +891,7 @@ def test_a_broken_mark_is_reported(pipeline, tmp_path):
 
 def test_signatures_are_refused_by_a_service_with_templates():
     plain = Extraction()
-    of_no_host = replace(plain, templates=templates_in(plain))
+    of_no_host = replace(plain, templates=known_templates(plain))
     client = SimpleNamespace(about={"extraction": of_no_host.identity})
     settings = scrapy.Settings(index="http://a", signatures=True)
     with pytest.raises(ParameterError, match="NEARDUP_HTML=False must read pages as the service does"):

@@ -337,7 +337,7 @@ def test_several_files_need_equal_ordered_categories(tmp_path, monkeypatch, nest
             polars.Series([[values[1]]], dtype=polars.List(kind)) if nested else polars.Series([values[1]], dtype=kind)
         )
         polars.DataFrame({"text": [f"text {name}"], "of": column}).write_parquet(f"{name}.parquet")
-    with pytest.raises(DataError, match=r"b\.parquet: .* a\.parquet; the ordered categories of 'of' are others"):
+    with pytest.raises(DataError, match=r"b\.parquet: .* a\.parquet; the values of the Enum in 'of' are others"):
         dedup_files(["a.parquet", "b.parquet"], "out.parquet", **ways)
     dedup_files(["a.parquet", "c.parquet"], "out.parquet", **ways)
     assert polars.read_parquet("out.parquet")["of"].to_list() == ([["y"]] * 2 if nested else ["y"] * 2)
@@ -354,11 +354,13 @@ def test_several_files_need_equal_names_of_labels(tmp_path, monkeypatch, ways):
         table = pa.table({"text": [f"text {name}"], "label": [1]})
         described = {"huggingface": json.dumps({"info": {"features": features}})}
         pq.write_table(table.replace_schema_metadata(described), f"{name}.parquet")
-    for name in "bd":
-        with pytest.raises(DataError, match=r"a\.parquet; the names of the labels \(ClassLabel\) are others"):
-            dedup_files(["a.parquet", f"{name}.parquet"], "out.parquet", **ways)
-    dedup_files(["a.parquet", "c.parquet"], "out.parquet", **ways)
-    assert pq.read_table("out.parquet").to_pydict() == {"text": ["text a", "text c"], "label": [1, 1]}
+    pq.write_table(table.replace_schema_metadata({"huggingface": b"[" * 100_000}), "e.parquet")
+    with pytest.raises(DataError, match=r"a\.parquet; the names of its labels \(ClassLabel\) are others") as error:
+        dedup_files(["a.parquet", "b.parquet"], "out.parquet", **ways)
+    assert error.value.code == "other labels"
+    for name in "cde":  # the last ones do not name their labels
+        dedup_files(["a.parquet", f"{name}.parquet"], "out.parquet", force=True, **ways)
+        assert pq.read_table("out.parquet")["label"].to_pylist() == [1, 1]
 
 
 def test_two_columns_of_one_name_are_an_error(collection):

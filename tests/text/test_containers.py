@@ -126,8 +126,9 @@ def test_names_of_pandas_are_strings():
     assert neardup.dedup(frame, text="0", id="1").decisions["id"].to_pylist() == ["1", "2"]
     frame.columns = pandas.MultiIndex.from_tuples([("text", ""), ("n", "x")])
     assert table_or_column(frame).column_names == ["('text', '')", "('n', 'x')", "7"]
+    assert table_or_column(pandas.DataFrame([["one", "two"]], columns=[0, "0"]), ["0"]).to_pydict() == {"0": ["two"]}
     with pytest.raises(DataError, match="'0': occurs more than once"):
-        table_or_column(pandas.DataFrame([["one", "two"]], columns=[0, "0"]), ["0"])
+        table_or_column(pandas.DataFrame([["one", "two"]], columns=[0, 0]), ["0"])
 
 
 def test_missing_values_of_pandas_are_null():

@@ -26,8 +26,9 @@ def has_file(folder: Path, *names: str) -> bool:
 
 
 def why_no_folder(parent: Path) -> str:
-    """Return why nothing can be made in a folder: it is missing, or it is a file."""
-    return f"{parent} is a file" if parent.exists() else f"its folder does not exist: {parent}; create it first"
+    """Return why nothing can be made in a folder: it is missing, or it is a file or inside one."""
+    there = next(one for one in (parent, *parent.parents) if one.exists())
+    return f"its folder does not exist: {parent}; create it first" if there.is_dir() else f"{there} is a file"
 
 
 def sync_folder(folder: Path) -> None:

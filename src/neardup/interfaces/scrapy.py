@@ -36,7 +36,7 @@ from neardup.model.errors import (
 )
 from neardup.model.verdicts import Known, Verdict, as_record
 from neardup.pipeline.crawl.filter import CrawlFilter, extracted_pages
-from neardup.pipeline.crawl.templates import templates_in
+from neardup.pipeline.crawl.templates import known_templates
 from neardup.pipeline.files.ingestion import is_index
 from neardup.pipeline.index.fields import field_kinds
 from neardup.pipeline.index.index import Index
@@ -455,7 +455,7 @@ def _opened(settings: Settings, extraction: Extraction | None) -> Index | Client
     if is_index(folder):
         return Index.open(folder, "w", key=key, scheme=settings.scheme, durability=durability)
     made: dict[str, Any] = {"fields": settings.fields, "texts": settings.texts}
-    made["templates"] = None if extraction is None else templates_in(extraction)
+    made["templates"] = None if extraction is None else known_templates(extraction)
     return Index.create(folder, settings.scheme, key=key, durability=durability, **made)
 
 
@@ -488,7 +488,7 @@ def _reading(index: Index | Client, extraction: Extraction, settings: Settings) 
     """Return how pages are read for an index: with its templates, or those of no host as a service."""
     if isinstance(index, Index):
         return extraction_for(index, extraction)
-    of_no_host = replace(extraction, templates=templates_in(extraction))
+    of_no_host = replace(extraction, templates=known_templates(extraction))
     same = index.about["extraction"] == of_no_host.identity and not settings.signatures
     return of_no_host if same else extraction
 

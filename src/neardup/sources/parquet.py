@@ -48,6 +48,7 @@ from neardup.sources.standard_input import piped
 from neardup.sources.tables import slices, without_rows
 
 _MAGIC: Final = b"PAR1"
+_ENUM: Final = b"_PL_ENUM_VALUES"  # the beginning of keys in the metadata of polars
 _ENDS: Final = (_MAGIC, b"PARE")  # the second one if the directory is encrypted
 _NO_END: Final = "it cannot be read as Parquet: its end is missing: it was cut short, or is still being written"
 _BUFFER: Final = 1 << 20  # bytes of a column that are read at a time: a whole one would need fresh memory
@@ -225,18 +226,21 @@ class ParquetTable(InputPiece):
     @classmethod
     def require_columns(cls, source: str, columns: pa.Schema, wanted: pa.Schema, first: str) -> None:
         """Raise ``DataError`` for columns that differ from the *wanted* ones, which are those of the *first* input."""
-        difference = "" if _labels(columns) == _labels(wanted) else "the names of the labels (ClassLabel) are others"
+        difference = ""
         if len(columns) != len(wanted):
             difference = f"it has {counted(len(columns), 'column')}, that has {len(wanted)}"
         for field, other in zip(columns, wanted, strict=False):
             if not field.equals(other):
                 difference = f"it has {_typed(field)} where that has {_typed(other)}"
                 break
-            if _categories(field) != _categories(other):
-                difference = f"the ordered categories of {field.name!r} are others"
+            if _are_others(_values_of_enums(field), _values_of_enums(other)):
+                difference = f"the values of the Enum in {field.name!r} are others"
                 break
+        rule = f"its columns differ from those of {first}; "
         if difference:
-            raise DataError(source, f"its columns differ from those of {first}; {difference}", "other columns")
+            raise DataError(source, rule + difference, "other columns")
+        if _are_others(_labels(columns), _labels(wanted)):
+            raise DataError(source, f"{rule}the names of its labels (ClassLabel) are others", "other labels")
 
     def choose(self, mask: Flags, marks: pa.Table | None) -> None:
         """Filter the rows that are appended to an output next."""
@@ -454,12 +458,12 @@ def _typed(field: pa.Field) -> str:
     return f"{field.name!r} ({field.type}{'' if field.nullable else ' not null'})"
 
 
-def _categories(field: pa.Field) -> list[object]:
-    """Return the metadata of the ordered categories in a column: polars reads the values of an ``Enum`` from it."""
+def _values_of_enums(field: pa.Field) -> list[object]:
+    """Return the values of each ``Enum`` in a column, which polars reads from metadata, or nothing without these."""
     kind = field.type
     if pa.types.is_dictionary(kind):
-        return [field.metadata] if kind.ordered else []
-    return [found for place in range(kind.num_fields) for found in _categories(kind.field(place))]
+        return [[value for key, value in (field.metadata or {}).items() if key.startswith(_ENUM)]]
+    return [found for place in range(kind.num_fields) for found in _values_of_enums(kind.field(place))]
 
 
 def _labels(schema: pa.Schema) -> list[object]:
@@ -471,9 +475,14 @@ def _labels(schema: pa.Schema) -> list[object]:
             found.append(value.get("names"))
         return value
 
-    with suppress(ValueError):
+    with suppress(ValueError, RecursionError):
         json.loads((schema.metadata or {}).get(b"huggingface", b""), object_hook=look)
     return found
+
+
+def _are_others(one: list[object], other: list[object]) -> bool:
+    """Return whether two files give values other meanings, as far as both describe them."""
+    return any(left != right for left, right in zip(one, other, strict=False) if left and right)
 
 
 def _path(schema: Iterable[pa.Field], name: str) -> list[str] | None:

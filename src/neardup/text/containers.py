@@ -196,8 +196,7 @@ def _opened(source: Any, what: str) -> Any:  # noqa: PLR0911 - each kind of cont
     if _is(source, "pandas", "Series") or _is(source, "polars", "Series"):
         return _array(source, "text")
     if _is(source, "pandas", "DataFrame"):
-        known = [str(name) for name in (*source.columns, *_levels(source))]
-        return _Table(known, lambda names: _arrays(source, names, _of_pandas))
+        return _of_pandas(source)
     if _is(source, "polars", "DataFrame"):
         return _Table(source.columns, lambda names: _arrays(source, names, type(source).get_column))
     if hasattr(source, "with_format") and hasattr(source, "select_columns"):  # a ``Dataset`` of Hugging Face
@@ -228,17 +227,23 @@ def _read(reader: pa.RecordBatchReader, names: list[str]) -> pa.Table:
     return pa.Table.from_batches([batch.select(names) for batch in reader], schema)
 
 
-def _levels(frame: Any) -> list[Any]:
-    """Return the names of the index of a pandas data frame that are not those of columns."""
-    return [name for name in frame.index.names if name is not None and name not in frame.columns]
+def _of_pandas(frame: Any) -> _Table:
+    """Return a data frame of pandas as a table, with its columns and the levels of its index.
 
+    Names that are not strings count as they are written, unless a column has that string as its name.
+    """
+    levels = {str(name): name for name in frame.index.names if name is not None and name not in frame.columns}
+    others = [(place, str(name)) for place, name in enumerate(frame.columns) if not isinstance(name, str)]
+    others = [(place, name) for place, name in others if name not in frame.columns]
+    places = {name: place for place, name in others}
+    known = [name for name in frame.columns if isinstance(name, str)] + [name for _, name in others]
 
-def _of_pandas(frame: Any, name: str) -> Any:
-    columns = [str(column) for column in frame.columns]
-    if name in columns:
-        return frame.iloc[:, columns.index(name)]
-    level = next(level for level in _levels(frame) if str(level) == name)
-    return frame.index.get_level_values(level).to_series()
+    def column(frame: Any, name: str) -> Any:
+        if name in frame.columns:
+            return frame[name]
+        return frame.iloc[:, places[name]] if name in places else frame.index.get_level_values(levels[name]).to_series()
+
+    return _Table([*known, *levels], lambda names: _arrays(frame, names, column))
 
 
 def _of_dataset(dataset: Any, names: list[str]) -> pa.Table:

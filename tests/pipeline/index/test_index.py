@@ -278,7 +278,7 @@ def test_where_an_index_can_be_made(tmp_path, folder):
         (full, " is not empty: an index needs a folder of its own"),
         (file, " is not a folder"),
         (tmp_path / "no" / "such", f": its folder does not exist: {tmp_path / 'no'}; create it first"),
-        (file / "within", f": {file} is a file"),
+        (file / "within", f": {file} is a file, or inside one"),
     ):
         with pytest.raises(StorageRefused) as refused:
             Index.create(place)

@@ -66,6 +66,7 @@ def test_ids_may_come_in_any_sequence(ids):
         (["a", None], "must be a string"),
         ("ab", "must be a sequence of strings"),
         (5, "must be a sequence of strings"),
+        (pa.table({"a": ["b"]}), "must be a sequence of strings"),
     ],
 )
 def test_ids_that_cannot_be(ids, rule):

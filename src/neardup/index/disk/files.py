@@ -117,7 +117,10 @@ class Disk:
             raise
 
     def replace(self, path: Path, data: bytes | memoryview) -> None:
-        """Write a file in place of the one of this name, which is whole until then; it is on the disk on return."""
+        """Write a file in place of the one of this name, which is whole until then.
+
+        Its bytes are on the disk on return, and its name is after ``sync_folder``.
+        """
         new = path.with_name(f"{path.name}.new")
         self.write(new, data)
         self.rename(new, path)
@@ -155,7 +158,7 @@ class Disk:
             except FileNotFoundError:
                 raise StorageRefused(str(path), f"its folder does not exist: {path.parent}; create it first") from None
             except NotADirectoryError:
-                raise StorageRefused(str(path), f"{path.parent} is a file") from None
+                raise StorageRefused(str(path), f"{path.parent} is a file, or inside one") from None
 
     def names(self, path: Path) -> list[str]:
         """List a folder, sorted."""

@@ -94,6 +94,7 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     TEMPORARY: "make room there, or name another folder for temporary files: TMPDIR=DIR neardup ...",
     # Of parameters and outputs of dedup, index and audit.
     "other columns": "as the output, name a .jsonl file, or a folder, which receives one file for each input",
+    "other labels": "as the output, name a folder, which receives one file for each input",
     "output ending": "the name of a folder of outputs has no ending, or ends in a slash",
     "parts of texts": "--out-format names it, such as --out-format jsonl",
     **dict.fromkeys(

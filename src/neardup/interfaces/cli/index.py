@@ -130,7 +130,9 @@ def _rows_of(added: "Added") -> list[Row]:
         Row(added.replaced, "known, with other content: replaced"),
         Row(added.unchanged, "known and unchanged"),
         repeated_row(added.repeated),
-        row(added.unnamed, "document", " without an id, known by file and line; --id or --url names the field"),
+        row(
+            added.unnamed, "document", " of these without an id, known by file and line; --id or --url names its field"
+        ),
         *reading_rows(added, added.rejected, ", not in the index"),
     ]
 

@@ -13,7 +13,7 @@ from neardup.engines.local import thread_count
 from neardup.engines.processes import open_processes
 from neardup.model.engine import silent
 from neardup.model.errors import ParameterError, require
-from neardup.pipeline.crawl.templates import Page, Records, learned, require_rule, templates_in, updated
+from neardup.pipeline.crawl.templates import Page, Records, known_templates, learned, require_rule, updated
 from neardup.pipeline.progress import Progress
 from neardup.sources.copies import needs_copy
 from neardup.sources.formats import PAGE_FORMATS, WARC, AnyPath, display
@@ -75,7 +75,7 @@ class RunTemplates:
     @property
     def known(self) -> HostTemplates:
         """The templates that the run has before it learns."""
-        return templates_in(self.extraction)
+        return known_templates(self.extraction)
 
     def extended(
         self, inputs: Inputs, request: Request, progress: Progress | None = None, threads: int | None = None
@@ -165,7 +165,7 @@ def _unasked(inputs: Inputs, request: Request, stored: Sequence[Extraction]) -> 
 
 def _with_templates(plain: Extraction, known: HostTemplates | None) -> Extraction:
     """Return how pages are read with these templates, none by default."""
-    return replace(plain, templates=templates_in(plain) if known is None else known)
+    return replace(plain, templates=known_templates(plain) if known is None else known)
 
 
 def _latest(stored: Sequence[Extraction], plain: Extraction) -> HostTemplates | None:
@@ -185,7 +185,7 @@ def _asked(request: Request) -> Request:
     request = replace(request, processes=None)  # pages are not extracted
     if request.html is None:
         return replace(request, columns=())
-    extraction = replace(request.extraction, templates=templates_in(request.extraction))
+    extraction = replace(request.extraction, templates=known_templates(request.extraction))
     return replace(request, columns=(request.url_field,), extraction=extraction)
 
 

@@ -118,7 +118,7 @@ def learned(
     """Learn the template of each host of some *pages*, and of those in *records*; see ``learn_templates``."""
     require_kind("extraction", extraction, Extraction)
     require(extraction.templates is None, "extraction", extraction, "must not have templates: they are learned now")
-    known = templates_in(extraction) if known is None else known
+    known = known_templates(extraction) if known is None else known
     require_kind("known", known, HostTemplates)
     require_rule(known, extraction)
     frozen = {one.host for one in known.templates if one.kept >= FROZEN}
@@ -173,7 +173,7 @@ def learned_again(known: HostTemplates, host: str, pages: Iterable[Any], records
         return name == host
 
     with Processes(thread_count(None)) as processes:
-        none = templates_in(extraction)
+        none = known_templates(extraction)
         learned = updated(none, pages, extraction, processes, wanted=wanted, records=records).get(host)
     if learned is None:
         most = ", ".join(name for name, _ in found.most_common(_HOSTS)) or "none"
@@ -210,7 +210,7 @@ def require_rule(known: HostTemplates, extraction: Extraction) -> None:
         raise learned_otherwise(known, wanted["extraction"])
 
 
-def templates_in(extraction: Extraction) -> HostTemplates:
+def known_templates(extraction: Extraction) -> HostTemplates:
     """Return the templates of an extraction: without any, those of no host, which its pages are learned with."""
     return HostTemplates((), rule_of(extraction)) if extraction.templates is None else extraction.templates
 

@@ -67,16 +67,16 @@ class Added:
     """The result of admitting the documents of files: the counts add up to ``documents``.
 
     ``replaced`` and ``unchanged`` documents had a known id, with other or with the same content. ``repeated`` ones have
-    the id of a later document of the same run, which is admitted instead; ``unnamed`` ones have no id and no URL, and
-    are known by their file and line. All others are new to the index and are
+    the id of a later document of the same run, which is admitted instead. All others are new to the index and are
     counted by their verdict; of the ``empty`` ones, ``no_text`` have no text field or null in it, unless the index
-    needs no texts. ``rejected`` records and ``ignored`` files are not documents; ``quoted_lines``, ``skipped`` and
-    ``body_faults`` are those of ``neardup.sources.collection.Collection``. ``without_text`` locates the first record
-    without a text, also of known ones. ``created`` is whether the run made the index. If ``estimated``, near duplicates
-    are decided by estimates, because the index has no texts. ``total`` is the number of documents in the index after
-    the run. The templates that pages were read with are of ``hosts_with_templates`` hosts (``None`` without any); the
-    run learned ``hosts_learned``. If ``lacks_templates``, pages with addresses were read without them, because the
-    index was created without any.
+    needs no texts. Of all of these, ``unnamed`` ones have no id and no URL, and are known by their file and line.
+    ``rejected`` records and ``ignored`` files are not documents; ``quoted_lines``, ``skipped`` and ``body_faults`` are
+    those of ``neardup.sources.collection.Collection``. ``without_text`` locates the first record without a text, also
+    of known ones. ``created`` is whether the run made the index. If ``estimated``, near duplicates are decided by
+    estimates, because the index has no texts. ``total`` is the number of documents in the index after the run. The
+    templates that pages were read with are of ``hosts_with_templates`` hosts (``None`` without any); the run learned
+    ``hosts_learned``. If ``lacks_templates``, pages with addresses were read without them, because the index was
+    created without any.
     """
 
     documents: int

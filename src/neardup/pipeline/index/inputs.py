@@ -120,7 +120,7 @@ def is_id(name: str) -> bool:
 def as_strings(ids: Any) -> list[str]:
     """Return any sequence of strings as a list; whether they are valid ids is not checked."""
     ids = ids.tolist() if isinstance(ids, np.ndarray) else ids
-    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable):
+    if isinstance(ids, str | bytes) or not isinstance(ids, Iterable) or hasattr(ids, "columns"):
         raise DataError("ids", f"must be a sequence of strings, not {kind_of(ids)}")
     names = ids.to_pylist() if isinstance(ids, pa.Array | pa.ChunkedArray) else list(ids)
     if not types_of(names) <= {str}:

@@ -120,7 +120,10 @@ class NamedRecords:
         """Return how many of them have no id of their own, and are named by their file and line."""
         of_file = f"{full_name(self.piece.source)}:"
         likely = [place for place in places.tolist() if (self.ids[place] or "").startswith(of_file)]
-        return sum(_is_name_of_line(self.piece, int(self.rows[place]), self.ids[place]) for place in likely)
+        rows = self.rows[likely].tolist()
+        return sum(
+            self.ids[place] == f"{of_file}{self.piece.place(row)[1]}" for place, row in zip(likely, rows, strict=True)
+        )
 
     def at(self, kinds: Mapping[str, str], places: Positions) -> tuple[list[str], pa.Array, pa.Table]:
         """Return the ids, texts and fields of some of them, for an index with fields of these *kinds*."""

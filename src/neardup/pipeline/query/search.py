@@ -364,9 +364,8 @@ class Search(AbstractContextManager["Search"]):
             of = collapsed.outcome.of.tolist()
             ranks = [*{*shown, *hidden, *(of[rank] for rank in hidden)}]  # those may be on another page of members
             hits = dict(zip(ranks, self._hits(ranked.at(ranks)), strict=True))
-            texts = self._store.strings(
-                "text", ranked.places[shown], REACH + 1
-            )  # one byte more, to detect longer texts
+            # One byte more, to detect longer texts.
+            texts = self._store.strings("text", ranked.places[shown], REACH + 1)
         snippets = iter(_snippets(query, [hits[rank].title for rank in shown], texts, limit))
         least = scheme.match_estimate if near else None
         if least is not None and by_texts:

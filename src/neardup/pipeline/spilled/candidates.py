@@ -15,7 +15,7 @@ from neardup.engines.journal import Files
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import RANGE, Column, column_of, proposed
 from neardup.kernels import sets as kernels
-from neardup.model.arrays import Flags, Positions, ragged
+from neardup.model.arrays import Flags, Positions, inverse, ragged
 from neardup.model.candidates import Candidates, Ranks, joined
 from neardup.pipeline.corpus.comparison import SignatureKeys, pairs_left
 from neardup.pipeline.progress import Progress
@@ -217,8 +217,7 @@ def _groups(job: Job, signed: Signed) -> tuple[int, Files]:
     """Place the groups of documents with equal fields, whose texts are measured, into blocks; units are ranks."""
     number = len(signed)
     order, leaders = ranked(job, number), job.array(LEADER_POSITIONS, np.int64)
-    ranks = np.empty(len(order), np.int64)
-    ranks[order] = np.arange(len(order))
+    ranks = inverse(order)
     own = np.asarray(job.array(LEADER_OF, np.int32, number))
     best = ranks[leaders][own[order]]  # of each group
     several = np.bincount(best, minlength=number)[best] > 1
