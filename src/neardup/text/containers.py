@@ -233,17 +233,18 @@ def _of_pandas(frame: Any) -> _Table:
     Names that are not strings count as they are written, unless a column has that string as its name.
     """
     levels = {str(name): name for name in frame.index.names if name is not None and name not in frame.columns}
-    others = [(place, str(name)) for place, name in enumerate(frame.columns) if not isinstance(name, str)]
-    others = [(place, name) for place, name in others if name not in frame.columns]
-    places = {name: place for place, name in others}
-    known = [name for name in frame.columns if isinstance(name, str)] + [name for _, name in others]
+    numbered = [
+        (place, name) for place, name in enumerate(frame.columns) if isinstance(name, str) or str(name) not in frame
+    ]
+    places = {str(name): place for place, name in numbered if not isinstance(name, str)}
 
     def column(frame: Any, name: str) -> Any:
         if name in frame.columns:
             return frame[name]
         return frame.iloc[:, places[name]] if name in places else frame.index.get_level_values(levels[name]).to_series()
 
-    return _Table([*known, *levels], lambda names: _arrays(frame, names, column))
+    known = [*(str(name) for _, name in numbered), *levels]
+    return _Table(known, lambda names: _arrays(frame, names, column))
 
 
 def _of_dataset(dataset: Any, names: list[str]) -> pa.Table:
