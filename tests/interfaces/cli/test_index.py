@@ -120,7 +120,7 @@ def test_a_run_that_lacks_the_field_of_the_ids_counts_the_documents_without_one(
     more = written(tmp_path / "more.jsonl", [*urls, {"id": "x", "url": "http://a.example/x", "text": "A third page"}])
     assert "without an id" not in neardup("index", more, "--to", "seen", "--url", "url").out
     again = neardup("index", more, "--to", "seen").out
-    assert "2  documents of these without an id, known by file and line; --id or --url names its field\n" in again
+    assert "2  documents of these without an id, known by file and line; --id or --url names the field\n" in again
     assert neardup("index", more, "--to", "seen", "--json").json["unnamed"] == 2
 
 

@@ -131,7 +131,7 @@ def _rows_of(added: "Added") -> list[Row]:
         Row(added.unchanged, "known and unchanged"),
         repeated_row(added.repeated),
         row(
-            added.unnamed, "document", " of these without an id, known by file and line; --id or --url names its field"
+            added.unnamed, "document", " of these without an id, known by file and line; --id or --url names the field"
         ),
         *reading_rows(added, added.rejected, ", not in the index"),
     ]
