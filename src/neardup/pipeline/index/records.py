@@ -28,10 +28,9 @@ _NAMELESS: Final = (
 )
 
 
-def _is_name_of_line(documents: InputPiece, row: int, own: str | None) -> bool:
-    """Return whether the id of a record, its *own*, only names its file and its line or row."""
-    source, position = documents.place(row)
-    return own == f"{full_name(source)}:{position}"
+def _is_name_of_line(documents: InputPiece, row: int, own: str | None, file: str) -> bool:
+    """Return whether the id of a record, its *own*, only names its *file*, in full, and its line or row."""
+    return own is not None and own.startswith(file) and own == f"{file}:{documents.place(row)[1]}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,12 +117,9 @@ class NamedRecords:
 
     def unnamed(self, places: Positions) -> int:
         """Return how many of them have no id of their own, and are named by their file and line."""
-        of_file = f"{full_name(self.piece.source)}:"
-        likely = [place for place in places.tolist() if (self.ids[place] or "").startswith(of_file)]
-        rows = self.rows[likely].tolist()
-        return sum(
-            self.ids[place] == f"{of_file}{self.piece.place(row)[1]}" for place, row in zip(likely, rows, strict=True)
-        )
+        file, rows = full_name(self.piece.source), self.rows[places].tolist()
+        pairs = zip(places.tolist(), rows, strict=True)
+        return sum(_is_name_of_line(self.piece, row, self.ids[place], file) for place, row in pairs)
 
     def at(self, kinds: Mapping[str, str], places: Positions) -> tuple[list[str], pa.Array, pa.Table]:
         """Return the ids, texts and fields of some of them, for an index with fields of these *kinds*."""
@@ -155,12 +151,13 @@ def _rejected(
     longest = max((len(own) for own in names if own), default=0)
     if not refused and of_pipe is None and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
         return rejected
+    file = full_name(piece.source)
     for place, (row, own) in enumerate(zip(rows, names, strict=True)):
         size = len(own.encode()) if own else 0
         reason, code = refused.get(row, ""), "value"
         if size > MOST_ID_BYTES:
             reason, code = f"its id has {size:,} bytes, but may have at most {MOST_ID_BYTES:,}", "id too long"
-        elif of_pipe and own and own.startswith(of_pipe) and _is_name_of_line(piece, row, own):
+        elif of_pipe and own and own.startswith(of_pipe) and _is_name_of_line(piece, row, own, file):
             reason, code = _NAMELESS, "no id"
         if reason:
             rejected.append(Rejected(*piece.place(row), reason, code))
