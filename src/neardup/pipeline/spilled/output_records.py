@@ -30,8 +30,8 @@ from neardup.pipeline.spilled.outputs import (
     chosen,
     is_converted,
     make_folder,
+    output_parts,
     own_format,
-    parts_of,
     record_places,
     remove_other_parts,
     reporting,
@@ -87,7 +87,7 @@ def write_outputs(
     if report is not None:
         stage = f"report-{reporting(job, outputs, report)}"
         stages.one(stage, partial(_write_report, job, result, report, settings.page))
-    parts = parts_of(result, outputs)
+    parts = output_parts(result, outputs)
     tasks = together(job.shards, result, parts)
     special = any(is_special(output.path) for output in outputs)  # a terminal or pipe of this process
     stage = f"{'print' if special else 'write'}-{writing(job, outputs)}"

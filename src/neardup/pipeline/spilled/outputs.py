@@ -204,7 +204,7 @@ def is_converted(shards: Shards, output: Output) -> bool:
     return output.target != REPORT and own_format(shards, output) is None
 
 
-def parts_of(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
+def output_parts(result: StoredResult, outputs: Sequence[Output]) -> list[Part]:
     """Return the files of all outputs; a part ends before the document that begins after its bytes of text."""
     found: list[Part] = []
     number = len(result.documents)

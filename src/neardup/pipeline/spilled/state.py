@@ -293,10 +293,9 @@ class State(AbstractContextManager["State"]):
     def forget(self, ids: Sequence[str] = (), *, before: datetime | str | None = None) -> Forgotten:
         """Remove the documents with these ids, and those that were added before a time.
 
-        *ids* are a sequence or an Arrow array of strings.
-        *before* is a ``datetime``, in UTC if it has no zone, or a text, such as ``2026-11-23`` or ``90d``.
-        Documents that were dropped for a removed one are removed as well. Later runs keep documents like these again.
-        Documents that equal an earlier one have no ids in a state.
+        *ids* are a sequence or an Arrow array of strings. *before* is a ``datetime``, in UTC if it has no zone, or a
+        text, such as ``2026-11-23`` or ``90d``. Documents that were dropped for a removed one are removed as well.
+        Later runs keep documents like these again. Documents that equal an earlier one have no ids in a state.
 
         Raises ``ParameterError`` for a *before* in the future, which would remove everything.
         """

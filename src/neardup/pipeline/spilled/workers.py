@@ -21,7 +21,7 @@ from neardup.pipeline.spilled.earlier_documents import Earlier
 from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.output_records import together, write
-from neardup.pipeline.spilled.outputs import Output, Part, parts_of, writing
+from neardup.pipeline.spilled.outputs import Output, Part, output_parts, writing
 from neardup.pipeline.spilled.run import records_of, result_of
 from neardup.pipeline.spilled.signing import Signed, sign
 from neardup.pipeline.spilled.state import earlier_of
@@ -179,7 +179,7 @@ class _Tasks:
 
     @cached_property
     def outputs(self) -> list[list[list[Part]]]:
-        return together(self.job.shards, self.result, parts_of(self.result, self._outputs))
+        return together(self.job.shards, self.result, output_parts(self.result, self._outputs))
 
     @cached_property
     def result(self) -> StoredResult:
