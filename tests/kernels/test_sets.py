@@ -108,7 +108,7 @@ def test_first_matches_follow_the_rule(documents, threshold, groups, measure, sh
     everybody = all_earlier(len(documents))
     thresholds = of(threshold, groups, short)
     rule = (thresholds, measure)
-    sets.first_matches(*everybody, *limits, (values, starts, sizes), *rule, matched, common)
+    sets.first_matches(*everybody, *limits, (values, starts, sizes), *rule, matched, matched, common)
     expected = []
     for place, document in enumerate(documents):
         kept = [
@@ -128,11 +128,11 @@ def test_given_matches_follow_the_same_rule(documents, threshold):
     pairs = zip(np.repeat(asking, np.diff(bounds)), candidates, strict=True)
     holds = np.array([matches(documents[i], documents[j], threshold) for i, j in pairs], np.bool_)
     given_, computed, common = np.full((3, len(documents)), -1, np.int64)
-    sets.first_given(asking, bounds, candidates, holds, given_)
+    sets.first_given(asking, bounds, candidates, holds, given_, given_)
     values, starts, sizes = distinct(documents)
     limits = (0, len(documents))
     rule = (of(threshold, []), sets.RESEMBLANCE)
-    sets.first_matches(asking, bounds, candidates, *limits, (values, starts, sizes), *rule, computed, common)
+    sets.first_matches(asking, bounds, candidates, *limits, (values, starts, sizes), *rule, computed, computed, common)
     assert given_.tolist() == computed.tolist()
 
 

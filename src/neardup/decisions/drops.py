@@ -44,11 +44,16 @@ class GivenMatches:
     def settle(self, block: Candidates, matched: Positions) -> None:
         """Drop documents of a block that match a kept document: set ``matched[rank]`` to that document."""
         holds = self._answers(block)
-        kernels.first_given(block.asking, block.bounds, block.candidates, holds, matched)
+        kernels.first_given(block.asking, block.bounds, block.candidates, holds, matched, matched)
         if self._closeness is not None:
             kept = np.flatnonzero(holds & (matched[block.candidates] < 0))
             asking, candidates = block.pairs[kept], block.candidates[kept]
             _match_closest(asking, candidates, self._closeness(asking, candidates), matched)
+
+    def find_first(self, block: Candidates, matched: Positions) -> None:
+        """Set ``matched[rank]`` to the first candidate that matches a document of a block, dropped or not."""
+        holds = self._answers(block)
+        kernels.first_given(block.asking, block.bounds, block.candidates, holds, np.full_like(matched, -1), matched)
 
     def connect(self, block: Candidates, parents: Positions) -> None:
         """Join all matching pairs in a union-find forest."""
@@ -85,13 +90,18 @@ class ExactResemblance:
         self._prepare(block)
         first = int(block.asking[0])
 
-        measured = partial(self._measured, block, matched)
         parts = self._engine.parts(len(block.asking))
-        against_settled = partial(measured, kernels.first_matches, 0, first)
+        against_settled = partial(self._match, block, matched, matched, 0, first)
         self.compared += sum(self._engine.map(against_settled, parts))
-        self.compared += measured(kernels.first_matches, first, len(matched), slice(0, len(block.asking)))
+        self.compared += self._match(block, matched, matched, first, len(matched), slice(0, len(block.asking)))
         if self._closest:
             self._name_closest(block, matched)
+
+    def find_first(self, block: Candidates, matched: Positions) -> None:
+        """Set ``matched[rank]`` to the first candidate that matches a document of a block, dropped or not."""
+        self._prepare(block)
+        everything = 0, len(matched), slice(0, len(block.asking))
+        self.compared += self._match(block, np.full_like(matched, -1), matched, *everything)
 
     def _name_closest(self, block: Candidates, matched: Positions) -> None:
         sets, pairs = self._sets, block.pairs
@@ -113,11 +123,13 @@ class ExactResemblance:
         asking = block.asking[np.diff(block.bounds) > 0]
         self._sets.make_all_distinct(np.concatenate([asking, block.candidates]), self._engine)
 
-    def _measured(self, block: Candidates, matched: Positions, kernel: Any, *span_and_part: Any) -> int:
-        """Call a kernel that finds matches for a part of a block, the last argument; return its comparisons."""
-        *span, part = span_and_part
+    def _match(  # noqa: PLR0913, PLR0917 - as the kernel
+        self, block: Candidates, removed: Positions, matched: Positions, lowest: int, highest: int, part: slice
+    ) -> int:
+        """Find first matches of a part of a block, among candidates from *lowest* to *highest*; count comparisons."""
         own = block.asking[part], block.bounds[part.start : part.stop + 1], block.candidates
-        return int(kernel(*own, *span, self._sets.arrays, *self._rule, matched, self.common))
+        rest = removed, matched, self.common
+        return int(kernels.first_matches(*own, lowest, highest, self._sets.arrays, *self._rule, *rest))
 
 
 Matcher = GivenMatches | ExactResemblance  # verifies the candidates of one block

@@ -16,6 +16,7 @@ from neardup.kernels.radix import ordered
 from neardup.kernels.thresholds import required
 
 RESEMBLANCE, OVERLAP, CONTAINMENT = 0, 1, 2
+NO_MATCH, UNDECIDED = -1, -2
 LONG = np.int64(1024)  # values of a set from which it is sorted
 
 _TIMES = 4  # as long as another set: then the values of that one are looked up in it
@@ -285,12 +286,12 @@ def shared_enough(one, other, values, starts, sizes, keys, owners, owner, thresh
 
 
 @kernel
-def first_matches(asking, bounds, candidates, lowest, highest, sets, thresholds, measure, matched, common):
+def first_matches(asking, bounds, candidates, lowest, highest, sets, thresholds, measure, removed, matched, common):
     """Find for each asking set the first candidate that matches it, in the given order.
 
     ``asking[i]`` has the candidates ``candidates[bounds[i]:bounds[i + 1]]``, ascending. Candidates below *lowest* or
-    from *highest* on are skipped, and so is a candidate *c* with ``matched[c] >= 0``: it was removed. All sets are
-    distinct. The first candidate whose *measure* reaches the threshold of the pair, by *thresholds*, becomes
+    from *highest* on are skipped, and so is a candidate *c* with ``removed[c] >= 0``; *removed* may be *matched*. All
+    sets are distinct. The first candidate whose *measure* reaches the threshold of the pair, by *thresholds*, becomes
     ``matched[asking[i]]``, and ``|A & B|`` its ``common``. An asking set that already has a match is skipped. Returns
     the number of comparisons.
     """
@@ -305,7 +306,7 @@ def first_matches(asking, bounds, candidates, lowest, highest, sets, thresholds,
         keys, owners = part_for(table, size)
         entered = False
         for candidate in candidates[bounds[turn] : bounds[turn + 1]]:
-            if candidate < lowest or candidate >= highest or matched[candidate] >= 0:
+            if candidate < lowest or candidate >= highest or removed[candidate] >= 0:
                 continue
             other = sizes[candidate]
             least = required(document, candidate, min(size, other), thresholds)
@@ -324,13 +325,28 @@ def first_matches(asking, bounds, candidates, lowest, highest, sets, thresholds,
 
 
 @kernel
-def first_given(asking, bounds, candidates, holds, matched):
+def first_given(asking, bounds, candidates, holds, removed, matched):
     """As ``first_matches``, but ``holds[j]`` is whether ``candidates[j]`` matches."""
     for turn in range(asking.size):
         for place in range(bounds[turn], bounds[turn + 1]):
-            if holds[place] and matched[candidates[place]] < 0:
+            if holds[place] and removed[candidates[place]] < 0:
                 matched[asking[turn]] = candidates[place]
                 break
+
+
+@kernel
+def known_matches(asking, firsts, undecided, matched):
+    """Decide asking sets, in order, whose first match is known: ``firsts[i]`` of ``asking[i]``, removed or not.
+
+    It is ``NO_MATCH`` if no candidate matches, and ``UNDECIDED`` if not all were compared. It becomes
+    ``matched[asking[i]]``, but if it is removed, or undecided itself, ``undecided[asking[i]]`` becomes true.
+    """
+    for turn in range(asking.size):
+        document, first = asking[turn], firsts[turn]
+        if first == UNDECIDED or (first >= 0 and (undecided[first] or matched[first] >= 0)):
+            undecided[document] = True
+        else:
+            matched[document] = first
 
 
 @njit

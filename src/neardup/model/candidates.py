@@ -51,8 +51,8 @@ class Candidates:
 
     def where(self, holds: Flags) -> "Candidates":
         """Keep the candidates that *holds* marks."""
-        kept = np.concatenate([[0], np.cumsum(holds)])
-        return Candidates(self.asking, kept[self.bounds], self.candidates[holds])
+        kept = np.flatnonzero(holds)
+        return Candidates(self.asking, np.searchsorted(kept, self.bounds), self.candidates[kept])
 
 
 def joined(parts: Sequence[Candidates]) -> Candidates:

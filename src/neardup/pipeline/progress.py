@@ -21,6 +21,7 @@ _WORDS: Final = {
     "compare": "Comparing",
     "audit": "Auditing",
     "gather": "Gathering",
+    "match": "Matching",
     "settle": "Settling",
     "copy": "Copying inputs",
     "fields": "Finding the types of fields",
@@ -32,7 +33,14 @@ _WORDS: Final = {
     "search": "Searchable",
 }
 _IN_BYTES: Final = {"learn", "fields", "sample", "read", "gather", "write", "check"}
-_NO_RATE: Final = {"bucket", "compact", "compare", "copy", "settle"}  # neither bytes nor, in all runs, documents
+_NO_RATE: Final = {
+    "bucket",
+    "compact",
+    "compare",
+    "copy",
+    "match",
+    "settle",
+}  # neither bytes nor, in all runs, documents
 
 
 def followed(progress: bool | Progress | None, /) -> AbstractContextManager[Progress]:  # noqa: FBT001 - a switch or a function, as dedup takes it

@@ -1,22 +1,20 @@
-from test_features import gathered
+from test_blocks import settled
 from test_signing import signed_of
 
 from neardup import Checksum, Field, dedup, dedup_files
 from neardup.engines.local import LocalEngine
-from neardup.pipeline.spilled import blocks, outcome
+from neardup.pipeline.spilled import outcome
 from neardup.pipeline.spilled.signing import Signed
 from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
 from neardup.sources.read import read
 
 
 def decided(job):
-    number = gathered(job)
-    for block in range(number):
-        blocks.settle(job, block)
+    _, records = settled(job)
     found, _ = signed_of(job)
     signed = Signed(job, found)
     with LocalEngine(1) as engine:
-        record = outcome.decide(job, signed, number, engine)
+        record = outcome.decide(job, signed, len(records), engine)
     return record, StoredResult(job, StoredDocuments(job, found), record["rules"])
 
 

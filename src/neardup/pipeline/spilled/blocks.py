@@ -1,6 +1,10 @@
 """Settling: the pairs of one block are compared, and what both documents share is counted.
 
 A unit is a document that is compared: a leader, by its number; where fields are signed, any document, by its rank.
+
+The documents of a block are decided in order, so a block is one task. Before, the parts of a large block are compared,
+each a task of its own: they find the first match of each document among its best candidates, kept or not. Most
+documents are decided by it. The others are compared again.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,16 +16,39 @@ from neardup.decisions.drops import UNKNOWN, ExactResemblance, represented
 from neardup.decisions.evidence import FeatureSets, count_shared
 from neardup.index.memory.buckets import BLOCK
 from neardup.kernels import sets as kernels
-from neardup.model.arrays import AnyPositions, Positions
+from neardup.model.arrays import AnyPositions, Flags, Positions
 from neardup.model.candidates import Candidates, joined
 from neardup.pipeline.corpus.comparison import exact_matcher, feature_sets
-from neardup.pipeline.spilled.candidates import ASKING, ASKING_BOUNDS, LEADERS, StoredPairs
+from neardup.pipeline.spilled.candidates import ASKING, ASKING_BOUNDS, BLOCKS, LEADERS, PARTS, StoredPairs
 from neardup.pipeline.spilled.features import FeatureSpans, load, spans_of
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.ranking import thresholds
 
 _BYTES: Final = 8  # of a feature
 _OF_PAIR: Final = 48  # bytes of a pair and of what is computed of it
+_BEST: Final = 4  # candidates of a document that are compared before it is known which are kept
+_ROWS: Final = 5  # of what is settled
+
+
+def match(job: Job, part: int) -> dict[str, Any]:
+    """Find and store the first matches of the documents in one part of a large block; see ``PARTS``."""
+    block, begin, end = job.array(PARTS, np.int64, shape=(-1, 3))[part].tolist()
+    stored = StoredPairs(job)
+    some = [stored.at(places, _BEST) for places in _in_turn(job.array(ASKING, np.int64)[begin:end])]
+    pairs = joined(some)
+    wanted = np.zeros(len(job.array(BLOCKS, np.int32)), np.bool_)
+    wanted[pairs.asking], wanted[pairs.candidates] = True, True
+    found = spans_of(job, block, wanted)
+    numbering = _Numbering(len(wanted), found.units)
+    settling = _Settling(job, found, kept_only=False)
+    for window in settling.windows(map(numbering.of, some)):
+        settling.compare(window)
+    own = numbering.of_units(pairs.asking)
+    places = settling.matched[own]
+    unmatched = np.where(np.diff(pairs.bounds) < _BEST, kernels.NO_MATCH, kernels.UNDECIDED)
+    firsts = np.where(places < 0, unmatched, found.units[places])
+    files = job.save(_first_name(part), np.stack([pairs.asking, firsts, *settling.counts[:, own]]))
+    return {"compared": settling.compared, "files": files}
 
 
 def settle(job: Job, block: int) -> dict[str, Any]:
@@ -34,8 +61,9 @@ def settle(job: Job, block: int) -> dict[str, Any]:
         settling.matched = np.where(leaders == np.arange(len(leaders)), -1, leaders)
         settling.measure()
     else:
-        for window in settling.windows(_pairs(job, block, found)):
-            settling.compare(window)
+        for turn in _turns_of(job, block, found, settling):
+            for window in settling.windows(turn):
+                settling.compare(window)
         settling.finish()
     return {"compared": settling.compared, "files": job.save(settled_name(block), settling.dropped())}
 
@@ -49,21 +77,49 @@ def settled_name(block: int) -> str:
     return f"settled-{block:06}.raw"
 
 
-def _pairs(job: Job, block: int, found: FeatureSpans) -> Iterator[Candidates]:
-    """Yield the pairs of a block, some at a time; documents are numbered within the block."""
-    asking = job.array(ASKING, np.int64)
+def _first_name(part: int) -> str:
+    """Return the name of the file with the first matches of a part; its rows are those of ``settled_name``.
+
+    The second row may be ``NO_MATCH`` or ``UNDECIDED``.
+    """
+    return f"first-{part:06}.raw"
+
+
+def _turns_of(job: Job, block: int, found: FeatureSpans, settling: "_Settling") -> Iterator[Iterable[Candidates]]:
+    """Yield the pairs of a block that must be compared; those of each turn before the next one.
+
+    Documents are numbered within the block.
+    """
     begin, end = job.array(ASKING_BOUNDS, np.int64)[block : block + 2].tolist()
-    stored, numbering = StoredPairs(job), _Numbering(int(found.units[-1]) + 1)
-    numbering.assign(found.units)
-    for first in range(begin, end, BLOCK):
-        yield numbering.of(stored.at(np.asarray(asking[first : min(first + BLOCK, end)])))
+    asking, stored = job.array(ASKING, np.int64)[begin:end], StoredPairs(job)
+    numbering = _Numbering(int(found.units[-1]) + 1, found.units)
+    parts = np.flatnonzero(job.array(PARTS, np.int64, shape=(-1, 3))[:, 0] == block).tolist()
+    if not parts:
+        yield (numbering.of(stored.at(places)) for places in _in_turn(asking))
+        return
+    files = [job.array(_first_name(part), np.int64, shape=(_ROWS, -1)) for part in parts]
+    first = np.concatenate(files, axis=1)
+    for places in _in_turn(np.arange(len(asking))):
+        units, firsts, *counts = first[:, places]
+        matches = np.where(firsts < 0, firsts, numbering.of_units(firsts))
+        left = settling.decide(numbering.of_units(units), matches, np.stack(counts))
+        if len(left):
+            yield [numbering.of(stored.at(asking[places[left]]))]
+
+
+def _in_turn(places: Positions) -> Iterator[Positions]:
+    """Yield places, some at a time."""
+    for begin in range(0, len(places), BLOCK):
+        yield np.asarray(places[begin : begin + BLOCK])
 
 
 class _Numbering:
     """Numbers some of many documents; a table of all of them is faster than searches among those that are numbered."""
 
-    def __init__(self, documents: int) -> None:
+    def __init__(self, documents: int, members: AnyPositions | None = None) -> None:
         self._numbers = np.full(documents, -1, np.int32)
+        if members is not None:
+            self.assign(members)
 
     def assign(self, members: AnyPositions) -> None:
         """Assign the numbers from 0 on to these documents; if a document occurs twice, either number stays."""
@@ -72,6 +128,10 @@ class _Numbering:
     def of(self, pairs: Candidates) -> Candidates:
         """Return the pairs with the numbers of their documents, which must have some."""
         return Candidates(self._numbers[pairs.asking], pairs.bounds, self._numbers[pairs.candidates])
+
+    def of_units(self, units: AnyPositions) -> Positions:
+        """Return the numbers of these documents."""
+        return self._numbers[units].astype(np.int64)
 
     def distinct(self, *documents: AnyPositions) -> Positions:
         """Return each of these documents once, ascending; none has a number then."""
@@ -88,10 +148,13 @@ def _some(pairs: Candidates, begin: int, end: int) -> Candidates:
 
 
 class _Settling:
-    """The decisions on one block, window by window, if it is too large to be compared at once."""
+    """The decisions on one block, window by window, if it is too large to be compared at once.
 
-    def __init__(self, job: Job, found: FeatureSpans) -> None:
-        self._job, self._spans = job, found
+    Unless *kept_only*, documents also match candidates that are dropped.
+    """
+
+    def __init__(self, job: Job, found: FeatureSpans, *, kept_only: bool = True) -> None:
+        self._job, self._spans, self._kept_only = job, found, kept_only
         self._thresholds = thresholds(job).at(found.units)
         self._chains = job.policy.gather == "components"
         number = len(found.units)
@@ -99,9 +162,17 @@ class _Settling:
         self.compared = 0
         self.matched: Positions = np.full(number, -1, np.int64)
         self._parents: Positions = np.arange(number)
-        self._common: Positions = np.full(number, UNKNOWN, np.int64)
-        self._sizes: Positions = np.zeros(number, np.int64)
-        self._sizes_of_match: Positions = np.zeros(number, np.int64)
+        self.counts: Positions = np.full((3, number), UNKNOWN, np.int64)
+        """What dropped documents share with their matches, as the last rows of ``settled_name``."""
+        self._undecided: Flags = np.zeros(number, np.bool_)
+
+    def decide(self, documents: Positions, firsts: Positions, counts: Positions) -> Positions:
+        """Decide documents whose first match is known, and what both share; return the places of the others."""
+        kernels.known_matches(documents, firsts, self._undecided, self.matched)
+        undecided = self._undecided[documents]
+        self._undecided[documents] = False
+        self.counts[:, documents[~undecided]] = counts[:, ~undecided]
+        return np.flatnonzero(undecided)
 
     def windows(self, pairs: Iterable[Candidates]) -> Iterator[Candidates]:
         """Join pairs as long as they and the features of all their documents fit into memory.
@@ -113,7 +184,7 @@ class _Settling:
         for part in pairs:
             waiting = [part]
             while waiting:
-                some = self._undecided(waiting.pop())
+                some = self._open(waiting.pop()) if self._kept_only else waiting.pop()
                 together = self._numbering.distinct(members, some.asking, some.candidates)
                 if self._fits([*window, some], together):
                     window, members = [*window, some], together
@@ -129,7 +200,8 @@ class _Settling:
         if window:
             yield joined(window)
 
-    def _undecided(self, pairs: Candidates) -> Candidates:
+    def _open(self, pairs: Candidates) -> Candidates:
+        """Return the pairs whose candidate has not been dropped."""
         left = pairs.where(self.matched[pairs.candidates] < 0)
         asking = np.diff(left.bounds) > 0
         return Candidates(left.asking[asking], np.append(left.bounds[:-1][asking], left.bounds[-1]), left.candidates)
@@ -154,7 +226,10 @@ class _Settling:
             kernels.connect_given(members, bounds, members[parents].astype(np.int32), holds, self._parents)
         else:
             matched = np.full(len(members), -1, np.int64)
-            _turns(local, matcher.settle, matched)
+            if self._kept_only:
+                _turns(local, matcher.settle, matched)
+            else:
+                matcher.find_first(local, matched)
             dropped = np.flatnonzero(matched >= 0)
             if isinstance(matcher, ExactResemblance):
                 common = matcher.common[dropped]
@@ -183,8 +258,7 @@ class _Settling:
     def dropped(self) -> Positions:
         """Return the decisions, as they are stored."""
         units, chosen = self._spans.units, np.flatnonzero(self.matched >= 0)
-        columns = (units, units[self.matched], self._common, self._sizes, self._sizes_of_match)
-        return np.stack([column[chosen] for column in columns])
+        return np.stack([units[chosen], units[self.matched[chosen]], *self.counts[:, chosen]])
 
     def _loaded(self, pairs: Candidates) -> tuple[Positions, FeatureSets, Candidates]:
         """Return the documents of some pairs, ascending, their features, and the pairs by their places among these."""
@@ -199,8 +273,8 @@ class _Settling:
     ) -> None:
         """Note what documents share with their matches; both are places in *members*."""
         own = members[left]
-        self.matched[own], self._common[own] = members[right], common
-        self._sizes[own], self._sizes_of_match[own] = sets.sizes[left], sets.sizes[right]
+        self.matched[own] = members[right]
+        self.counts[:, own] = common, sets.sizes[left], sets.sizes[right]
 
 
 def _turns(pairs: Candidates, decide: Callable[[Candidates, Positions], None], state: Positions) -> None:

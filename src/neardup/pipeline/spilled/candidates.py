@@ -42,6 +42,7 @@ UNITS: Final = "units.raw"  # int32[n]: by position, the number of the document 
 LEADERS: Final = "leaders.raw"  # int64[n]: by rank, the rank of the leader; only where fields are signed
 ASKING: Final = "asking.raw"  # int64: places in the pairs, of each block in turn
 ASKING_BOUNDS: Final = "asking_bounds.raw"
+PARTS: Final = "parts.raw"  # int64[m, 3]: parts of large blocks: the block, and where its places begin and end
 _BYTES: Final = 8  # of a feature
 _BUCKET: Final = "bucket-"
 _PAIR_KINDS: Final = (np.int32, np.int64, np.int32)  # of the files of pairs: see ``Candidates``
@@ -113,14 +114,14 @@ class StoredPairs:
         """The asking document of each place."""
         return np.concatenate([part.asking for part in self.parts])
 
-    def at(self, places: Positions) -> Candidates:
-        """Return the pairs of some places, at least one, which ascend."""
+    def at(self, places: Positions, most: int | None = None) -> Candidates:
+        """Return the pairs of some places, at least one, which ascend; of each place the best *most* candidates."""
         found: list[Candidates] = []
         for part, (begin, end) in zip(self.parts, pairwise(self._edges), strict=True):
             own = places[slice(*np.searchsorted(places, [begin, end]))] - begin
             if len(own):
                 begins, ends = part.bounds[own], part.bounds[own + 1]
-                counts = ends - begins
+                counts = ends - begins if most is None else np.minimum(ends - begins, most)
                 bounds = np.concatenate([[0], np.cumsum(counts)])
                 found.append(Candidates(part.asking[own], bounds, part.candidates[ragged(begins, counts)]))
         return joined(found)
@@ -170,7 +171,9 @@ def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]
     of = blocks[stored.asking]
     order = np.argsort(of, kind="stable")
     files = job.save(UNITS, units) | job.save(BLOCKS, blocks) | job.save(ASKING, order)
-    files |= job.save(ASKING_BOUNDS, np.searchsorted(of[order], np.arange(count + 1)))
+    bounds = np.searchsorted(of[order], np.arange(count + 1))
+    parts = _parts(np.bincount(blocks[involved], sizes[involved], count), bounds, job)
+    files |= job.save(ASKING_BOUNDS, bounds) | job.save(PARTS, parts)
     candidates = sum(record["candidates"] for record in pairs)
     passed = sum(record["not_compared"] for record in buckets)
     return {
@@ -178,8 +181,25 @@ def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]
         "candidates": candidates,
         "not_compared": min(passed, pairs_left(present, len(job.earlier), candidates)),
         "blocks": count,
+        "parts": len(parts),
         "files": files,
     }
+
+
+def _parts(sizes: npt.NDArray[Any], bounds: Positions, job: Job) -> Positions:
+    """Cut the places of blocks whose features are more than can be compared at once; see ``PARTS``.
+
+    For the closest match, or chains, the first match of a document is not enough.
+    """
+    if job.policy.gather != "kept" or job.policy.representative != "best-ranked":
+        return np.empty((0, 3), np.int64)
+    numbers = np.minimum(np.ceil(sizes / (2 * job.block)).astype(np.int64), np.diff(bounds))
+    numbers[numbers == 1] = 0
+    block = np.repeat(np.arange(len(numbers)), numbers)
+    part = ragged(np.zeros_like(numbers), numbers)
+    begins, asking = bounds[block], np.diff(bounds)[block]
+    edges = (begins + asking * (part + more) // numbers[block] for more in (0, 1))
+    return np.stack([block, *edges], axis=1)
 
 
 def remove_buckets(job: Job) -> None:
@@ -210,7 +230,7 @@ def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -
     if job.path(ROWS_OF_LEADERS).exists():
         files |= job.files(ROWS_OF_LEADERS)
     counts = {"compared": decided.compared, "candidates": decided.candidates, "not_compared": decided.not_compared}
-    return {**counts, "blocks": blocks, "files": files}
+    return {**counts, "blocks": blocks, "parts": 0, "files": files}
 
 
 def _groups(job: Job, signed: Signed) -> tuple[int, Files]:

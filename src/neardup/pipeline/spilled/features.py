@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from neardup.model.arrays import Features, Positions, Words
+from neardup.model.arrays import Features, Flags, Positions, Words
 from neardup.pipeline.corpus.documents import rows_in
 from neardup.pipeline.spilled.candidates import BLOCKS, UNITS
 from neardup.pipeline.spilled.job import Job
@@ -65,15 +65,16 @@ def gather(job: Job, signed: Signed, task: int) -> dict[str, Any]:
     return {"features": len(values), "files": files}
 
 
-def spans_of(job: Job, block: int) -> FeatureSpans:
-    """Find the features of a block; units ascend."""
+def spans_of(job: Job, block: int, wanted: Flags | None = None) -> FeatureSpans:
+    """Find the features of a block, or of its units that are *wanted* (bool, by unit); units ascend."""
     found: list[tuple[Positions, ...]] = []
     for task in range(len(job.shards.shards) + len(job.earlier.groups)):
         blocks, *stored = job.array(_spans(task), np.int64, shape=(_ROWS, -1))
         begin, end = np.searchsorted(blocks, [block, block + 1]).tolist()
         if begin < end:
-            units, starts, ends = (np.asarray(column[begin:end]) for column in stored)
-            found.append((units, np.full(end - begin, task), starts, ends))
+            chosen = slice(begin, end) if wanted is None else begin + np.flatnonzero(wanted[stored[0][begin:end]])
+            units, starts, ends = (np.asarray(column[chosen]) for column in stored)
+            found.append((units, np.full(len(units), task), starts, ends))
     columns = [np.concatenate(column) for column in zip(*found, strict=True)]
     order = np.argsort(columns[0], kind="stable")
     return FeatureSpans(*(column[order] for column in columns))

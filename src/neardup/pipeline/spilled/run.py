@@ -16,7 +16,7 @@ from neardup.pipeline.corpus.clusters import what_is_shared
 from neardup.pipeline.corpus.result import Summary
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled import common_shingles
-from neardup.pipeline.spilled.blocks import settle
+from neardup.pipeline.spilled.blocks import match, settle
 from neardup.pipeline.spilled.candidates import arrange, bucket, groups, pair, propose, ranges, remove_buckets
 from neardup.pipeline.spilled.features import gather
 from neardup.pipeline.spilled.forecast import (
@@ -85,7 +85,7 @@ class Stages:
         With another memory the blocks differ.
         """
         if not self.are_done(stage, 1):
-            for later in ("gather", "settle", "decide"):
+            for later in ("gather", "match", "settle", "decide"):
                 self.journal.forget(f"{later}-{stage.partition('-')[2]}")
         return self.one(stage, function)
 
@@ -153,17 +153,19 @@ def decided(
         proposal = partial(propose, job, signed, engine, stages.progress)
         proposed = stages.placed(job.stage("propose"), _with_room_to_compare(job, proposal))
     blocks = int(proposed["blocks"])
-    settled: list[Record] = []
+    compared: list[Record] = []
     if blocks:
         sizes = [*sizes, *(sum(job.earlier.sizes[begin:end]) for begin, end in job.earlier.groups)]
         rest = 1 - len(job.journal.done(job.stage("gather"))) / len(sizes)
         require_room(job.journal.folder, rest * bytes_to_gather(job, signed), "gather features")
         stages.each(job.stage("gather"), partial(gather, job, signed), sizes)
-        settled = stages.each(job.stage("settle"), partial(settle, job), [1] * blocks)
+        if proposed["parts"]:
+            compared += stages.each(job.stage("match"), partial(match, job), [1] * proposed["parts"])
+        compared += stages.each(job.stage("settle"), partial(settle, job), [1] * blocks)
     decisions = partial(decide, job, signed, blocks, engine)
     record = stages.one(job.stage("decide"), _with_room(job, to_order, "decide", decisions))
     result = StoredResult(job, documents, record["rules"])
-    counts = {**proposed, **record, "compared": proposed["compared"] + sum(one["compared"] for one in settled)}
+    counts = {**proposed, **record, "compared": proposed["compared"] + sum(one["compared"] for one in compared)}
     result.summarizing = engine.begin(partial(_summary, job, result, counts, engine, revisits=revisits))
     return result
 

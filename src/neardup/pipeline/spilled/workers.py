@@ -13,7 +13,7 @@ from neardup.engines.journal import BLOCK, WorkFolder, read_header
 from neardup.engines.runner import End, TaskFunction, Worked, require_version, work
 from neardup.model.errors import StorageRefused
 from neardup.model.policy import Policy
-from neardup.pipeline.spilled.blocks import settle
+from neardup.pipeline.spilled.blocks import match, settle
 from neardup.pipeline.spilled.candidates import bucket, pair
 from neardup.pipeline.spilled.changes import recorded_in, task_of
 from neardup.pipeline.spilled.common_shingles import Bound, list_of, sample
@@ -193,6 +193,7 @@ _SHARED: Final[dict[str, Callable[[_Tasks, int], dict[str, Any]]]] = {
     "bucket": lambda run, task: bucket(run.job, task),
     "pair": lambda run, task: pair(run.job, task),
     "gather": lambda run, task: gather(run.job, run.signed, task),
+    "match": lambda run, task: match(run.job, task),
     "settle": lambda run, task: settle(run.job, task),
     "write": lambda run, task: write(run.job, run.result, run.outputs, task),
 }
