@@ -90,21 +90,22 @@ def _turns_of(job: Job, block: int, found: FeatureSpans, settling: "_Settling") 
 
     Documents are numbered within the block.
     """
-    begin, end = job.array(ASKING_BOUNDS, np.int64)[block : block + 2].tolist()
-    asking, stored = job.array(ASKING, np.int64)[begin:end], StoredPairs(job)
+    asking, stored = job.array(ASKING, np.int64), StoredPairs(job)
     numbering = _Numbering(int(found.units[-1]) + 1, found.units)
-    parts = np.flatnonzero(job.array(PARTS, np.int64, shape=(-1, 3))[:, 0] == block).tolist()
+    every = job.array(PARTS, np.int64, shape=(-1, 3))
+    parts = np.flatnonzero(every[:, 0] == block).tolist()
     if not parts:
-        yield (numbering.of(stored.at(places)) for places in _in_turn(asking))
-        return
-    files = [job.array(_first_name(part), np.int64, shape=(_ROWS, -1)) for part in parts]
-    first = np.concatenate(files, axis=1)
-    for places in _in_turn(np.arange(len(asking))):
-        units, firsts, *counts = first[:, places]
-        matches = np.where(firsts < 0, firsts, numbering.of_units(firsts))
-        left = settling.decide(numbering.of_units(units), matches, np.stack(counts))
-        if len(left):
-            yield [numbering.of(stored.at(asking[places[left]]))]
+        begin, end = job.array(ASKING_BOUNDS, np.int64)[block : block + 2].tolist()
+        yield (numbering.of(stored.at(places)) for places in _in_turn(asking[begin:end]))
+    for part in parts:
+        _, begin, end = every[part].tolist()
+        matches = job.array(_first_name(part), np.int64, shape=(_ROWS, -1))
+        for places in _in_turn(np.arange(end - begin)):
+            units, firsts, *counts = matches[:, places]
+            firsts = np.where(firsts < 0, firsts, numbering.of_units(firsts))
+            left = settling.decide(numbering.of_units(units), firsts, np.stack(counts))
+            if len(left):
+                yield [numbering.of(stored.at(asking[begin + places[left]]))]
 
 
 def _in_turn(places: Positions) -> Iterator[Positions]:
@@ -161,7 +162,7 @@ class _Settling:
         self._numbering = _Numbering(number)
         self.compared = 0
         self.matched: Positions = np.full(number, -1, np.int64)
-        self._parents: Positions = np.arange(number)
+        self._parents: Positions = np.arange(number if self._chains else 0)
         self.counts: Positions = np.full((3, number), UNKNOWN, np.int64)
         """What dropped documents share with their matches, as the last rows of ``settled_name``."""
         self._undecided: Flags = np.zeros(number, np.bool_)
