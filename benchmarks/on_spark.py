@@ -33,7 +33,7 @@ Both reports must be equal.
 *Hot keys*: a tenth of the documents are a text of 340 words with one more word each, so that they share keys and match.
 Another tenth share a block of 340 words and have 60 of their own, so that they share keys and do not match. The ratio
 is the longest task to the median one of the same stage, as Spark records them, in the stage where it is highest, of
-stages of three tasks and more whose longest task takes a second or more.
+stages of three tasks and more whose longest task takes half a second or more.
 """
 ROOT: Final = Path(__file__).resolve().parents[1]
 SPARK: Final = ".cache/spark"
@@ -49,7 +49,7 @@ SHARE: Final = 10  # one of so many documents has a hot key
 BLOCK: Final = 340  # words that documents with a hot key share
 OWN: Final = 60
 STRAGGLES: Final = 3.0
-LONG: Final = 1.0  # seconds of the longest task of a stage whose times are compared
+LONG: Final = 0.5  # seconds of the longest task of a stage whose times are compared
 TASKS: Final = 3
 
 
