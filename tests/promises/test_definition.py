@@ -4,6 +4,7 @@ Keys, estimates and filters are those of the scheme's full signatures, asked pai
 """
 
 from collections import Counter
+from dataclasses import replace
 from itertools import chain, pairwise
 
 import numpy as np
@@ -236,12 +237,11 @@ def decided_as_components(order, pairs):
     return {place: None if best[group[place]] == place else best[group[place]] for place in order}
 
 
-def with_short(scheme, random):
-    """The scheme with a stricter threshold for short documents, chosen at random."""
-    room = 1 - scheme.threshold
-    return scheme.with_short(
-        int(random.integers(1, 30)), scheme.threshold + room * float(random.choice([0, 0.2, 0.5, 1]))
-    )
+def with_short(scheme, short, threshold):
+    """The scheme with another threshold for documents with fewer features."""
+    if isinstance(scheme, Combined):
+        return replace(scheme, first=with_short(scheme.first, short, threshold))
+    return replace(scheme, short=short, short_threshold=threshold)
 
 
 def assert_evidence(result, table, scheme):
@@ -292,7 +292,8 @@ def differing(seeds, *, sites=False, short=False):
         keep, gather = str(random.choice(KEEPS)), str(random.choice(["kept", "kept", "components"]))
         verify = str(random.choice(["exact", "exact", "estimate", "none"]))
         if short and not scheme.columns:
-            verify, scheme = "exact", with_short(scheme, random)
+            stricter = scheme.threshold + (1 - scheme.threshold) * float(random.choice([0, 0.2, 0.5, 1]))
+            verify, scheme = "exact", with_short(scheme, int(random.integers(1, 30)), stricter)
         room = int(random.choice([1, 2, 3, 64]))
         gather = "kept" if scheme.rule == "cosine" else gather
         representative = str(random.choice(["best-ranked", "closest"])) if gather == "kept" else "best-ranked"

@@ -137,10 +137,6 @@ class Combined(Scheme):
         """Return the same scheme, where the first scheme has another threshold."""
         return replace(self, first=self.first.with_threshold(threshold))
 
-    def with_short(self, short: int | None, short_threshold: float | None) -> Self:
-        """Return the same scheme, where the first scheme has another threshold of pairs with a short document."""
-        return replace(self, first=self.first.with_short(short, short_threshold))
-
     def sign(self, documents: Any) -> Signatures:
         """Sign texts by both schemes; see ``text_column`` for the accepted kinds.
 

@@ -160,17 +160,6 @@ class Scheme:
         raised = {"short_threshold": threshold} if least is not None and threshold > least else {}
         return replace(self, threshold=threshold, **raised)
 
-    def with_short(self, short: int | None, short_threshold: float | None) -> Self:
-        """Return the same scheme with another threshold of pairs in which a document has fewer than *short* features.
-
-        With ``None`` for both, no document is short. Raises ``ParameterError`` for a scheme without such a threshold.
-        """
-        if (short, short_threshold) == (self.short, self.short_threshold):
-            return self
-        known = "short" in {part.name for part in fields(self)}
-        require(known, "short", short, "cannot be used with this scheme")
-        return replace(self, short=short, short_threshold=short_threshold)
-
     def with_measure(self: Any, measure: str) -> Any:
         """Return the same scheme with another exact measure; its signatures remain comparable.
 
