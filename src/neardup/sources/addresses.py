@@ -266,7 +266,7 @@ class Addresses:
         if ";" in path or "%3B" in path:
             path = "/".join(map(self._segment, path.split("/")))
         path = _without_dots(path) if "/." in path else path
-        if self.sessions and ("(" in path or "%28" in path):
+        if "(" in path or "%28" in path:
             path = "/".join([one for one in path.split("/") if not self._is_session(one)])
         return path or "/"
 
@@ -308,7 +308,7 @@ def document_id(address: str) -> str:
     require(isinstance(address, str), "address", address, "must be a string")
     whole = address.encode("utf-8", "surrogatepass")
     marked = _CUT.fullmatch(address[-_MARKED:]) is not None
-    if len(whole) <= MOST_ID_BYTES and not marked and (address.isascii() or is_utf8(address)):
+    if len(whole) <= MOST_ID_BYTES and not marked and is_utf8(address):
         return address
     room = MOST_ID_BYTES - _MARKED
     start = address[:room].encode("utf-8", "replace")[:room].decode("utf-8", "ignore")

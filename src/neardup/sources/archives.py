@@ -365,7 +365,7 @@ def _read(  # noqa: PLR0913 - a part of a file, and how to read it
 ) -> Iterator[tuple[_Pages, pa.Table]]:
     """Yield the documents of a part of a file, some whole captures at a time, with what was found in them."""
     size = max(1, Path(path).stat().st_size)
-    last = size if end is None else min(size, end)
+    last = size if end is None else end
 
     def batches() -> Iterator[tuple[_Pages, pa.Table, float]]:
         pages, capture = _Pages(path), set[str]()
@@ -504,8 +504,6 @@ def _payload(kind: str, headers: dict[str, str], block: bytes) -> Response | str
         return Response(None, mime, charset, *capped(block))
     if kind not in {"conversion", "resource", "response"}:
         return kind if kind in {"revisit", "continuation"} else "unknown record type"
-    if mime != "application/http" and not block.startswith(b"HTTP/"):
-        return "no HTTP response"
     found = response(block)
     if found.status is None:
         return "no HTTP response"

@@ -258,9 +258,7 @@ def pieces_of_records(source: str, form: str, request: Request, blocks: Iterable
             rest = data[len(header) :]
             # Each byte of a long record is searched a few times, however short the blocks are.
             wanted = len(data) if header else 0
-    rest = b"".join([rest, *held])
-    if rest or not header:
-        yield Contents(source, memoryview(header + rest), first=first)
+    yield Contents(source, memoryview(b"".join([header, rest, *held])), first=first)
 
 
 def _range(path: str, header: bytes, extent: Extent, size: int) -> Iterator[bytes]:

@@ -36,7 +36,7 @@ def first_records(path: str, request: Request) -> FirstRecords:
         files, _ = documents_in(path, request.glob)
         sizes = accumulate(Path(path, name).stat().st_size for name in files)
         some = next((number for number, size in enumerate(sizes, 1) if size >= _FIRST), len(files))
-        return FirstRecords(Folder(path, request, files[:some]), len(files) / max(1, some))
+        return FirstRecords(Folder(path, request, files[:some]), len(files) / some)
     found = input_kind(path, request.format)
     shards = Shards((path,), request, shards=[], identities=[identity(path)], size=_FIRST, kinds=[found])
 

@@ -325,7 +325,7 @@ def _require_parquet(source: str, file: pa.NativeFile) -> None:
             raise DataError(source, "it is empty, and so not a Parquet file")
         other = sniff(head)
         raise DataError(source, "it is not a Parquet file" + (f": it starts with {other}" if other else ""))
-    file.seek(max(0, file.size() - len(_MAGIC)))
+    file.seek(file.size() - len(_MAGIC))
     if file.read() not in _ENDS:
         raise DataError(source, _NO_END, "changed")
     file.seek(0)
@@ -521,11 +521,10 @@ def _texts(path: str, table: pa.Table, request: Request, schema: pa.Schema) -> p
         if nested == "structs":
             rule += f", whose fields are: {', '.join(field.name for field in kind)}"
         raise DataError(display(path), rule, nested)
-    short = pa.types.is_string(kind) or pa.types.is_binary(kind)
-    unpacked, short = _unpacked(path, column, request), short and kind is column.type
+    unpacked = _unpacked(path, column, request)
     if binary and not is_one_of(kind, STRINGS):
         return unpacked.cast(pa.large_binary())
-    return unpacked.cast(pa.string() if short else pa.large_string(), safe=False)
+    return unpacked.cast(pa.large_string(), safe=False)
 
 
 def _unpacked(path: str, column: pa.ChunkedArray, request: Request) -> pa.ChunkedArray:
