@@ -160,8 +160,8 @@ class Manifest:
             if _has_documents(disk, folder):
                 raise StorageDamaged(str(path), f"is missing, and so is {SECOND}; {RESTORE}", "no manifest") from None
             raise StorageRefused(str(folder), _what_is_missing(disk, folder), "not an index") from None
-        content, line, seal = data.rpartition(b"\n")[0].partition(b"\n")
-        if data != content + b"\n" + _seal(content) or not line or not seal:
+        content = data.partition(b"\n")[0]
+        if data != content + b"\n" + _seal(content):
             raise StorageDamaged(str(path), "is damaged (wrong checksum)")
         with understood(path):
             given = json.loads(content)

@@ -266,8 +266,7 @@ class Reader:
         """Remove documents, in memory; ``log_change`` records it. *clock* was the next ordinal; by default, it is."""
         there = places[places >= 0]
         self.removals.add(self.decoded("id", there), self.next_ordinal if clock is None else clock)
-        if len(there):
-            self.latest_removals.add(self.take("ordinal", there))
+        self.latest_removals.add(self.take("ordinal", there))
         for part, _, positions in self._by_part(places):
             part.remove(positions)
 
