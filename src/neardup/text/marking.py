@@ -80,7 +80,7 @@ def _shortened(text: str, spans: list[tuple[int, int]]) -> Marked:
     begin = _before_marks(text, begin)
     ahead = _ELLIPSIS if begin else ""
     shift = begin - len(ahead)
-    cuts = ((max(one, begin) - shift, min(other, end) - shift) for one, other in spans if one < end and other > begin)
+    cuts = ((one - shift, min(other, end) - shift) for one, other in spans if one < end)
     return Marked(ahead + text[begin:end] + (_ELLIPSIS if end < len(text) else ""), tuple(cuts))
 
 

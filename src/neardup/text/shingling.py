@@ -115,7 +115,7 @@ class Shingling:
 
 def shingle_filter(values: Words) -> Words:
     """Return a filter for ``features_among`` that these shingles pass: 16 to 32 bits per shingle, but at most 1 MiB."""
-    words = 1 << max(0, min(_FILTER, len(values) // 4).bit_length())
+    words = 1 << min(_FILTER, len(values) // 4).bit_length()
     bits = np.zeros(words, np.uint64)
     shingles.enter(values, bits)
     return bits
