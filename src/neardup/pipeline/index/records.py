@@ -147,9 +147,9 @@ def _rejected(
 ) -> list[Rejected]:
     """Return the records in these *rows* with an invalid id, or that are *refused*, and take their *names* away."""
     rejected: list[Rejected] = []
-    of_pipe = f"{piece.source}:" if is_read_once(piece.path) else None
+    of_pipe = is_read_once(piece.path)
     longest = max((len(own) for own in names if own), default=0)
-    if not refused and of_pipe is None and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
+    if not refused and not of_pipe and _WIDEST * longest <= MOST_ID_BYTES:  # as of most documents
         return rejected
     file = full_name(piece.source)
     for place, (row, own) in enumerate(zip(rows, names, strict=True)):
@@ -157,7 +157,7 @@ def _rejected(
         reason, code = refused.get(row, ""), "value"
         if size > MOST_ID_BYTES:
             reason, code = f"its id has {size:,} bytes, but may have at most {MOST_ID_BYTES:,}", "id too long"
-        elif of_pipe and own and own.startswith(of_pipe) and _is_name_of_line(piece, row, own, file):
+        elif of_pipe and _is_name_of_line(piece, row, own, file):
             reason, code = _NAMELESS, "no id"
         if reason:
             rejected.append(Rejected(*piece.place(row), reason, code))
