@@ -146,7 +146,7 @@ def audit(  # noqa: PLR0913 - every one a keyword with a default
     """
     require(isinstance(result, RunResult), "result", result, f"must be a Result, not {kind_of(result)}")
     source = result.source if documents is None else documents
-    if source is None or (documents is None and not hasattr(source, "__len__")):
+    if source is None:
         rule = "must be the documents of the run: its result does not have them, because they were read"
         raise ParameterError("documents", None, f"{rule} from files or a stream; for files, use audit_files")
     policy = result.summary.policy
