@@ -92,7 +92,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise
         _abandon_stdout()
         return _report(failure, parsed)
-    return int(code)
+    return code
 
 
 def _run(parsed: argparse.Namespace) -> int:

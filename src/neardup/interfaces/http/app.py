@@ -69,7 +69,7 @@ def create_app(  # noqa: PLR0913 - every one a keyword with a default
     log: AccessLog | None = None,
     counts: bool = True,
     prefix: str = "",
-    started: Callable[[], None] | None = None,
+    started: Callable[[], None] = lambda: None,
 ) -> Guard:
     """Create the application that serves an index; *started* is called when it is ready.
 
@@ -82,8 +82,7 @@ def create_app(  # noqa: PLR0913 - every one a keyword with a default
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         await service.start()
-        if started is not None:
-            started()
+        started()
         try:
             yield
         finally:
