@@ -97,11 +97,12 @@ def test_a_mirror_of_a_mirror_alone_is_reported():
     ]
     assert found.replaceable() == {"c.example": "b.example"}
     folder = [(url.replace("c.example", "d.example/pub"), its) for url, its in c] + numbered("d", range(20), 700)
-    found = find_mirrors(*zip(*(a + b + folder), strict=True)).found
-    assert [(one.host, one.prefix, one.mirror_of) for one in found] == [
+    found = find_mirrors(*zip(*(a + b + folder), strict=True))
+    assert [(one.host, one.prefix, one.mirror_of) for one in found.found] == [
         ("b.example", "", "a.example"),
         ("d.example", "/pub", "b.example"),
     ]
+    assert found.replaceable() == {}  # of d.example, only a folder is a mirror
 
 
 def test_a_translation_of_a_mirror_alone_is_reported():
