@@ -5,7 +5,7 @@ import pytest
 
 from neardup import CommonShingles
 from neardup.interfaces.wording.numbers import Row
-from neardup.interfaces.wording.runs import cluster_lines, common_rows, evidence_of, rule_of
+from neardup.interfaces.wording.runs import cluster_lines, common_rows, evidence_of, extraction_line, rule_of
 from neardup.pipeline.corpus.clusters import LargeCluster, SpreadTemplate
 from neardup.results import Policy, Summary
 
@@ -107,3 +107,13 @@ def test_common_shingles_in_words():
     assert "at least 3 of 1,206 different documents, as fewer never count as common" in few.words
     [row] = common_rows(summary(scheme="sentences", common=common))
     assert row.words.startswith("sentences did not count: ")
+
+
+def test_the_view_and_the_templates_of_pages_are_described():
+    assert extraction_line({"text_view": "auto"}, "seen") == (
+        "web pages read in text view auto, without templates of hosts"
+    )
+    assert extraction_line({"text_view": "main", "templates": "1f"}, "my seen") == (
+        "web pages read in text view main, with templates of hosts (id 1f);"
+        " `neardup templates show --templates 'my seen'` lists them"
+    )
