@@ -108,8 +108,7 @@ def whole_batch(column: pa.ChunkedArray) -> TextBatch:
     """Return a column as one batch; several chunks are copied together."""
     if column.num_chunks == 1:
         return chunk_batch(column.chunk(0))
-    wide = column.cast(pa.large_binary()).combine_chunks()
-    return chunk_batch(wide if isinstance(wide, pa.Array) else pa.concat_arrays(wide.chunks))
+    return chunk_batch(column.cast(pa.large_binary()).combine_chunks())
 
 
 def chunk_batch(chunk: pa.Array) -> TextBatch:

@@ -324,7 +324,6 @@ def _union(name: str, values: list[Any]) -> pa.Array:
 def _cast(name: str, kind: str, column: pa.ChunkedArray) -> pa.Array:
     """Cast a column of values to a field's kind; ``DataError`` for the first value that cannot be cast."""
     whole = column.combine_chunks()
-    whole = whole if isinstance(whole, pa.Array) else pa.concat_arrays(whole.chunks)
     wanted = ARROW[kind]
     if is_one_of(whole.type, _OWN[kind]):
         with suppress(pa.ArrowInvalid):
