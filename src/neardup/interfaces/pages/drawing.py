@@ -221,6 +221,6 @@ def loglog_svg(sizes: Sequence[int], counts: Sequence[int], *, title: str) -> st
 
 def _round_ticks(most: int) -> list[int]:
     """Return about five whole, round steps from 0 to at least *most*."""
-    power = 10 ** max(0, floor(log10(most / 5))) if most > 5 else 1  # noqa: PLR2004 - five steps
+    power = 10 ** floor(log10(most / 5)) if most > 5 else 1  # noqa: PLR2004 - five steps
     step = next(step for step in (power, 2 * power, 5 * power, 10 * power) if step * 5 >= most)
     return list(range(0, step * max(1, -(-most // step)) + 1, step))

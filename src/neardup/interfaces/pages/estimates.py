@@ -44,7 +44,7 @@ def bands_svg(audit: Audit) -> str:
     """Draw the recall of each band with its interval, and what the law predicts."""
     bands = audit.bands
     low = min([*(band.recall.low for band in bands), *(band.predicted or 1.0 for band in bands)])
-    least = min(max(0.0, int(10 * low) / 10), 0.9)  # if all documents were drawn, every recall may be exactly 1
+    least = min(int(10 * low) / 10, 0.9)  # if all documents were drawn, every recall may be exactly 1
     frame = Frame((0, len(bands)), (least, 1.0))
     ticks = [least + (1 - least) * step / 5 for step in range(6)]
     measure = f"{audit.measure} of the closest kept document"
