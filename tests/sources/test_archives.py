@@ -3,6 +3,7 @@ import json
 import random
 from itertools import accumulate, pairwise
 
+import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from archives_made import ENDINGS, PACK, http, packed, page, record
@@ -297,6 +298,10 @@ def test_records_of_a_capture_stay_together_whatever_their_addresses(tmp_path, m
     shards = Archives.cut(0, str(path), request, 1)
     pieces = [piece for shard in shards for piece in Archives.pieces(str(path), request, shard, 1, Needs())]
     assert (len(shards), [len(piece._pages.accessories) for piece in pieces]) == (3, [2, 2, 2])
+    with Archives.writer(str(tmp_path / "kept.warc.gz")) as append:
+        for piece, kept in zip(pieces, [True, False, True], strict=True):
+            append(piece, np.array([kept]), None)
+    assert (tmp_path / "kept.warc.gz").read_bytes() == packed(made[:3] + made[6:])
 
 
 def test_damage_is_rejected_and_counted(tmp_path, archive):

@@ -304,14 +304,16 @@ def test_damaged_files_are_refused(tmp_path):
         found.save(tmp_path / "absent" / "x.npz")
 
 
-def test_a_compressed_file_is_refused():
+def test_a_compressed_file_and_one_of_a_newer_format_are_refused():
     terms = np.arange(10_000, dtype=np.uint64)
     listed = CommonShingles(shingling=SHINGLING.recipe, terms=terms, share=0.1, documents=4)
-    packed = io.BytesIO()
+    packed, newer = io.BytesIO(), io.BytesIO()
     with np.load(io.BytesIO(listed.to_bytes())) as arrays:
         np.savez_compressed(packed, **arrays)
-    with pytest.raises(DataError, match="is not a file of common shingles"):
-        CommonShingles.from_bytes(packed.getvalue(), "x.npz")
+    np.savez(newer, terms=terms, about=np.frombuffer(b'{"format": 2}', np.uint8))
+    for file, words in ((packed, "is not a file of common shingles"), (newer, "was written by a newer neardup")):
+        with pytest.raises(DataError, match=words):
+            CommonShingles.from_bytes(file.getvalue(), "x.npz")
 
 
 @pytest.mark.parametrize(
