@@ -75,9 +75,8 @@ def signals_as_they_came() -> Iterator[None]:
     signals = _Signals()
     _ending.clear()
     sys.unraisablehook = signals.report
-    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
-        number = getattr(signal, name, None)
-        if number is not None and signal.getsignal(number) != signal.SIG_IGN:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, signals.stop)
     try:
         yield
