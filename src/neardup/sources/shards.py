@@ -371,13 +371,8 @@ def local_shards(inputs: Inputs, request: Request, *, size: int | None = SHARD) 
 
 
 @contextmanager
-def extracted_shards(
-    inputs: Inputs, request: Request, threads: int | None = None, *, size: int = SHARD
-) -> Iterator[Shards]:
-    """Yield the shards of some inputs, whose web pages are extracted by other processes, too.
-
-    There are up to as many processes as *threads* (``None``: every core).
-    """
-    with local_shards(inputs, request, size=size) as cut, Processes(thread_count(threads)) as processes:
+def extracted_shards(inputs: Inputs, request: Request, *, size: int = SHARD) -> Iterator[Shards]:
+    """Yield the shards of some inputs, whose web pages are extracted by as many processes as there are cores, too."""
+    with local_shards(inputs, request, size=size) as cut, Processes(thread_count(None)) as processes:
         processes.turn_to(extracting(request.extraction))
         yield replace(cut, request=replace(cut.request, processes=processes))

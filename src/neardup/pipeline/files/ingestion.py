@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from datetime import datetime
 from functools import partial
 from itertools import repeat
 from pathlib import Path
@@ -127,7 +126,6 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
     learn_templates: AnyPath | Literal[False] | None = None,
     strict: bool = False,
     addresses: Addresses | None = None,
-    at: datetime | float | None = None,
     progress: Progress | None = None,
     **reading: Any,
 ) -> Added:
@@ -203,7 +201,7 @@ def add_files(  # noqa: PLR0913 - every one an option of the command line
         catch_up = stack.enter_context(keeping_up(index, make=search, progress=progress))
         if documents.has_pages:
             require_extraction(index, extraction)
-        counts, faults, unnamed = _admitted(index, documents, at, catch_up, partial(tell, "admit"))
+        counts, faults, unnamed = _admitted(index, documents, catch_up, partial(tell, "admit"))
         total, estimated = len(index), index.estimates
     return Added(
         documents=documents.number,
@@ -325,7 +323,6 @@ def fill_index(  # noqa: PLR0913 - every one an option of the command line
 def _admitted(
     index: Index,
     documents: NamedDocuments,
-    at: datetime | float | None,
     catch_up: Callable[[], object],
     progress: StageProgress,
 ) -> tuple[Counter[str], RecordFaults, int]:
@@ -341,7 +338,7 @@ def _admitted(
         steps = np.flatnonzero(np.diff((np.cumsum(sizes) >> _STEP_BITS) + np.arange(len(rows)) // _STEP_DOCUMENTS)) + 1
         for some in np.split(rows, steps) if len(rows) else []:
             ids, texts, fields = one.at(index.fields, some)
-            verdicts = index.visit(ids, texts, fields, at=at)
+            verdicts = index.visit(ids, texts, fields)
             lacks_text = texts.is_null().to_pylist() if documents.shards.request.needs_text else repeat(False)
             counts.update(map(_counted, verdicts, lacks_text))
             catch_up()

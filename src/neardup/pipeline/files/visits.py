@@ -88,17 +88,12 @@ class FileAnswers:
         self.faults = RecordFaults()
         self.addressed = 0
 
-    def answer(
-        self, inputs: Sequence[AnyPath], *, threads: int | None = None, progress: Progress | None = None
-    ) -> Iterator[list[dict[str, Any]]]:
-        """Yield the answers to the documents of files, some at a time, in order; admitted ones are acknowledged.
-
-        Web pages are extracted by up to as many processes as there are *threads* (``None``: every core).
-        """
+    def answer(self, inputs: Sequence[AnyPath], *, progress: Progress | None = None) -> Iterator[list[dict[str, Any]]]:
+        """Yield the answers to the documents of files, some at a time, in order; admitted ones are acknowledged."""
         found = inputs_of(inputs, self._request)
         if self._request.reads_pages(found.formats):
             self._read_pages()
-        with extracted_shards(found, self._request, threads) as cut:
+        with extracted_shards(found, self._request) as cut:
             self.faults.ignored = cut.ignored
             shards, begun = replace(cut, size=TOGETHER), False
             for piece in shards.every_piece(progress=partial(progress or silent, "read")):
