@@ -11,7 +11,7 @@ from neardup.kernels import marks as kernels
 from neardup.kernels.search_words import ROOM
 from neardup.model.answers import Marked
 from neardup.model.arrays import TextBatch
-from neardup.model.query import MOST_TERMS, Term
+from neardup.model.query import Term
 from neardup.text.unicode import unicode_tables
 
 REACH: Final = kernels.REACH  # bytes of a text that are searched
@@ -21,11 +21,10 @@ _MOST_MARKS: Final = 30  # combining marks in a row that belong to a letter
 
 
 class Marker:
-    """Marks terms in texts, by the words and folded letters of the search table; of more than 64, the first."""
+    """Marks terms in texts, at most 64, by the words and folded letters of the search table."""
 
     def __init__(self, terms: Sequence[Term]) -> None:
         self._tables = unicode_tables().search
-        terms = terms[:MOST_TERMS]
         known = dict(zip(self._folded(terms), terms, strict=True))
         if len(known) < len(terms):
             terms = [*known.values()]
