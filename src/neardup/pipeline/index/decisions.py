@@ -123,7 +123,6 @@ class Judge:
                 "ordinal": ordinals,
                 "representative": ordinals,
                 "decided": ordinals,
-                "seen": batch.get("seen", batch["time"]),
                 "reported": ordinals if reported is None else np.where(reported, ordinals, NEVER),
                 **asked.columns(leads),
             }
