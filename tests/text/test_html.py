@@ -360,6 +360,7 @@ def test_the_title_is_given_apart_too():
         ("<link rel=canonical href=/a&notit;&amp=1&AMP;b&#38c&#x26=>", "/a&notit;&amp=1&b&c&="),
         ("<base href='/a?b&para=1/'><link rel=canonical href=?c>", "/a?c"),
         ("<base href='//b.example/c&times=1/d'><link rel=canonical href=a>", "//b.example/c&times=1/a"),
+        (f"<link rel=canonical href='/a&#00{'9' * 5000};&#0065'>", "/a\ufffdA"),
         ("<link rel=canonical>", None),
         ("<link rel=next href=/canonical>", None),
         ("<link rel=&#99;anonical href=/a>", "/a"),
