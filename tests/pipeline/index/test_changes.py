@@ -37,7 +37,8 @@ def truth(index):
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_an_engine_is_kept_up_to_date_by_changes(tmp_path, seed):
+def test_an_engine_is_kept_up_to_date_by_changes(tmp_path, monkeypatch, seed):
+    monkeypatch.setattr("neardup.pipeline.index.changes.TOGETHER", 3)
     chosen, often, seldom = np.random.default_rng(seed), Mirror(), Mirror()
     index = Index.create(tmp_path / "seen", texts=True, fields={"host": "string"})
     for step in range(60):

@@ -623,6 +623,13 @@ def test_documents_expire_by_when_they_were_first_or_last_seen(folder):
         assert index.expire(2, by="first_seen") == Removal(0, [])
 
 
+def test_many_are_seen_again_in_steps(folder, monkeypatch):
+    monkeypatch.setattr("neardup.pipeline.index.index.TOGETHER", 2)
+    with Index.create(folder) as index:
+        index.admit(["a", "b", "c"], TEXTS)
+        assert index.see(["a", "x", "c", "b", "c"]) == ["a", None, "c", "a", "c"]
+
+
 def test_many_that_are_seen_again_take_few_bytes(folder):
     with Index.create(folder, durability="bulk") as index:
         ids = [f"d{number}" for number in range(2000)]
