@@ -432,7 +432,6 @@ class _Sample:
             chosen = pa.chunked_array([gathered(texts, kept)]) if len(kept) < len(texts) else texts
             own = given if len(given) or not len(sites) else np.zeros(len(texts), np.uint64)
             numbers = own[kept] if len(own) else own
-            begin = 0
 
             def look(one: tuple[int, TextBatch], numbers: Words = numbers) -> tuple[int, int, Any]:
                 start, batch = one
@@ -455,8 +454,7 @@ class _Sample:
 
                 if len(left):
                     yield _KeptPartners(left, right, values, least, kept_at)
-                begin = start + size
-                self._progress("audit", first + int(kept[begin - 1]) + 1 if begin else first, total)
+                self._progress("audit", first + int(kept[start + size - 1]) + 1, total)
             first += len(texts)
         self._progress("audit", total, total)
 
