@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from archives_made import http, record
 from invented_sites import Site, article, words
-from test_definition import answer
+from test_definition import answer, collection, with_sites
 
-from neardup import Combined, Index, MinHash, SimHash, dedup_files
+from neardup import Combined, Index, MinHash, SimHash, audit, dedup, dedup_files
 from neardup.model.errors import StorageRefused
 from neardup.pipeline.corpus.documents import SITE
 from neardup.pipeline.crawl.templates import rule_of
@@ -277,6 +277,13 @@ def test_a_run_against_an_index_is_one_against_its_pages(tmp_path, extraction):
     assert repr(by_index.to_pylist()) == repr(by_pages.to_pylist())
     assert {0.6, 0.8, 0.9} <= {*by_index["threshold"].to_pylist()}
     assert by_index["rule"][0].as_py() == "same text"
+
+
+def test_an_audit_finds_no_page_missing_that_needs_more_in_its_own_site():
+    chosen = np.random.default_rng(3)
+    pages = with_sites(collection(chosen), chosen)
+    found = audit(dedup(pages, scheme=MinHash(shingle=1, permutations=64, threshold=0.5)))
+    assert (found.recall.value, found.precision.value) == (1.0, 1.0)
 
 
 def test_an_index_without_templates_refuses_pages_with_templates(tmp_path, extraction):
