@@ -1,6 +1,7 @@
 """What has changed in an index lately, for those who keep a copy of it up to date."""
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from typing import Final, Self
 
 import numpy as np
@@ -18,8 +19,9 @@ class Removals:
     All removals from the ordinal *complete_from* on are known.
     """
 
-    def __init__(self, removed: dict[str, int] | None = None, complete_from: int = 0) -> None:
-        self._removed, self.complete_from = removed or {}, complete_from
+    def __init__(self, removed: Mapping[str, int] | None = None, complete_from: int = 0) -> None:
+        self._removed = OrderedDict(removed or {})  # the first one of a plain dict is behind those that were removed
+        self.complete_from = complete_from
 
     def __bool__(self) -> bool:
         return bool(self._removed or self.complete_from)
@@ -34,8 +36,8 @@ class Removals:
             self._removed.pop(own, None)
             self._removed[own] = clock
         while len(self._removed) > MOST:
-            oldest = next(iter(self._removed))
-            self.complete_from = self._removed.pop(oldest) + 1
+            _, oldest = self._removed.popitem(last=False)
+            self.complete_from = oldest + 1
 
     def discard(self, ids: "Array | TextBatch") -> None:
         """Forget ids that were admitted again."""
