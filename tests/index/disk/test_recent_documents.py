@@ -65,3 +65,18 @@ def test_strings_change_too():
     part.append(batch(2))
     assert decoded(part.strings("field.host", np.arange(6))) == ["none", "id 1", "two", "id 3", "id 0", "id 1"]
     assert decoded(part.strings("field.host", np.array([2]), 2)) == ["tw"]
+
+
+def test_the_work_of_copies_is_that_of_the_rows(monkeypatch):
+    """Also if all documents have the same features, with different contents."""
+    part = Recent(COLUMNS, Lookup(lambda rows, _: rows[:, :1].copy(), position_independent=False), SALT)
+    documents = batch(300)
+    documents["content"] = np.arange(1, 601, dtype=np.uint64).reshape(-1, 2)
+    documents["equal"] = np.full((300, 2), 7, np.uint64)
+    part.append(documents)
+    part.remove(np.arange(0, 300, 3))
+    read, take = [], Recent.take
+    monkeypatch.setattr(Recent, "take", lambda self, name, at: read.append(len(at)) or take(self, name, at))
+    found = part.copies(documents["content"], documents["equal"], np.full(300, -1))
+    assert found.tolist() == [-1 if place % 3 == 0 else place for place in range(300)]
+    assert sum(read) <= 300

@@ -1,5 +1,7 @@
 """The documents that were admitted last: in memory, and in the log."""
 
+from collections.abc import Iterable
+from itertools import chain
 from typing import Any, cast
 
 import numpy as np
@@ -23,7 +25,8 @@ class Recent(GrowingPart):
         self._chains = Chains(position_independent=lookup.position_independent)
         self._late = LateChains(position_independent=lookup.position_independent)  # documents that became leaders
         self._ids: dict[str, int] = {}
-        self._equals: dict[bytes, list[int]] = {}  # the existing documents, by group
+        self._equals: dict[bytes | None, list[int]] = {}  # the existing documents, by group
+        self._repeats: dict[bytes | None, list[int]] = {}  # those that were not the first of their group, by content
 
     @property
     def nbytes(self) -> int:
@@ -51,9 +54,15 @@ class Recent(GrowingPart):
         hits = self._late.with_found(self._chains.find_and_add(query, first, self._alive.room), query, self.alive)
         for place, own in enumerate(decoded(cast("TextBatch", batch["id"])), first):
             self._ids[own] = place
+        repeats: list[int] = []
         for place, group in enumerate(as_bytes(cast("Words", batch["equal"])), first):
             if group is not None:
-                self._equals.setdefault(group, []).append(place)
+                places = self._equals.setdefault(group, [])
+                if places:
+                    repeats.append(place)
+                places.append(place)
+        for place, content in zip(repeats, as_bytes(self.take("content", np.array(repeats, np.int64))), strict=True):
+            self._repeats.setdefault(content, []).append(place)
         return hits
 
     def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
@@ -78,15 +87,8 @@ class Recent(GrowingPart):
         for place, own in zip(positions.tolist(), decoded(self.strings("id", positions)), strict=True):
             if self._ids.get(own) == place:
                 del self._ids[own]
-        removed: dict[bytes, set[int]] = {}
-        for place, group in zip(positions.tolist(), as_bytes(self.take("equal", positions)), strict=True):
-            if group is not None:
-                removed.setdefault(group, set()).add(place)
-        for group, places in removed.items():
-            if left := [place for place in self._equals[group] if place not in places]:
-                self._equals[group] = left
-            else:
-                del self._equals[group]
+        _remove(positions, as_bytes(self.take("equal", positions)), self._equals)
+        _remove(positions, as_bytes(self.take("content", positions)), self._repeats)
 
     def with_ids(self, ids: list[str]) -> Positions:
         """Return the document of each id, or -1."""
@@ -102,13 +104,15 @@ class Recent(GrowingPart):
     def copies(self, contents: Words, equals: Words, besides: Positions) -> Positions:
         """Return the first document of each content, among its equals, that is not *besides*, or -1."""
         found = np.full(len(contents), -1)
-        for row, places in enumerate(self._groups(equals)):
-            same = (self.take("content", np.array(places, np.int64)) == contents[row]).all(axis=1)
-            found[row] = _first_besides(np.array(places, np.int64)[same].tolist(), int(besides[row]))
+        asked = zip(self._groups(equals), as_bytes(contents), besides.tolist(), strict=True)
+        for row, (group, content, own) in enumerate(asked):
+            if group:
+                same = (self.take("content", np.array(group[:1])) == contents[row]).all()
+                found[row] = _first_besides(chain(group[:1] if same else (), self._repeats.get(content, ())), own)
         return found
 
     def _groups(self, equals: Words) -> list[list[int]]:
-        return [[] if group is None else self._equals.get(group, []) for group in as_bytes(equals)]
+        return [self._equals.get(group, []) for group in as_bytes(equals)]
 
     @property
     def kept(self) -> int:
@@ -121,5 +125,18 @@ class Recent(GrowingPart):
         return np.flatnonzero(self.alive & (own != self.ordinals) & np.isin(own, representatives))
 
 
-def _first_besides(places: list[int], own: int) -> int:
+def _remove(positions: AnyPositions, keys: list[bytes | None], listed: dict[bytes | None, list[int]]) -> None:
+    """Remove documents from the lists of their *keys*."""
+    removed: dict[bytes | None, set[int]] = {}
+    for place, key in zip(positions.tolist(), keys, strict=True):
+        if key in listed:
+            removed.setdefault(key, set()).add(place)
+    for key, places in removed.items():
+        if left := [place for place in listed[key] if place not in places]:
+            listed[key] = left
+        else:
+            del listed[key]
+
+
+def _first_besides(places: Iterable[int], own: int) -> int:
     return next((place for place in places if place != own), -1)
