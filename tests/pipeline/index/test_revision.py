@@ -70,6 +70,21 @@ def test_near_copies_have_one_representative_however_many_there_are(folder, flus
         assert index.judge([f"{STORM} copy x"])[0].representative == "d1"
 
 
+@pytest.mark.parametrize("removed", [1, 100])
+def test_near_copies_are_compared_with_the_document_that_is_kept_now(folder, monkeypatch, removed):
+    with Index.create(folder) as index:
+        ids, asked, propose = [f"d{number}" for number in range(300)], [], index.store.propose
+        index.admit(ids, [f"{STORM} copy {number}" for number in range(300)])
+
+        def counted(rows, asking, *wider):
+            asked.append(int(asking.sum()))
+            return propose(rows, asking, *wider)
+
+        monkeypatch.setattr(index.store, "propose", counted)
+        assert index.remove(ids[:removed]).promoted == ids[removed : removed + 1]
+        assert sum(asked) <= 2 * revision.FIRST
+
+
 @pytest.mark.parametrize("scheme", [MinHash(permutations=16, recall=0.8), SimHash()], ids=["minhash", "simhash"])
 def test_near_copies_have_one_representative_however_many_were_removed(folder, scheme):
     with Index.create(folder, scheme, durability="bulk") as index:
@@ -152,12 +167,12 @@ def test_the_successor_of_a_document_has_its_repeats_as_if_all_candidates_were_c
                     one.flush()
         for step in range(15):
             kept = [own.id for own in index.get(ids) if own and own.representative == own.id]
-            name = rng.choice(kept[:3] if step % 3 else ids)
-            new = text()
-            index.admit([name], [new])
+            changed = [*{rng.choice(kept[:3] if step % 3 else ids) for _ in range(rng.choice((1, 1, 9)))}]
+            new = [text() for _ in changed]
+            index.admit(changed, new)
             with monkeypatch.context() as patch:
                 patch.setattr(Revision, "_successor", lambda *_: None)
-                plain.admit([name], [new])
+                plain.admit(changed, new)
             assert [own.representative for own in index.get(ids)] == [own.representative for own in plain.get(ids)]
     assert any(taken) == (scheme.name == "minhash")
 

@@ -69,8 +69,8 @@ class Revision:
             step = self._decided(pending[:size], successor)
             rows, concerned = self._concerned(step, pending)
             done = step.done(rows, concerned)
-            if not moved[1:] and len(removed) == 1:
-                successor = self._successor(int(removed[0]), step)
+            if not moved[1:]:
+                successor = self._successor(removed, step)
             changed = np.flatnonzero(step.changed[:done])
             store.set("representative", step.places[changed], step.new[changed])
             moved.append(step.places[changed])
@@ -82,19 +82,19 @@ class Revision:
         store.cover(again)
         return again
 
-    def _successor(self, removed: int, step: "_Step") -> "_Successor | None":
-        """Return the document that is kept instead of the *removed* one: the first of its cluster, in the first step.
+    def _successor(self, removed: Positions, step: "_Step") -> "_Successor | None":
+        """Return the first document of the first step, if it is kept instead of a *removed* one.
 
         ``None`` if there may be other kept documents between the two, or others are preferred to the best-ranked.
         """
-        store, place = self._store, int(step.places[0])
-        if store.manifest.terms.representative == "closest" or (step.old[0], step.new[0]) != (removed, step.own[0]):
+        store, place, old = self._store, int(step.places[0]), int(step.old[0])
+        if store.manifest.terms.representative == "closest" or step.new[0] != step.own[0] or old not in removed:
             return None
-        between = store.admitted_after(removed, BETWEEN)
+        between = store.admitted_after(old, BETWEEN)
         ordinals, representatives = store.take_all(("ordinal", "representative"), between[between < place])
         if (ordinals == representatives).any() or (len(between) == BETWEEN and between[-1] < place):
             return None
-        return _Successor(place, removed, *store.finding_keys(place))
+        return _Successor(place, old, *store.finding_keys(place))
 
     def _decided(self, places: Places, successor: "_Successor | None") -> "_Step":
         """Judge the documents of a step by earlier ones; documents before the step have their final representatives."""
