@@ -3,8 +3,10 @@ import pyarrow as pa
 import pytest
 
 from neardup import MinHash
+from neardup.decisions import partners
 from neardup.evaluation.labelling import MOST
 from neardup.model.errors import DataError, ParameterError
+from neardup.pipeline.labels import pool
 from neardup.pipeline.labels.labelling import Labelling
 from neardup.pipeline.labels.pool import draw_pairs
 from neardup.pipeline.partners.pairs import pairs
@@ -150,6 +152,19 @@ def test_templates_and_equal_documents_are_sampled_less():
     pool = draw_pairs([f"{template} {number}" for number in range(300)])
     assert len(answers_of(pool, 50)) == 50
     assert len(answers_of(draw_pairs(["x"] * 600), 50)) == MOST
+
+
+def test_a_few_pairs_are_in_memory_at_a_time(monkeypatch):
+    """However many there are: here, each document is a partner of each other one."""
+    same = [f"the same words in each of these documents {number}" for number in range(60)]
+    whole, seen, note = answers_of(draw_pairs(same), 30), [], pool._PairSearch._note
+    monkeypatch.setattr(partners, "_ROOM", 100)
+    monkeypatch.setattr(
+        pool._PairSearch, "_note", lambda self, left, *found: seen.append(len(left)) or note(self, left, *found)
+    )
+    assert answers_of(draw_pairs(same), 30) == whole
+    assert sum(seen) == 60 * 60
+    assert max(seen) <= 100 + 60
 
 
 def test_wrong_parameters_are_named():

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from threading import Lock
 from typing import Any, Final
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from neardup.decisions.evidence import Shared, distinct_sets, shared_by
-from neardup.decisions.partners import FoundPartners, Partners
+from neardup.decisions.partners import Partners
 from neardup.engines.local import LocalEngine
 from neardup.evaluation.labelling import BANDS, FLOOR, bands_of, next_band
 from neardup.model.arrays import Features, Positions, TextBatch, Values, Words, ragged
@@ -182,17 +183,20 @@ class _PairSearch:
 
     def pool(self, engine: LocalEngine, progress: Progress) -> PairPool:
         partners = Partners(self._features(self._positions), FLOOR, measure="overlap")
+        noting = Lock()
         progress("compare", 0, self._number)
 
-        def look(one: tuple[int, TextBatch]) -> tuple[int, Positions, FoundPartners]:
+        def look(one: tuple[int, TextBatch]) -> tuple[int, Positions]:
             start, batch = one
             features = self._scheme.shingling.batch_features(batch)
             sizes = np.diff(features.offsets)
-            return start, sizes, partners.among(features)
+            for found in partners.steps(features):  # all pairs of a batch need not fit into memory
+                with noting:
+                    self._note(found.left, found.right + start, found.common)
+            return start, sizes
 
-        for start, sizes, found in engine.map(look, placed(batches(self._documents.texts))):
+        for start, sizes in engine.map(look, placed(batches(self._documents.texts))):
             self._sizes[start : start + len(sizes)] = sizes
-            self._note(found.left, found.right + start, found.common)
             progress("compare", start + len(sizes), self._number)
         bands = [self._band(number) for number in range(1, len(BANDS))]
         bands = [self._others(sum(band.pairs for band in bands)), *bands]
