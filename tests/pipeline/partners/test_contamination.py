@@ -9,6 +9,7 @@ import pytest
 from neardup import contamination, contamination_in_files
 from neardup.decisions import partners
 from neardup.errors import DataError, ParameterError
+from neardup.pipeline.partners import contamination as module
 from neardup.sources.shards import local_shards
 
 RANDOM = np.random.default_rng(3)
@@ -98,6 +99,18 @@ def test_pairs_are_not_all_held_at_once(monkeypatch):
     assert whole.items.equals(in_steps.items)
     assert whole.documents.equals(in_steps.documents)
     assert max(sizes) <= 1 + len(items) < sum(sizes)
+
+
+def test_a_document_with_many_items_is_read_once(monkeypatch):
+    """Its text is long, and no copies of it are kept for each of its items."""
+    items = [f"first {number} second {number} third {number}" for number in range(40)]
+    read, readable = [], module.readable_text
+    monkeypatch.setattr(module, "readable_text", lambda texts, at: read.append(readable(texts, at)) or read[-1])
+    documents = [" and ".join(items[:20]), " and ".join(items[20:])]
+    found = contamination(documents, items, words=3)
+    assert found.items["document"].to_pylist() == ["0"] * 20 + ["1"] * 20
+    assert found.items["passage"].to_pylist() == items
+    assert [text for text in read if text in documents] == documents
 
 
 def test_files_in_pieces_have_the_same_answer(tmp_path, monkeypatch):

@@ -179,7 +179,7 @@ class _ItemSearch:
         ]
         self._share, self._documents = np.zeros(number), np.zeros(number, np.int64)
         self._best = np.full(number, -1, np.int64)
-        self._names: dict[int, tuple[str, str]] = {}  # of the best documents: ids, and texts of contaminating ones
+        self._found: dict[int, tuple[str, str | None]] = {}  # ids of the best documents, and contaminating passages
         self._listed = [_DOCUMENTS.empty_table()]  # the training documents with items
         self.read = 0
 
@@ -192,11 +192,16 @@ class _ItemSearch:
             for kind, found in zip(self._kinds, every, strict=True):
                 self._documents[kind.items] += found.documents
                 better = np.flatnonzero(found.share > self._share[kind.items])
+                better = better[np.argsort(found.row[better], kind="stable")]
                 columns = (kind.items[better], found.row[better] + start, found.share[better])
+                last, document = -1, ""
                 for own, place, value in zip(*(each.tolist() for each in columns), strict=True):
                     self._share[own], self._best[own] = value, self.read + place
-                    document = readable_text(texts, place)[:_READ] if value >= self._threshold else ""
-                    self._names[own] = str(ids[place].as_py()), document
+                    contaminates = value >= self._threshold
+                    if contaminates and place != last:
+                        last, document = place, readable_text(texts, place)[:_READ]
+                    passage = self._passage(own, document) if contaminates else None
+                    self._found[own] = str(ids[place].as_py()), passage
                 listed += [(rows + start, items, shares) for rows, items, shares in found.listed]
         rows, items, shares = map(np.concatenate, zip(*listed, strict=True))
         distinct, at = np.unique(rows, return_inverse=True)
@@ -218,28 +223,27 @@ class _ItemSearch:
         anywhere = np.zeros(number)
         for kind in self._kinds:
             anywhere[kind.items] = kind.partners.met
-        contaminated = self._share >= self._threshold
-        passages = [self._passage(own) if guilty else None for own, guilty in enumerate(contaminated.tolist())]
+        found = [self._found.get(own, (None, None)) for own in range(number)]
         items = pa.table(
             {
                 "id": ids,
                 "position": np.arange(number),
                 "words": self._words,
                 "share": self._share,
-                "document": pa.array([self._names.get(own, (None,))[0] for own in range(number)], pa.large_string()),
+                "document": pa.array([name for name, _ in found], pa.large_string()),
                 "document_position": pa.array(self._best, mask=self._best < 0),
                 "documents": self._documents,
                 "anywhere": anywhere,
-                "contaminated": contaminated,
-                "passage": pa.array(passages, pa.large_string()),
+                "contaminated": self._share >= self._threshold,
+                "passage": pa.array([passage for _, passage in found], pa.large_string()),
             }
         )
         return Contamination(items, pa.concat_tables(self._listed).combine_chunks(), self.read)
 
-    def _passage(self, own: int) -> str | None:
+    def _passage(self, own: int, document: str) -> str | None:
         item = readable_text(self._texts, own)
         least = min(RUN, self._run, int(self._words[own]))
-        found = longest_passage(item, self._names[own][1], least=least)
+        found = longest_passage(item, document, least=least)
         return None if found is None else item[slice(*found)]
 
 
