@@ -123,12 +123,37 @@ def test_first_matches_follow_the_rule(documents, threshold, groups, measure, sh
 
 
 @given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]))
+def test_first_matches_may_be_removed_ones(documents, threshold):
+    removed, matched, common = np.full((3, len(documents)), -1, np.int64)
+    rule = (of(threshold, []), sets.RESEMBLANCE)
+    limits = (0, len(documents))
+    sets.first_matches(*all_earlier(len(documents)), *limits, distinct(documents), *rule, removed, matched, common)
+    every = [
+        [i for i in range(own) if matches(documents[own], documents[i], threshold)] for own in range(len(documents))
+    ]
+    assert matched.tolist() == [min(earlier, default=-1) for earlier in every]
+
+
+@given(st.lists(st.integers(-1, 30), max_size=30), st.data())
+def test_first_matches_decide_unless_they_are_removed_or_undecided(drawn, data):
+    firsts = np.array([first if first < own else -1 for own, first in enumerate(drawn)], np.int64)
+    undecided = np.array([data.draw(st.booleans()) for _ in firsts], np.bool_)
+    before, matched = undecided.copy(), np.full(len(firsts), -1, np.int64)
+    asking = np.flatnonzero(~before)
+    sets.known_matches(asking, firsts[asking], undecided, matched)
+    for own, first in enumerate(firsts.tolist()):
+        follows = first >= 0 and (undecided[first] or matched[first] >= 0)
+        assert undecided[own] == (before[own] or follows)
+        assert matched[own] == (-1 if before[own] or follows else first)
+
+
+@given(DOCUMENTS, st.sampled_from([0.2, 0.5, 0.8]))
 def test_given_matches_follow_the_same_rule(documents, threshold):
     asking, bounds, candidates = all_earlier(len(documents))
     pairs = zip(np.repeat(asking, np.diff(bounds)), candidates, strict=True)
     holds = np.array([matches(documents[i], documents[j], threshold) for i, j in pairs], np.bool_)
     given_, computed, common = np.full((3, len(documents)), -1, np.int64)
-    sets.first_given(asking, bounds, candidates, holds, given_, given_)
+    sets.first_given(asking, bounds, candidates, holds, given_)
     values, starts, sizes = distinct(documents)
     limits = (0, len(documents))
     rule = (of(threshold, []), sets.RESEMBLANCE)

@@ -44,16 +44,11 @@ class GivenMatches:
     def settle(self, block: Candidates, matched: Positions) -> None:
         """Drop documents of a block that match a kept document: set ``matched[rank]`` to that document."""
         holds = self._answers(block)
-        kernels.first_given(block.asking, block.bounds, block.candidates, holds, matched, matched)
+        kernels.first_given(block.asking, block.bounds, block.candidates, holds, matched)
         if self._closeness is not None:
             kept = np.flatnonzero(holds & (matched[block.candidates] < 0))
             asking, candidates = block.pairs[kept], block.candidates[kept]
             _match_closest(asking, candidates, self._closeness(asking, candidates), matched)
-
-    def find_first(self, block: Candidates, matched: Positions) -> None:
-        """Set ``matched[rank]`` to the first candidate that matches a document of a block, dropped or not."""
-        holds = self._answers(block)
-        kernels.first_given(block.asking, block.bounds, block.candidates, holds, np.full_like(matched, -1), matched)
 
     def connect(self, block: Candidates, parents: Positions) -> None:
         """Join all matching pairs in a union-find forest."""

@@ -16,7 +16,6 @@ from neardup.kernels.radix import ordered
 from neardup.kernels.thresholds import required
 
 RESEMBLANCE, OVERLAP, CONTAINMENT = 0, 1, 2
-NO_MATCH, UNDECIDED = -1, -2
 LONG = np.int64(1024)  # values of a set from which it is sorted
 
 _TIMES = 4  # as long as another set: then the values of that one are looked up in it
@@ -325,25 +324,25 @@ def first_matches(asking, bounds, candidates, lowest, highest, sets, thresholds,
 
 
 @kernel
-def first_given(asking, bounds, candidates, holds, removed, matched):
+def first_given(asking, bounds, candidates, holds, matched):
     """As ``first_matches``, but ``holds[j]`` is whether ``candidates[j]`` matches."""
     for turn in range(asking.size):
         for place in range(bounds[turn], bounds[turn + 1]):
-            if holds[place] and removed[candidates[place]] < 0:
+            if holds[place] and matched[candidates[place]] < 0:
                 matched[asking[turn]] = candidates[place]
                 break
 
 
 @kernel
 def known_matches(asking, firsts, undecided, matched):
-    """Decide asking sets, in order, whose first match is known: ``firsts[i]`` of ``asking[i]``, removed or not.
+    """Decide asking sets, in order, by their first match, removed or not: ``firsts[i]`` of ``asking[i]``, or -1.
 
-    It is ``NO_MATCH`` if no candidate matches, and ``UNDECIDED`` if not all were compared. It becomes
-    ``matched[asking[i]]``, but if it is removed, or undecided itself, ``undecided[asking[i]]`` becomes true.
+    The first match becomes ``matched[asking[i]]``. If it is removed, or not decided, ``undecided[asking[i]]`` becomes
+    true instead: a later candidate may match.
     """
     for turn in range(asking.size):
         document, first = asking[turn], firsts[turn]
-        if first == UNDECIDED or (first >= 0 and (undecided[first] or matched[first] >= 0)):
+        if first >= 0 and (undecided[first] or matched[first] >= 0):
             undecided[document] = True
         else:
             matched[document] = first

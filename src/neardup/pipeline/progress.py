@@ -33,14 +33,8 @@ _WORDS: Final = {
     "search": "Searchable",
 }
 _IN_BYTES: Final = {"learn", "fields", "sample", "read", "gather", "write", "check"}
-_NO_RATE: Final = {
-    "bucket",
-    "compact",
-    "compare",
-    "copy",
-    "match",
-    "settle",
-}  # neither bytes nor, in all runs, documents
+# Neither bytes nor, in all runs, documents.
+_NO_RATE: Final = {"bucket", "compact", "compare", "copy", "match", "settle"}
 
 
 def followed(progress: bool | Progress | None, /) -> AbstractContextManager[Progress]:  # noqa: FBT001 - a switch or a function, as dedup takes it

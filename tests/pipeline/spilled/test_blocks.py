@@ -82,12 +82,39 @@ def test_the_parts_of_a_large_cluster_decide_almost_everything(job_of, tmp_path)
     assert record["compared"] == 0
 
 
-def test_documents_that_drift_are_compared_again_but_not_with_dropped_ones(job_of, tmp_path):
+def test_candidates_are_compared_again_only_if_the_first_match_is_dropped(job_of, tmp_path):
     words = [f"w{number}" for number in range(600)]
-    texts = [" ".join(words[2 * number : 2 * number + 40]) for number in range(280)]
-    parts, (record,) = settled(large_cluster(job_of, tmp_path, texts))
-    whole = dedup(texts)
+    texts = [" ".join(words[2 * number : 2 * number + 40]) for number in range(280)]  # each is like the one before
+    job = large_cluster(job_of, tmp_path, texts)
+    parts, (record,) = settled(job)
+    (stored,) = StoredPairs(job).parts
     compared = sum(part["compared"] for part in parts)
     assert len(parts) > 1
-    assert 0 < record["compared"] <= whole.summary.compared
-    assert compared <= len(texts) * blocks._BEST
+    assert 0 < record["compared"] < dedup(texts).summary.compared
+    assert compared < len(stored.candidates)
+
+
+def test_texts_that_share_a_block_and_do_not_match_are_compared_once(job_of, tmp_path):
+    shared = " ".join(f"w{number}" for number in range(20))
+    texts = [f"{shared} " + " ".join(f"x{number}y{own}" for own in range(8)) for number in range(200)]
+    parts, records = settled(large_cluster(job_of, tmp_path, texts))
+    assert sum(part["compared"] for part in parts) == dedup(texts).summary.compared > 10 * len(texts)
+    assert not any(record["compared"] for record in records)
+
+
+def test_parts_of_a_block_have_about_as_many_bytes_and_there_are_not_too_many(job_of, tmp_path, monkeypatch):
+    texts = [" ".join([f"{text} {number}" for number in range(place // 10)]) for place, text in enumerate(ALIKE)]
+
+    def parts():
+        job = large_cluster(job_of, tmp_path, texts, keep="longest")
+        gathered(job)
+        sizes = 8 * job.array(ranking.FEATURES, np.int64)[StoredPairs(job).asking]
+        ends = job.array(PARTS, np.int64, shape=(-1, 3))[:, 1:]
+        assert ends[0, 0] == 0
+        assert ends[1:, 0].tolist() == ends[:-1, 1].tolist()
+        return [int(sizes[begin:end].sum()) for begin, end in ends.tolist()]
+
+    most = 2 << 14  # twice the block of the job
+    assert all(most // 2 < size <= most for size in parts()[:-1])
+    monkeypatch.setattr("neardup.pipeline.spilled.candidates._MOST_PARTS", 4)
+    assert len(parts()) == 4 + 1

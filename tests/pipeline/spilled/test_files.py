@@ -339,16 +339,19 @@ def test_a_run_goes_on_after_any_stage_of_the_common_shingles(tmp_path, sources,
 
 
 @pytest.mark.parametrize(
-    "stage", ["sign", "rank", "gather_signatures", "bucket", "pair", "arrange", "gather", "settle", "decide"]
+    "stage", ["sign", "rank", "gather_signatures", "bucket", "pair", "arrange", "gather", "match", "settle", "decide"]
 )
 def test_a_run_goes_on_after_any_stage(tmp_path, sources, small_parts, monkeypatch, stage):
-    small_parts(6000)
+    small_parts(2000)
     interrupted(monkeypatch, stage, lambda: dedup_files(sources, work=tmp_path / "w"))
     assert_same(sources, tmp_path / "w")
 
 
-@pytest.mark.parametrize("stage", ["rank", "bucket", "pair", "arrange", "settle", "decide"])
-def test_files_that_were_damaged_before_a_run_goes_on_are_made_again(tmp_path, sources, monkeypatch, stage):
+@pytest.mark.parametrize("stage", ["rank", "bucket", "pair", "arrange", "match", "settle", "decide"])
+def test_files_that_were_damaged_before_a_run_goes_on_are_made_again(
+    tmp_path, sources, small_parts, monkeypatch, stage
+):
+    small_parts(2000)
     interrupted(monkeypatch, stage, lambda: dedup_files(sources, work=tmp_path / "w"))
     changed = [path for path in (tmp_path / "w").glob("run-*/*/*") if path.suffix in {".raw", ".arrow"}]
     for path in changed:

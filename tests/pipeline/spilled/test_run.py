@@ -27,14 +27,25 @@ def test_progress_goes_through_the_stages(job_of, sources):
 def test_finished_stages_are_not_repeated(job_of, sources, monkeypatch):
     from neardup.pipeline.spilled import run
 
-    job = job_of(sources)
+    job = job_of(sources, block=2000)
 
     def decisions():
         with LocalEngine(1) as engine:
             return decided(job, Stages(job.journal, engine, lambda *_: None))
 
     first = decisions()
-    for name in ("sign", "rank", "gather_signatures", "bucket", "pair", "arrange", "gather", "settle", "decide"):
+    for name in (
+        "sign",
+        "rank",
+        "gather_signatures",
+        "bucket",
+        "pair",
+        "arrange",
+        "gather",
+        "match",
+        "settle",
+        "decide",
+    ):
         monkeypatch.setattr(run, name, lambda *_, **__: pytest.fail("again"))
     assert decisions().decisions.equals(first.decisions)
 

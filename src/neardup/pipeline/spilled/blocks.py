@@ -2,9 +2,8 @@
 
 A unit is a document that is compared: a leader, by its number; where fields are signed, any document, by its rank.
 
-The documents of a block are decided in order, so a block is one task. Before, the parts of a large block are compared,
-each a task of its own: they find the first match of each document among its best candidates, kept or not. Most
-documents are decided by it. The others are compared again.
+A block is decided in order, by one task. First, the parts of a large block are compared, each by its own task: they
+find the first match of each document, kept or not. Later candidates are compared only if that match is dropped.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -17,7 +16,7 @@ from neardup.decisions.evidence import FeatureSets, count_shared
 from neardup.index.memory.buckets import BLOCK
 from neardup.kernels import sets as kernels
 from neardup.model.arrays import AnyPositions, Flags, Positions
-from neardup.model.candidates import Candidates, joined
+from neardup.model.candidates import Candidates, Ranks, joined
 from neardup.pipeline.corpus.comparison import exact_matcher, feature_sets
 from neardup.pipeline.spilled.candidates import ASKING, ASKING_BOUNDS, BLOCKS, LEADERS, PARTS, StoredPairs
 from neardup.pipeline.spilled.features import FeatureSpans, load, spans_of
@@ -26,29 +25,30 @@ from neardup.pipeline.spilled.ranking import thresholds
 
 _BYTES: Final = 8  # of a feature
 _OF_PAIR: Final = 48  # bytes of a pair and of what is computed of it
-_BEST: Final = 4  # candidates of a document that are compared before it is known which are kept
+_BEST: Final = 4  # candidates of a document that are compared before the others are read
 _ROWS: Final = 5  # of what is settled
 
 
 def match(job: Job, part: int) -> dict[str, Any]:
     """Find and store the first matches of the documents in one part of a large block; see ``PARTS``."""
     block, begin, end = job.array(PARTS, np.int64, shape=(-1, 3))[part].tolist()
-    stored = StoredPairs(job)
-    some = [stored.at(places, _BEST) for places in _in_turn(job.array(ASKING, np.int64)[begin:end])]
-    pairs = joined(some)
+    places, stored = job.array(ASKING, np.int64)[begin:end], StoredPairs(job)
     wanted = np.zeros(len(job.array(BLOCKS, np.int32)), np.bool_)
-    wanted[pairs.asking], wanted[pairs.candidates] = True, True
-    found = spans_of(job, block, wanted)
-    numbering = _Numbering(len(wanted), found.units)
-    settling = _Settling(job, found, kept_only=False)
-    for window in settling.windows(map(numbering.of, some)):
-        settling.compare(window)
-    own = numbering.of_units(pairs.asking)
-    places = settling.matched[own]
-    unmatched = np.where(np.diff(pairs.bounds) < _BEST, kernels.NO_MATCH, kernels.UNDECIDED)
-    firsts = np.where(places < 0, unmatched, found.units[places])
-    files = job.save(_first_name(part), np.stack([pairs.asking, firsts, *settling.counts[:, own]]))
-    return {"compared": settling.compared, "files": files}
+    asking: list[Ranks] = []
+    for pairs in map(stored.at, _slices(places)):
+        wanted[pairs.asking], wanted[pairs.candidates] = True, True
+        asking.append(pairs.asking)
+    found, units = spans_of(job, block, wanted), np.concatenate(asking)
+    numbering, first = _Numbering(len(wanted), found.units), _FirstMatches(job, found)
+    own = numbering.of_units(units)
+    for window in first.windows(_nth(numbering.of(stored.at(some)), 0, _BEST) for some in _slices(places)):
+        first.compare(window)
+    places = places[first.matched[own] < 0]  # features that these do not need are not read
+    for window in first.windows(_nth(numbering.of(stored.at(some)), _BEST, None) for some in _slices(places)):
+        first.compare(window)
+    matched = first.matched[own]
+    rows = np.stack([units, np.where(matched < 0, -1, found.units[matched]), *first.counts[:, own]])
+    return {"compared": first.compared, "files": job.save(_first_name(part), rows.astype(np.int32))}
 
 
 def settle(job: Job, block: int) -> dict[str, Any]:
@@ -61,8 +61,8 @@ def settle(job: Job, block: int) -> dict[str, Any]:
         settling.matched = np.where(leaders == np.arange(len(leaders)), -1, leaders)
         settling.measure()
     else:
-        for turn in _turns_of(job, block, found, settling):
-            for window in settling.windows(turn):
+        for pairs in _undecided_pairs(job, block, found, settling):
+            for window in settling.windows(pairs):
                 settling.compare(window)
         settling.finish()
     return {"compared": settling.compared, "files": job.save(settled_name(block), settling.dropped())}
@@ -78,37 +78,41 @@ def settled_name(block: int) -> str:
 
 
 def _first_name(part: int) -> str:
-    """Return the name of the file with the first matches of a part; its rows are those of ``settled_name``.
+    """Return the name of the file with the first matches in a part of a block: int32[5, n].
 
-    The second row may be ``NO_MATCH`` or ``UNDECIDED``.
+    The rows are the documents, and those of ``settled_name`` for their first matches; without one, the match is -1.
     """
     return f"first-{part:06}.raw"
 
 
-def _turns_of(job: Job, block: int, found: FeatureSpans, settling: "_Settling") -> Iterator[Iterable[Candidates]]:
-    """Yield the pairs of a block that must be compared; those of each turn before the next one.
+def _undecided_pairs(
+    job: Job, block: int, found: FeatureSpans, settling: "_Settling"
+) -> Iterator[Iterable[Candidates]]:
+    """Yield the pairs of a block that must be compared, some before the next ones are known.
 
     Documents are numbered within the block.
     """
     asking, stored = job.array(ASKING, np.int64), StoredPairs(job)
     numbering = _Numbering(int(found.units[-1]) + 1, found.units)
-    every = job.array(PARTS, np.int64, shape=(-1, 3))
-    parts = np.flatnonzero(every[:, 0] == block).tolist()
-    if not parts:
+    parts = job.array(PARTS, np.int64, shape=(-1, 3))
+    own = np.flatnonzero(parts[:, 0] == block).tolist()
+    if not own:
         begin, end = job.array(ASKING_BOUNDS, np.int64)[block : block + 2].tolist()
-        yield (numbering.of(stored.at(places)) for places in _in_turn(asking[begin:end]))
-    for part in parts:
-        _, begin, end = every[part].tolist()
-        matches = job.array(_first_name(part), np.int64, shape=(_ROWS, -1))
-        for places in _in_turn(np.arange(end - begin)):
+        yield (numbering.of(stored.at(places)) for places in _slices(asking[begin:end]))
+    for part in own:
+        _, begin, end = parts[part].tolist()
+        matches = job.array(_first_name(part), np.int32, shape=(_ROWS, -1))
+        for places in _slices(np.arange(end - begin)):
             units, firsts, *counts = matches[:, places]
-            firsts = np.where(firsts < 0, firsts, numbering.of_units(firsts))
+            firsts = np.where(firsts < 0, -1, numbering.of_units(firsts))
             left = settling.decide(numbering.of_units(units), firsts, np.stack(counts))
             if len(left):
-                yield [numbering.of(stored.at(asking[begin + places[left]]))]
+                pairs = numbering.of(stored.at(asking[begin + places[left]]))
+                least = np.repeat(firsts[left], np.diff(pairs.bounds))
+                yield [pairs.where(pairs.candidates >= least)]  # earlier ones were compared
 
 
-def _in_turn(places: Positions) -> Iterator[Positions]:
+def _slices(places: Positions) -> Iterator[Positions]:
     """Yield places, some at a time."""
     for begin in range(0, len(places), BLOCK):
         yield np.asarray(places[begin : begin + BLOCK])
@@ -148,44 +152,41 @@ def _some(pairs: Candidates, begin: int, end: int) -> Candidates:
     return Candidates(pairs.asking[begin:end], bounds - bounds[0], pairs.candidates[bounds[0] : bounds[-1]])
 
 
-class _Settling:
-    """The decisions on one block, window by window, if it is too large to be compared at once.
+def _nth(pairs: Candidates, begin: int, end: int | None) -> Candidates:
+    """Return some candidates of each document, the best being number 0."""
+    counts = np.diff(pairs.bounds)
+    numbers = np.arange(len(pairs.candidates)) - np.repeat(pairs.bounds[:-1], counts)
+    return _left(pairs, (numbers >= begin) & (numbers < (counts.max(initial=0) if end is None else end)))
 
-    Unless *kept_only*, documents also match candidates that are dropped.
-    """
 
-    def __init__(self, job: Job, found: FeatureSpans, *, kept_only: bool = True) -> None:
-        self._job, self._spans, self._kept_only = job, found, kept_only
+def _left(pairs: Candidates, holds: Flags) -> Candidates:
+    """Return the pairs that *holds* marks, and the asking documents that have some."""
+    left = pairs.where(holds)
+    asking = np.diff(left.bounds) > 0
+    return Candidates(left.asking[asking], np.append(left.bounds[:-1][asking], left.bounds[-1]), left.candidates)
+
+
+class _FirstMatches:
+    """The first matches of documents of a block, dropped or not, found window by window."""
+
+    def __init__(self, job: Job, found: FeatureSpans) -> None:
+        self._job, self._spans = job, found
         self._thresholds = thresholds(job).at(found.units)
-        self._chains = job.policy.gather == "components"
         number = len(found.units)
         self._numbering = _Numbering(number)
         self.compared = 0
         self.matched: Positions = np.full(number, -1, np.int64)
-        self._parents: Positions = np.arange(number if self._chains else 0)
         self.counts: Positions = np.full((3, number), UNKNOWN, np.int64)
-        """What dropped documents share with their matches, as the last rows of ``settled_name``."""
-        self._undecided: Flags = np.zeros(number, np.bool_)
-
-    def decide(self, documents: Positions, firsts: Positions, counts: Positions) -> Positions:
-        """Decide documents whose first match is known, and what both share; return the places of the others."""
-        kernels.known_matches(documents, firsts, self._undecided, self.matched)
-        undecided = self._undecided[documents]
-        self._undecided[documents] = False
-        self.counts[:, documents[~undecided]] = counts[:, ~undecided]
-        return np.flatnonzero(undecided)
+        """What documents share with their matches, as the last rows of ``settled_name``."""
 
     def windows(self, pairs: Iterable[Candidates]) -> Iterator[Candidates]:
-        """Join pairs as long as they and the features of all their documents fit into memory.
-
-        No document is dropped for one that was dropped in an earlier window.
-        """
+        """Join pairs that are still open as long as they and the features of all their documents fit into memory."""
         window: list[Candidates] = []
         members: Positions = np.empty(0, np.int64)
         for part in pairs:
             waiting = [part]
             while waiting:
-                some = self._open(waiting.pop()) if self._kept_only else waiting.pop()
+                some = self._open(waiting.pop())
                 together = self._numbering.distinct(members, some.asking, some.candidates)
                 if self._fits([*window, some], together):
                     window, members = [*window, some], together
@@ -202,10 +203,8 @@ class _Settling:
             yield joined(window)
 
     def _open(self, pairs: Candidates) -> Candidates:
-        """Return the pairs whose candidate has not been dropped."""
-        left = pairs.where(self.matched[pairs.candidates] < 0)
-        asking = np.diff(left.bounds) > 0
-        return Candidates(left.asking[asking], np.append(left.bounds[:-1][asking], left.bounds[-1]), left.candidates)
+        """Return the pairs that may still decide something."""
+        return pairs
 
     def _fits(self, window: Sequence[Candidates], members: Positions) -> bool:
         pairs = sum(len(part.candidates) for part in window)
@@ -213,31 +212,77 @@ class _Settling:
         return _BYTES * features + _OF_PAIR * pairs <= 2 * self._job.block
 
     def compare(self, pairs: Candidates) -> None:
-        """Decide the asking documents of one window."""
-        members, sets, local = self._loaded(pairs)
+        """Compare the documents of one window."""
+        members = self._numbering.distinct(pairs.asking, pairs.candidates)
+        sets, local = self._loaded(pairs, members)
         matcher = exact_matcher(self._job.scheme, self._job.policy, sets, self._thresholds.at(members))
-        if self._chains:
-            kernels.roots(self._parents)  # what earlier windows have connected is not compared again
-            _, firsts, own = np.unique(self._parents[members], return_index=True, return_inverse=True)
-            parents = firsts[own]
-            _turns(local, matcher.connect, parents)
-            kernels.roots(parents)
-            bounds = np.arange(len(members) + 1)
-            holds = np.ones(len(members), np.bool_)
-            kernels.connect_given(members, bounds, members[parents].astype(np.int32), holds, self._parents)
-        else:
-            matched = np.full(len(members), -1, np.int64)
-            if self._kept_only:
-                _turns(local, matcher.settle, matched)
-            else:
-                matcher.find_first(local, matched)
-            dropped = np.flatnonzero(matched >= 0)
-            if isinstance(matcher, ExactResemblance):
-                common = matcher.common[dropped]
-            else:
-                common = count_shared(sets, dropped, matched[dropped])
-            self._note(members, dropped, matched[dropped], common, sets)
+        self._match(matcher, local, members, sets)
         self.compared += matcher.compared
+
+    def _match(self, matcher: Any, local: Candidates, members: Positions, sets: FeatureSets) -> None:
+        """Find the matches of one window; *local* has its pairs by the places of their documents in *members*."""
+        matched = np.full(len(members), -1, np.int64)
+        self._find(matcher, local, matched)
+        found = np.flatnonzero(matched >= 0)
+        if isinstance(matcher, ExactResemblance):
+            common = matcher.common[found]
+        else:
+            common = count_shared(sets, found, matched[found])
+        self._note(members, found, matched[found], common, sets)
+
+    def _find(self, matcher: Any, local: Candidates, matched: Positions) -> None:
+        matcher.find_first(local, matched)
+
+    def _loaded(self, pairs: Candidates, members: Positions) -> tuple[FeatureSets, Candidates]:
+        """Return the features of the *members*, the documents of some pairs, and the pairs by their places in these."""
+        self._numbering.assign(members)
+        features = load(self._job, self._spans.at(members))
+        return feature_sets(self._job.scheme, features, np.arange(len(members))), self._numbering.of(pairs)
+
+    def _note(
+        self, members: Positions, left: Positions, right: Positions, common: Positions, sets: FeatureSets
+    ) -> None:
+        """Note what documents share with their matches; both are places in *members*."""
+        own = members[left]
+        self.matched[own] = members[right]
+        self.counts[:, own] = common, sets.sizes[left], sets.sizes[right]
+
+
+class _Settling(_FirstMatches):
+    """The decisions on one block: no document is dropped for one that was dropped in an earlier window."""
+
+    def __init__(self, job: Job, found: FeatureSpans) -> None:
+        super().__init__(job, found)
+        self._chains = job.policy.gather == "components"
+        self._parents: Positions = np.arange(len(found.units) if self._chains else 0)
+        self._undecided: Flags = np.zeros(len(found.units), np.bool_)
+
+    def decide(self, documents: Positions, firsts: Positions, counts: Positions) -> Positions:
+        """Decide documents by their first matches, and what both share; return the places of the undecided ones."""
+        kernels.known_matches(documents, firsts, self._undecided, self.matched)
+        undecided = self._undecided[documents]
+        self._undecided[documents] = False
+        self.counts[:, documents[~undecided]] = counts[:, ~undecided]
+        return np.flatnonzero(undecided)
+
+    def _open(self, pairs: Candidates) -> Candidates:
+        return _left(pairs, self.matched[pairs.candidates] < 0)
+
+    def _match(self, matcher: Any, local: Candidates, members: Positions, sets: FeatureSets) -> None:
+        if not self._chains:
+            super()._match(matcher, local, members, sets)
+            return
+        kernels.roots(self._parents)  # what earlier windows have connected is not compared again
+        _, firsts, own = np.unique(self._parents[members], return_index=True, return_inverse=True)
+        parents = firsts[own]
+        _in_turn(local, matcher.connect, parents)
+        kernels.roots(parents)
+        bounds = np.arange(len(members) + 1)
+        holds = np.ones(len(members), np.bool_)
+        kernels.connect_given(members, bounds, members[parents].astype(np.int32), holds, self._parents)
+
+    def _find(self, matcher: Any, local: Candidates, matched: Positions) -> None:
+        _in_turn(local, matcher.settle, matched)
 
     def finish(self) -> None:
         """Decide what needs all windows: chains."""
@@ -251,7 +296,8 @@ class _Settling:
         pairs = Candidates(chosen, np.arange(len(chosen) + 1), self.matched[chosen].astype(np.int32))
         parts = (_some(pairs, begin, begin + BLOCK) for begin in range(0, len(chosen), BLOCK))
         for some in self.windows(parts):
-            members, sets, local = self._loaded(some)
+            members = self._numbering.distinct(some.asking, some.candidates)
+            sets, local = self._loaded(some, members)
             sets.make_distinct(np.arange(len(members)))
             left, right = local.asking.astype(np.int64), local.candidates.astype(np.int64)
             self._note(members, left, right, count_shared(sets, left, right), sets)
@@ -261,24 +307,8 @@ class _Settling:
         units, chosen = self._spans.units, np.flatnonzero(self.matched >= 0)
         return np.stack([units[chosen], units[self.matched[chosen]], *self.counts[:, chosen]])
 
-    def _loaded(self, pairs: Candidates) -> tuple[Positions, FeatureSets, Candidates]:
-        """Return the documents of some pairs, ascending, their features, and the pairs by their places among these."""
-        members = self._numbering.distinct(pairs.asking, pairs.candidates)
-        self._numbering.assign(members)
-        features = load(self._job, self._spans.at(members))
-        sets = feature_sets(self._job.scheme, features, np.arange(len(members)))
-        return members, sets, self._numbering.of(pairs)
 
-    def _note(
-        self, members: Positions, left: Positions, right: Positions, common: Positions, sets: FeatureSets
-    ) -> None:
-        """Note what documents share with their matches; both are places in *members*."""
-        own = members[left]
-        self.matched[own] = members[right]
-        self.counts[:, own] = common, sets.sizes[left], sets.sizes[right]
-
-
-def _turns(pairs: Candidates, decide: Callable[[Candidates, Positions], None], state: Positions) -> None:
+def _in_turn(pairs: Candidates, decide: Callable[[Candidates, Positions], None], state: Positions) -> None:
     """Decide the pairs as a run in memory does, some documents at a time."""
     for begin in range(0, len(pairs.asking), BLOCK):
         decide(_some(pairs, begin, begin + BLOCK), state)

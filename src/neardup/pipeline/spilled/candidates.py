@@ -11,11 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.decisions.drops import GivenMatches
+from neardup.decisions.evidence import COSINE
 from neardup.engines.journal import Files
 from neardup.engines.local import LocalEngine
 from neardup.index.memory.buckets import RANGE, Column, column_of, proposed
 from neardup.kernels import sets as kernels
-from neardup.model.arrays import Flags, Positions, inverse, ragged
+from neardup.model.arrays import Flags, Positions, inverse, parts_of, ragged
 from neardup.model.candidates import Candidates, Ranks, joined
 from neardup.pipeline.corpus.comparison import SignatureKeys, pairs_left
 from neardup.pipeline.progress import Progress
@@ -42,12 +43,14 @@ UNITS: Final = "units.raw"  # int32[n]: by position, the number of the document 
 LEADERS: Final = "leaders.raw"  # int64[n]: by rank, the rank of the leader; only where fields are signed
 ASKING: Final = "asking.raw"  # int64: places in the pairs, of each block in turn
 ASKING_BOUNDS: Final = "asking_bounds.raw"
-PARTS: Final = "parts.raw"  # int64[m, 3]: parts of large blocks: the block, and where its places begin and end
+PARTS: Final = "parts.raw"  # int64[m, 3]: of each part of a large block: the block, and where the part begins and ends
 _BYTES: Final = 8  # of a feature
 _BUCKET: Final = "bucket-"
 _PAIR_KINDS: Final = (np.int32, np.int64, np.int32)  # of the files of pairs: see ``Candidates``
 _LEADERS: Final = 1 << 14  # for each task of finding buckets
 _MOST_RANGES: Final = 64  # each task reads the buckets of all ranks
+_MOST_PARTS: Final = 256  # each task reads where all features of the block are
+_OF_DOCUMENT: Final = 200  # bytes that comparing a document takes besides its features
 
 
 def groups(job: Job) -> list[range]:
@@ -114,14 +117,14 @@ class StoredPairs:
         """The asking document of each place."""
         return np.concatenate([part.asking for part in self.parts])
 
-    def at(self, places: Positions, most: int | None = None) -> Candidates:
-        """Return the pairs of some places, at least one, which ascend; of each place the best *most* candidates."""
+    def at(self, places: Positions) -> Candidates:
+        """Return the pairs of some places, at least one, which ascend."""
         found: list[Candidates] = []
         for part, (begin, end) in zip(self.parts, pairwise(self._edges), strict=True):
             own = places[slice(*np.searchsorted(places, [begin, end]))] - begin
             if len(own):
                 begins, ends = part.bounds[own], part.bounds[own + 1]
-                counts = ends - begins if most is None else np.minimum(ends - begins, most)
+                counts = ends - begins
                 bounds = np.concatenate([[0], np.cumsum(counts)])
                 found.append(Candidates(part.asking[own], bounds, part.candidates[ragged(begins, counts)]))
         return joined(found)
@@ -172,7 +175,7 @@ def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]
     order = np.argsort(of, kind="stable")
     files = job.save(UNITS, units) | job.save(BLOCKS, blocks) | job.save(ASKING, order)
     bounds = np.searchsorted(of[order], np.arange(count + 1))
-    parts = _parts(np.bincount(blocks[involved], sizes[involved], count), bounds, job)
+    parts = _parts(job, sizes[stored.asking][order], bounds)
     files |= job.save(ASKING_BOUNDS, bounds) | job.save(PARTS, parts)
     candidates = sum(record["candidates"] for record in pairs)
     passed = sum(record["not_compared"] for record in buckets)
@@ -186,20 +189,21 @@ def arrange(job: Job, buckets: list[dict[str, Any]], pairs: list[dict[str, Any]]
     }
 
 
-def _parts(sizes: npt.NDArray[Any], bounds: Positions, job: Job) -> Positions:
-    """Cut the places of blocks whose features are more than can be compared at once; see ``PARTS``.
+def _parts(job: Job, sizes: Positions, bounds: Positions) -> Positions:
+    """Cut blocks with more features than are compared at once; see ``PARTS``.
 
-    For the closest match, or chains, the first match of a document is not enough.
+    *sizes* are the bytes of features in each place. For the closest match, for chains and for cosines, the first match
+    of a document does not help.
     """
-    if job.policy.gather != "kept" or job.policy.representative != "best-ranked":
-        return np.empty((0, 3), np.int64)
-    numbers = np.minimum(np.ceil(sizes / (2 * job.block)).astype(np.int64), np.diff(bounds))
-    numbers[numbers == 1] = 0
-    block = np.repeat(np.arange(len(numbers)), numbers)
-    part = ragged(np.zeros_like(numbers), numbers)
-    begins, asking = bounds[block], np.diff(bounds)[block]
-    edges = (begins + asking * (part + more) // numbers[block] for more in (0, 1))
-    return np.stack([block, *edges], axis=1)
+    parts: list[tuple[int, int, int]] = []
+    if (job.policy.gather, job.policy.representative) == ("kept", "best-ranked") and job.scheme.rule != COSINE:
+        totals = np.diff(np.concatenate([[0], np.cumsum(sizes)])[bounds])
+        for block in np.flatnonzero(totals > 2 * job.block).tolist():
+            begin, end = bounds[block : block + 2].tolist()
+            most = max(2 * job.block, int(totals[block]) // _MOST_PARTS)
+            own = parts_of(sizes[begin:end] + _OF_DOCUMENT, most)
+            parts += [(block, begin + part.start, begin + part.stop) for part in own]
+    return np.array(parts, np.int64).reshape(-1, 3)
 
 
 def remove_buckets(job: Job) -> None:
