@@ -107,8 +107,8 @@ def _fields(described: list[str]) -> dict[str, Any]:
 
     fields: dict[str, Any] = {}
     for one in described:
-        name, colon, kind = one.rpartition(":")
-        require(bool(colon and name), "field", one, "must be NAME:KIND, such as score:number")
+        name, _, kind = one.rpartition(":")
+        require(name != "", "field", one, "must be NAME:KIND, such as score:number")
         require(name not in fields, "field", one, "must name each field once")
         fields[name] = kind
         try:
