@@ -47,7 +47,7 @@ class Committed(NamedTuple):
 
 def tail(segments: Sequence[Segment], most: int) -> int | None:
     """Return the first of the last segments to be merged; ``None`` for few of one size, or too large ones."""
-    levels = [max(segment.documents, 1).bit_length() // 2 for segment in segments]  # logarithms to the base of ``FAN``
+    levels = [segment.documents.bit_length() // 2 for segment in segments]  # logarithms to the base of ``FAN``
     run = 0
     while run < len(levels) and levels[-1 - run] <= levels[-1]:
         run += 1
