@@ -1,4 +1,4 @@
-"""How hard Hypothesis tries, how the processes end that tests start, which permissions they have, and interruptions.
+"""What tests share: how hard Hypothesis tries, how processes end, permissions, interruptions, and the files of a crawl.
 
 ``HYPOTHESIS_PROFILE`` names one of the profiles below.
 """
@@ -181,6 +181,14 @@ def permissions():
     yield
     assert system.capset(header, before) == 0
     assert system.prctl(28, 0) == 0
+
+
+@pytest.fixture(scope="session")
+def crawl(tmp_path_factory):
+    """A folder with the pages of two hosts in files of each kind, and their templates; tests do not write in it."""
+    from invented_crawl import write_crawl
+
+    return write_crawl(tmp_path_factory.mktemp("crawl"))
 
 
 @pytest.fixture(scope="session")

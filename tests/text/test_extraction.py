@@ -1,6 +1,9 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from invented_crawl import templates_in
 
 from neardup.model.errors import DataError, ParameterError
 from neardup.text import extraction, html, main_text
@@ -218,3 +221,9 @@ def test_elements_that_are_added_are_in_no_title_and_text():
         for view in VIEWS:
             text, title, *_ = one(page, view)
             assert "<div><div>" not in f"{title} {text}"
+
+
+def test_an_extraction_can_be_stored(crawl):
+    first = Extraction(templates=templates_in(crawl))
+    assert Extraction.from_dict(json.loads(json.dumps(first.to_dict()))) == first
+    assert Extraction.from_dict(Extraction(view="main").to_dict()) == Extraction(view="main")

@@ -5,10 +5,13 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
+import fsspec
+import invented_crawl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from archives_made import http, packed, record
+from invented_crawl import templates_in, write_archive
 from invented_sites import Site, article
 
 import neardup
@@ -281,6 +284,157 @@ def test_texts_of_archives_do_not_decide_the_view_of_pages(tmp_path):
     (tmp_path / "a.warc.gz").write_bytes(packed(records))
     (template,) = learn_from_files([tmp_path / "a.warc.gz"])[0].templates
     assert (template.view, template.kept) == ("visible", 162)
+
+
+@pytest.mark.parametrize("work", [None, "work"])
+def test_pages_are_compared_by_the_lines_that_are_not_of_their_host(crawl, tmp_path, work):
+    pages, fields = crawl / "pages.jsonl", {"html": "html", "id": "url"}
+    assert neardup.dedup_files([pages], **fields, extraction=Extraction(view="visible")).result.summary.kept == 46
+    own = Extraction(templates=templates_in(crawl))
+    out, report, work = tmp_path / "kept.jsonl", tmp_path / "why.jsonl", work and tmp_path / work
+    neardup.dedup_files([pages], out, report=report, extraction=own, work=work, **fields)
+    assert out.read_text() == "".join(pages.read_text().splitlines(keepends=True)[:-1])
+    (drop,) = [one for one in map(json.loads, report.read_text().splitlines()) if not one["kept"]]
+    assert (drop["id"], drop["representative"]) == ("https://host1.example/both", "https://host0.example/both")
+    assert drop["resemblance"] > 0.6
+
+
+@pytest.mark.parametrize("work", [None, "work"])
+@pytest.mark.parametrize("ending", ["parquet", "csv", "jsonl.gz"])
+def test_pages_in_tables_have_templates_in_memory_and_in_pieces(crawl, tmp_path, ending, work):
+    source, new, known = tmp_path / f"pages.{ending}", tmp_path / "new.arrow", templates_in(crawl)
+    neardup.dedup_files([crawl / "pages.jsonl"], source, html="html", threshold=1)
+    for ways in ({"extraction": Extraction(templates=known)}, {"learn_templates": new}):
+        done = neardup.dedup_files([source], html="html", url="url", work=work and tmp_path / work, **ways)
+        assert (done.result.summary.documents, done.result.summary.near) == (46, 1)
+    assert HostTemplates.load(new) == known
+
+
+@pytest.mark.parametrize("name", ["crawl.warc.gz", "files"])
+def test_archives_and_folders_have_templates(crawl, tmp_path, name):
+    learned, before = learn_from_files([crawl / name])[0], templates_in(crawl)
+    assert [list(one.lines) for one in learned.templates] == [list(one.lines) for one in before.templates]
+    assert [one.id for one in learned.templates] == [one.id for one in before.templates]
+    own = {"extraction": Extraction(templates=learned)}
+    for ways in ({}, {"work": tmp_path / "work"}, {"state": tmp_path / "state"}):
+        assert neardup.dedup_files([crawl / name], **own, **ways).result.summary.near == 1
+    plain = neardup.dedup_files([crawl / name], extraction=Extraction(view="visible"), learn_templates=False)
+    assert plain.result.summary.near == 0
+
+
+@pytest.fixture
+def decided(crawl, tmp_path):
+    """A function that returns the decisions of a run over the archive, and the result; its keyword names the report."""
+    templates = Extraction(templates=templates_in(crawl))
+
+    def run_over(inputs=("crawl.warc.gz",), **options):
+        report = tmp_path / f"why{len([*tmp_path.iterdir()])}.jsonl"
+        paths = [crawl / name if isinstance(name, str) else name for name in inputs]
+        done = neardup.dedup_files(paths, report=report, **options)
+        return report.read_text(), done
+
+    return run_over, templates
+
+
+def test_archives_are_read_with_the_templates_that_the_run_learns(tmp_path, decided):
+    run_over, extraction = decided
+    expected, done = run_over(extraction=extraction)
+    assert (done.templates, done.hosts_learned) == (extraction.templates, 0)
+    for options in ({}, {"work": tmp_path / "work"}):
+        found, done = run_over(**options)
+        assert [one.id for one in done.templates.templates] == [one.id for one in extraction.templates.templates]
+        assert (found, done.result.summary.near) == (expected, 1)
+    plain, done = run_over(learn_templates=False)
+    assert done.templates is None
+    assert plain != expected
+
+
+def test_files_that_pages_are_compared_with_have_templates_as_in_one_run(tmp_path, decided):
+    run_over, _ = decided
+    parts = [write_archive(tmp_path / f"{half}.warc.gz", invented_crawl.PAGES[half::2]) for half in range(2)]
+    names = ["kept", "representative", "rule", "resemblance"]
+    whole = [{name: row[name] for name in ("id", *names)} for row in map(json.loads, run_over(parts)[0].splitlines())]
+    later, done = run_over(parts[1:], against=parts[0])
+    assert [{name: row[name] for name in ("id", *names)} for row in map(json.loads, later.splitlines())] == whole[23:]
+    assert len(done.templates) == 2
+    plain, done = run_over(parts[1:])  # 11 pages of a host are too few
+    assert len(done.templates) == 0
+    assert json.loads(plain.splitlines()[0])["threshold"] is None
+    (tmp_path / "text.jsonl").write_text('{"text": "one text"}\n')
+    assert len(run_over([tmp_path / "text.jsonl"], against=parts)[1].templates) == 2
+
+
+def test_nothing_is_learned_unasked_from_files_that_are_read_only_once(crawl, tmp_path):
+    archive, url, text = crawl / "crawl.warc.gz", "memory://crawl.warc.gz", tmp_path / "text.jsonl"
+    with fsspec.open(url, "wb") as file:
+        file.write(archive.read_bytes())
+    text.write_text('{"text": "one text"}\n')
+    for given, against in ((archive, url), (url, text)):
+        assert len(neardup.dedup_files([given], against=against).templates) == 0
+    with pytest.raises(ParameterError, match="save it"):
+        neardup.dedup_files([archive], against=url, learn_templates=tmp_path / "t.arrow")
+    none = Extraction(templates=HostTemplates((), rule_of(Extraction())))
+    assert neardup.audit_files([url]) == neardup.audit_files([archive], extraction=none)
+    assert len(neardup.dedup_files([f"file://{archive}"]).templates) == 2  # it is a file
+
+
+def test_pages_of_tables_with_addresses_have_templates_as_those_of_archives(crawl, tmp_path, decided):
+    run_over, extraction = decided
+    asked = {"html": "html", "url": "url", "id": "url"}
+    expected, _ = run_over(["pages.jsonl"], **asked, extraction=extraction)
+    for more in ({}, {"work": tmp_path / "work"}):
+        found, done = run_over(["pages.jsonl"], **asked, **more)
+        assert (found, done.hosts_learned) == (expected, 2)
+        assert [one.id for one in done.templates.templates] == [one.id for one in extraction.templates.templates]
+    assert run_over(["pages.jsonl"], **asked, learn_templates=False)[1].templates is None
+    assert add_files([crawl / "pages.jsonl"], tmp_path / "index", html="html", url="url").hosts_learned == 2
+
+
+def test_nothing_is_learned_unasked_from_other_inputs(tmp_path, decided):
+    run_over, _ = decided
+    assert run_over(["files"])[1].templates is None
+    assert run_over(["pages.jsonl"], html="html")[1].templates is None
+    (tmp_path / "texts.jsonl").write_text('{"text": "a text without an address"}\n')
+    assert len(run_over([tmp_path / "texts.jsonl", "crawl.warc.gz"], work=tmp_path / "w")[1].templates) == 2
+
+
+def test_pages_of_a_host_without_a_template_decide_the_same_whatever_else_is_read(crawl, tmp_path):
+    """All have one menu, and 12 words of their own: none is dropped, although they resemble each other by 0.7."""
+    menu = "".join(f"<p>line {number} of a menu that is on all of these pages</p>" for number in range(16))
+    texts = [" ".join(f"w{n}x{own}" for own in range(14)) for n in range(12)]
+    pages = [(f"https://few.example/{n}", f"<title>{n}</title>{menu}<p>{text}") for n, text in enumerate(texts)]
+    few = write_archive(tmp_path / "few.warc.gz", pages)
+    with fsspec.open("memory://few.warc.gz", "wb") as file:
+        file.write(few.read_bytes())
+    assert neardup.dedup_files([few], learn_templates=False).result.summary.kept < 12
+    for inputs, ways in (
+        ([few], {}),
+        (["memory://few.warc.gz"], {}),
+        ([few, crawl / "crawl.warc.gz"], {}),
+        ([few], {"state": tmp_path / "state"}),
+        ([few], {"learn_templates": tmp_path / "t.arrow"}),
+    ):
+        done = neardup.dedup_files(inputs, **ways)
+        assert done.result.summary.kept == len(done.documents) - (len(inputs) == 2), ways
+
+
+@pytest.mark.parametrize("work", [None, "work"])
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"out": "there.warc.gz"}, "there.warc.gz: it exists already"),
+        ({"out": "k.warc.gz", "report": "no/why.jsonl"}, "its folder does not exist"),
+        ({"report": "u.arrow"}, "u.arrow"),
+        ({"gather": "components", "measure": "cosine"}, "cannot be used with"),
+        ({"glob": ["*.html"]}, "can only be used with folders"),
+    ],
+)
+def test_everything_is_checked_before_templates_are_learned(crawl, tmp_path, monkeypatch, work, options, message):  # noqa: PLR0917
+    monkeypatch.chdir(tmp_path)
+    Path("there.warc.gz").touch()
+    with pytest.raises((ParameterError, OutputError), match=message):
+        neardup.dedup_files([crawl / "crawl.warc.gz"], learn_templates="u.arrow", work=work, **options)
+    assert not Path("u.arrow").exists()
 
 
 def test_the_file_is_removed_with_its_contents():

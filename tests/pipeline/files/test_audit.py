@@ -51,6 +51,20 @@ def test_archives_and_texts_are_audited_together(tmp_path):
     assert audit_files(paths, report).recall.value == 1
 
 
+def test_archives_are_read_with_templates_as_the_run_did(crawl, tmp_path):
+    archive, report, plain = [crawl / "crawl.warc.gz"], tmp_path / "why.parquet", tmp_path / "plain.parquet"
+    dedup_files(archive, report=report)
+    for of in (None, report):
+        found = audit_files(archive, of).recall
+        assert (found.found, found.of) == (1, 1)
+    with pytest.raises(DataError, match=r"read with templates of hosts .*, and are read without templates of hosts"):
+        audit_files(archive, report, learn_templates=False)
+    dedup_files(archive, report=plain, learn_templates=False)
+    assert audit_files(archive, learn_templates=False) == audit_files(archive, plain, learn_templates=False)
+    with pytest.raises(ParameterError, match="must be None or False"):
+        audit_files(archive, learn_templates=tmp_path / "t.arrow")
+
+
 def test_values_that_cannot_rank_are_named_by_their_places(tmp_path):
     for name, line in (("a", ""), ("b", '{"text": "one", "n": 1}\n'), ("c", '{"text": "two", "n": "x"}\n')):
         (tmp_path / f"{name}.jsonl").write_text(line)

@@ -5,12 +5,15 @@ import json
 import numpy as np
 import pyarrow as pa
 import pytest
+from invented_crawl import write_archive
+from invented_sites import article
 
 from neardup import contamination, contamination_in_files
 from neardup.decisions import partners
 from neardup.errors import DataError, ParameterError
 from neardup.pipeline.partners import contamination as module
 from neardup.sources.shards import local_shards
+from neardup.web_pages import Extraction, learn_templates
 
 RANDOM = np.random.default_rng(3)
 TRAINING = [" ".join(f"w{one}" for one in RANDOM.integers(0, 900, RANDOM.integers(0, 120))) for _ in range(80)]
@@ -179,3 +182,16 @@ def test_a_share_of_just_the_threshold_is_contaminated():
     assert (row["share"], row["contaminated"], row["documents"]) == (0.5, True, 1)
     assert row["passage"] == " ".join(words[:13])
     assert len(found.documents) == 1
+
+
+def test_items_that_are_pages_need_templates(tmp_path):
+    """Without them every line of a training page counts, and short items are contaminated by the menu of their host."""
+    menu = "".join(f"<p>line {line} of the menu of this host that all of its pages have</p>" for line in range(10))
+    pages, plain = {}, Extraction(view="visible")
+    for name, number, letters in (("train", 20, None), ("tests", 4, 100)):
+        bodies = [f"{menu}<p>{' '.join(article(f'{name} {n}'))[:letters]}</p>" for n in range(number)]
+        pages[name] = [(f"https://a.example/{n}", body) for n, body in enumerate(bodies)]
+    training, items = (write_archive(tmp_path / f"{name}.warc.gz", own) for name, own in pages.items())
+    own = Extraction(view="visible", templates=learn_templates(pages["train"], extraction=plain))
+    for extraction, contaminated in ((plain, 4), (own, 0)):
+        assert contamination_in_files([training], [items], extraction=extraction).contaminated == contaminated
