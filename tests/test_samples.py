@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+import neardup
+
 ROOT = Path(__file__).parents[1]
 SAMPLES = ROOT / "src" / "neardup" / "samples"
 FIELDS = ["id", "url", "title", "text", "published", "source"]
@@ -89,6 +91,28 @@ def test_a_chain_of_versions_leads_from_a_document_to_one_that_it_does_not_match
                 seen.add(right)
         assert last in seen
         assert not plain.matches(documents[first]["text"], documents[last]["text"])
+
+
+def test_a_run_judges_the_collection_as_its_truth_says(tmp_path, documents, truth):
+    for left, right, kind, verdict in truth["pairs"]:
+        texts = documents[left]["text"] or "", documents[right]["text"] or ""
+        same = texts[0] == texts[1] != ""
+        assert (same or neardup.resemblance(*texts) >= 0.6) == (verdict == "match"), (left, right, kind)
+    kept, gone = tmp_path / "kept.jsonl", tmp_path / "gone.jsonl"
+    done = neardup.dedup_files([SAMPLES / "collection.jsonl"], kept, dropped=gone)
+    kept, gone = ({json.loads(line)["id"] for line in path.read_text().splitlines()} for path in (kept, gone))
+    assert not kept & gone
+    assert kept | gone == documents.keys()
+    matches = {frozenset(pair[:2]) for pair in truth["pairs"] if pair[3] == "match"}
+    assert not [pair for pair in matches if pair <= kept]
+    for row in done.result.decisions.to_pylist():
+        assert row["kept"] == (row["id"] in kept)
+        if not row["kept"]:
+            assert row["representative"] in kept
+            texts = documents[row["id"]]["text"], documents[row["representative"]]["text"]
+            assert frozenset((row["id"], row["representative"])) in matches or row["exact"]
+            assert row["exact"] == (texts[0] == texts[1])
+            assert row["exact"] or row["resemblance"] == pytest.approx(neardup.resemblance(*texts))
 
 
 def test_the_words_of_the_plain_rule(plain):

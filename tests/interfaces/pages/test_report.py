@@ -215,6 +215,12 @@ def test_what_signatures_do_not_estimate_is_not_measured_though_they_were_compar
     )
 
 
+def test_a_run_by_estimates_has_a_report(run):
+    page = run([("a", LINE), ("b", LINE + " again")], verify="estimate")
+    assert "b dropped for a" in page.text
+    assert page.having("rect", "bar") > 0
+
+
 def test_a_run_by_checksums_has_a_report(run):
     page = run([("a", LINE), ("b", LINE), ("c", LINE + "!")], Checksum(fields=(Field(name="body"),)))
     assert "equal checksum (verified)" in page.text

@@ -2,10 +2,11 @@ import json
 import os
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from neardup import Checksum, Field, Index, dedup_files
+from neardup import Checksum, Field, Index, containment, dedup_files, resemblance
 from neardup.engines.journal import Journal
 from neardup.errors import DataError, OutputError, ParameterError
 from neardup.model.errors import FieldMissing, InputRefused, OutputRefused
@@ -14,6 +15,12 @@ LINES = [
     {"id": 1, "text": "one two three four five", "rank": 2},
     {"id": 2, "text": "ONE two three four five", "rank": 9},
     {"id": 3, "text": "six seven eight nine ten", "rank": 1},
+]
+
+STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+COLUMNS = [
+    *("id", "position", "kept", "representative", "representative_position", "rule"),
+    *("resemblance", "contained_in_kept", "contains_kept", "exact"),
 ]
 
 
@@ -55,6 +62,53 @@ def test_a_blank_value_and_nan_are_missing_in_every_format(tmp_path, how, quoted
     for keep, best in (("max:score", 4), ("min:score", 1)):
         done = dedup_files([path], keep=keep, **options)
         assert done.result.mask.tolist() == [row == best for row in range(len(scores))]
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "parquet"])
+def test_a_report_has_a_row_for_every_document_and_these_columns(tmp_path, ending):
+    texts = {"storm": STORM, "edited": f"{STORM} on Tuesday", "copy": STORM, "loud": STORM.upper(), "short": "..."}
+    source, report = tmp_path / "in.jsonl", tmp_path / f"why.{ending}"
+    source.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items()))
+    dedup_files([source], report=report)
+    rows = pq.read_table(report).to_pylist() if ending == "parquet" else records(report)
+    assert all(list(row) == COLUMNS for row in rows)
+    kept = {**dict.fromkeys(COLUMNS), "kept": True, "exact": False}
+    assert rows[::4] == [{**kept, "id": name, "position": texts_at} for name, texts_at in (("storm", 0), ("short", 4))]
+    of_storm = {"kept": False, "representative": "storm", "representative_position": 0}
+    full = {**of_storm, "resemblance": 1.0, "contained_in_kept": 1.0, "contains_kept": 1.0}
+    shares = (
+        resemblance(texts["edited"], STORM),
+        containment(texts["edited"], STORM),
+        containment(STORM, texts["edited"]),
+    )
+    assert shares[1] < shares[2] == 1
+    assert rows[1:4] == [
+        {"id": "edited", "position": 1, **of_storm, "rule": "resemblance", "exact": False}
+        | dict(zip(COLUMNS[6:9], shares, strict=True)),
+        {"id": "copy", "position": 2, **full, "rule": "same text", "exact": True},
+        {"id": "loud", "position": 3, **full, "rule": "same features", "exact": False},
+    ]
+
+
+@pytest.mark.parametrize("work", [None, "work"])
+@pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
+def test_a_scheme_of_other_fields_needs_no_text(tmp_path, form, work):
+    path, out, work = tmp_path / f"in.{form}", tmp_path / f"out.{form}", work and tmp_path / work
+    if form == "parquet":
+        pq.write_table(pa.table({"name": ["a", "a", "b"], "price": ["1", "1", "1"]}), path)
+    elif form == "csv":
+        path.write_text("name,price\na,1\na,1\nb,1\n")
+    else:
+        path.write_text("".join(f'{{"name": "{name}", "price": "1"}}\n' for name in "aab"))
+    scheme = Checksum(fields=[Field(name="name"), Field(name="price")])
+    done = dedup_files([path], out, scheme=scheme, work=work)
+    assert (done.result.summary.near, done.documents.without_text.records) == (1, 3)
+    kept = pq.read_table(out).to_pylist() if form == "parquet" else out.read_text().splitlines()
+    assert len(kept) == 2 + (form == "csv")
+    body = Checksum(fields=[Field(name="name"), Field(name="body")])
+    for more in ({"text": "body"}, {"keep": "longest"}, {"scheme": body}, {"scheme": Checksum()}):
+        with pytest.raises(FieldMissing):
+            dedup_files([path], work=work, **{"scheme": scheme, **more})
 
 
 @pytest.mark.parametrize("name", ["out", "report", "dropped", "mark", "scheme", "text", "inputs", "ignore_common"])
