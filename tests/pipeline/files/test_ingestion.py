@@ -1,11 +1,15 @@
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
 
 import pytest
 
-from neardup import Checksum, CrawlFilter, Field, Index, MinHash, dedup_files, verdicts
+from neardup import Checksum, CrawlFilter, Field, Index, MinHash, Search, dedup_files, verdicts
 from neardup.errors import DataError, ParameterError, StorageDamaged, StorageError, StorageRefused
-from neardup.model.errors import OutputRefused
+from neardup.model.errors import FieldMissing, OutputRefused
 from neardup.pipeline.files.ingestion import add_files, fill_index, is_index
+from neardup.pipeline.files.upkeep import index_stats, remove_ids
+from neardup.pipeline.files.visits import FileAnswers
 from neardup.sources.url_rules import HostRules, RuleEvidence
 from neardup.text import extraction
 from neardup.urls import Addresses, UrlRules
@@ -34,6 +38,104 @@ def test_counts_add_up_and_a_second_run_changes_nothing(tmp_path, source):
     assert is_index(folder)
     second = add_files([source], folder)
     assert (second.created, second.unchanged, second.new, second.total) == (False, 4, 0, 4)
+
+
+def test_near_duplicates_are_estimates_only_without_texts(tmp_path, source):
+    schemes = {"none": {}, "texts": {"texts": True}, "fields": {"scheme": Checksum(fields=[Field(name="text")])}}
+    for name, options in schemes.items():
+        found = [add_files([source], tmp_path / name, **more).estimated for more in (options, {})]
+        assert found == [name == "none"] * 2
+
+
+def test_documents_are_added_replaced_and_known(tmp_path, source):
+    folder, more = tmp_path / "index", tmp_path / "more.jsonl"
+    add_files([source], folder)
+    before = index_stats(folder)
+    assert add_files([source], folder).unchanged == 4
+    after = index_stats(folder)
+    written = {"bytes": after.bytes, "bytes_in_log": after.bytes_in_log, "generation": after.generation}
+    assert after == replace(before, **written)  # when the documents were last seen
+    more.write_text("".join(json.dumps(LINES[2] | {"id": name}) + "\n" for name in "ax"))
+    added = add_files([more], folder)
+    assert (added.replaced, added.exact, added.total) == (1, 1, 5)
+    assert add_files([source], folder).replaced == 1
+
+
+def test_a_threshold_applies_to_one_run(tmp_path):
+    storm = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+
+    def admitted(name, scheme=None):
+        path = tmp_path / f"{name}.jsonl"
+        path.write_text(json.dumps({"id": name, "text": f"{storm} {name} one two three" if name != "first" else storm}))
+        done = add_files([path], tmp_path / "index", scheme=scheme)
+        return done.new, done.near
+
+    assert admitted("first", MinHash(threshold=0.7)) == (1, 0)
+    assert admitted("before") == (0, 1)
+    assert admitted("strict", MinHash(threshold=0.99)) == (1, 0)
+    assert admitted("after") == (0, 1)
+    with Index.open(tmp_path / "index") as index:
+        assert index.scheme == MinHash(threshold=0.7)
+
+
+def test_fields_are_read_from_what_is_written(tmp_path):
+    path, fields = tmp_path / "in.csv", {"rank": "integer", "share": "number", "when": "time", "flag": "flag"}
+    path.write_text(
+        "id,text,rank,share,when,flag\na,one,3,0.5,2026-01-31T12:00:00+01:00,true\nb,two,,,,\nc,x,1.5,,,\n"
+        "d,x,,,today,\ne,x,,,,yes\n"
+    )
+    done = add_files([path], tmp_path / "index", fields=fields)
+    assert [one.position for one in done.rejected] == [4, 5, 6]
+    rules = (
+        "'rank' must be an integer of 64 bits, not '1.5'",
+        "'when' must be a time such as 2",
+        "'flag' must be true",
+    )
+    assert all(rule in one.reason for rule, one in zip(rules, done.rejected, strict=True))
+    with Index.open(tmp_path / "index") as index:
+        first, second = index.get(["a", "b"])
+        assert len(index) == 2
+    when = datetime(2026, 1, 31, 11, tzinfo=UTC)
+    assert first.fields == {"rank": 3, "share": 0.5, "when": when, "flag": True}
+    assert set(second.fields.values()) == {None}
+    with pytest.raises(DataError, match=r"in\.csv:4: its 'rank'"):
+        add_files([path], tmp_path / "index", strict=True)
+
+
+def test_records_without_text_are_counted_once(tmp_path, source):
+    source.write_text(source.read_text() + '{"id": "none", "text": null}\n{"id": "missing"}\n')
+    done = add_files([source], tmp_path / "index")
+    assert (done.empty, done.no_text, done.without_text.records, done.without_text.position) == (3, 2, 2, 5)
+    done = add_files([source], tmp_path / "index")
+    assert (done.empty, done.no_text, done.unchanged, done.without_text.records) == (0, 0, 6, 2)
+
+
+def test_other_fields_decide_on_records_without_text(tmp_path):
+    path = tmp_path / "in.jsonl"
+    records = [{"id": f"{number}", "title": title} for number, title in enumerate(["one", "one", None])]
+    path.write_text(
+        "".join(json.dumps(record) + "\n" for record in [*records, {"id": "3", "title": "two", "text": "x"}])
+    )
+    done = add_files([path], tmp_path / "index", scheme=Checksum(fields=[Field(name="title")]))
+    assert (done.new, done.near, done.empty, done.no_text) == (2, 1, 1, 0)
+
+
+def test_a_scheme_of_other_fields_needs_no_text(tmp_path):
+    path, more, folder = tmp_path / "in.jsonl", tmp_path / "more.jsonl", tmp_path / "index"
+    records = [{"id": f"{number}", "title": title} for number, title in enumerate(["one", "one", "two", None])]
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    scheme = Checksum(fields=[Field(name="title")])
+    assert add_files([path], folder, scheme=scheme).empty == 1
+    more.write_text('{"id": "4", "title": "two"}\n{"id": "5", "title": "three", "text": null}\n')
+    with Index.open(folder) as index:
+        found = [one["verdict"] for file in (path, more) for some in FileAnswers(index).answer([file]) for one in some]
+        assert found == ["known"] * 4 + ["near duplicate", "new"]
+        with pytest.raises(FieldMissing, match="there is no field 'body'"):
+            [*FileAnswers(index, text="body").answer([path])]
+    assert add_files([more], folder).near == 1
+    for options in ({"texts": True}, {"search": True}, {"text": "body"}):
+        with pytest.raises(FieldMissing):
+            add_files([path], tmp_path / "other", scheme=scheme, **options)
 
 
 @pytest.mark.parametrize(("required", "empty"), [(True, 1), (False, 0)])
@@ -117,6 +219,9 @@ def test_the_closest_kept_document_can_represent_a_near_duplicate(tmp_path):
         add_files([path], tmp_path / "c", representative="nearest")
     dedup_files([path], state=tmp_path / "state", representative="closest")
     fill_index(tmp_path / "state", tmp_path / "d", representative="closest")
+    fill_index(tmp_path / "state", tmp_path / "f")
+    with pytest.raises(ParameterError, match="with this index, which was made with 'closest'"):
+        add_files([path], tmp_path / "f", representative="best-ranked")
     with pytest.raises(ParameterError, match="with this state, which was made with 'closest'"):
         fill_index(tmp_path / "state", tmp_path / "e", representative="best-ranked")
 
@@ -216,3 +321,65 @@ def test_pages_of_an_index_are_extracted_in_one_way(tmp_path, pages, source, mon
     monkeypatch.setattr(extraction, "installed", lambda: "resiliparse 9")
     with pytest.raises(StorageRefused, match="the new ones are read by resiliparse 9"):
         add_files([pages], folder, extraction=Extraction(view="main"))
+
+
+def found(folder, words):
+    """Return the documents of an index that have these words."""
+    with Index.open(folder) as index, Search.open(index) as search:
+        return [hit.id for group in search.answer(words).results for hit in group.shown]
+
+
+def test_a_search_table_follows_every_change(tmp_path, source):
+    folder, more = tmp_path / "index", tmp_path / "more.jsonl"
+    add_files([source], folder, search=True)
+    with Index.open(folder) as index:
+        assert index.keeps_texts
+        assert index.fields == {"title": "string", "url": "string"}
+    assert found(folder, "seven eight") == ["c"]
+    more.write_text('{"id": "c", "text": "one two"}\n{"id": "new", "text": "seven eight zebras"}\n')
+    add_files([more], folder)
+    assert found(folder, "seven eight") == ["new"]
+    with Index.open(folder, "w") as index:
+        remove_ids(index, ["new"])
+    assert found(folder, "seven eight") == []
+    with Index.open(folder) as index, Search.open(index) as search:
+        assert search._table.state()[:2] == (index.store.next_ordinal, len(index))
+
+
+def test_a_search_table_is_made_later_where_texts_are_kept(tmp_path, source):
+    folder = tmp_path / "index"
+    source.write_text(source.read_text() + json.dumps({"id": "titled", "text": "Zebras", "title": 1}) + "\n")
+    add_files([source], folder, texts=True, fields={"title": int})
+    add_files([source], folder, search=True)
+    assert found(folder, "seven eight") == ["c"]
+
+
+def test_a_field_called_title_keeps_its_kind(tmp_path, source):
+    add_files([source], tmp_path / "index", search=True, fields={"title": bool})  # no record has it
+    with Index.open(tmp_path / "index") as index:
+        assert index.fields == {"title": "flag", "url": "string"}
+
+
+def test_an_index_without_texts_gets_no_search_table(tmp_path, source):
+    add_files([source], tmp_path / "index")
+    with pytest.raises(ParameterError, match="requires texts"):
+        add_files([source], tmp_path / "index", search=True)
+    assert not (tmp_path / "index" / "search.sqlite").exists()
+
+
+def test_invalid_titles_do_not_stop_it(tmp_path):
+    odd, folder = tmp_path / "odd.jsonl", tmp_path / "index"
+    odd.write_text('{"id": "a", "text": "Zebras", "title": ["Rye"], "url": 5}\n{"id": "b", "text": "one two"}\n')
+    for _ in range(2):
+        add_files([odd], folder, search=True)
+        with Index.open(folder) as index:
+            assert index.fields == {"url": "string"}
+            assert index.get(["a"])[0].fields == {"url": "5"}
+        assert found(folder, "zebras") == ["a"]
+
+
+def test_the_text_may_be_the_title(tmp_path, source):
+    add_files([source], tmp_path / "index", search=True, text="url")
+    with Index.open(tmp_path / "index") as index:
+        assert index.get(["a"])[0].fields == {"title": None, "url": "http://A.example/x"}
+    assert found(tmp_path / "index", "x") == ["a"]
