@@ -303,33 +303,6 @@ def test_the_pages_of_archives_are_answered(seen, archive, neardup):
     assert [one["position"] for one in again] == sorted(one["position"] for one in again)
 
 
-def test_the_pages_of_an_archive_that_was_indexed_are_known(tmp_path, archive, neardup):
-    index = tmp_path / "ix"
-    options = ("--field", "title:string", "--field", "host:string", "--text-view", "visible")
-    neardup("index", archive, "--to", index, "--url", "url", *options, code=1)
-    assert "text view visible" in neardup("seen", index, archive, "--text-view", "main", code=2).err
-    for ways in ((), ("--text-view", "visible")):
-        told = neardup("seen", index, archive, *ways, code=1)
-        assert [json.loads(one).get("changed") for one in told.out.splitlines()] == [False, None, False, False]
-
-
-def test_files_of_any_format_are_answered(tmp_path, seen, neardup):
-    (tmp_path / "texts").mkdir()
-    (tmp_path / "texts" / "a.html").write_text(f"<title>a</title><p>{STORM}")
-    (tmp_path / "pages.csv").write_text(f"url,text\nhttp://b.example/,{STORM}\n")
-    (tmp_path / "pages.jsonl.gz").write_bytes(gzip.compress(line(url="http://c.example/", text=STORM)))
-    answers = []
-    for name in ("texts", "pages.csv", "pages.jsonl.gz"):
-        told = neardup("seen", seen, tmp_path / name, "--admit")
-        assert told.err.startswith("1  document\n")
-        answers += map(json.loads, told.out.splitlines())
-    assert [(one["id"], one["verdict"]) for one in answers] == [
-        (str(tmp_path / "texts" / "a.html"), "new"),
-        ("http://b.example/", "near duplicate"),
-        ("http://c.example/", "exact duplicate"),
-    ]
-
-
 def test_the_advice_on_files_can_be_followed(tmp_path, seen, neardup):
     (tmp_path / "lines.csv").write_text(f'url,text\nhttp://a.example/,"{STORM}\n{BAKER}"\n')
     assert "--quoting minimal hides this note" in neardup("seen", seen, tmp_path / "lines.csv").err
@@ -361,49 +334,6 @@ def test_wrong_options_of_files_are_reported(seen, archive, neardup, options, co
     assert complaint in neardup("seen", seen, archive, *options.split(), code=code).err
 
 
-def test_rejected_records_of_files_are_answered_in_their_place(asked, seen, tmp_path):
-    pages = tmp_path / "pages.jsonl"
-    broken = line(url="http://a.example/10", text=None)
-    pages.write_bytes(line(id="a", text=STORM) + b"{\n" + line(id="b", text=BAKER) + broken + line(id="c", text=STORM))
-    answers, _ = asked(seen, b"", str(pages), code=1)
-    assert [one["position"] for one in answers] == [1, 2, 3, 4, 5]
-    assert [one["id"] for one in answers] == ["a", None, "b", "http://a.example/10", "c"]
-    assert ["error" in one for one in answers] == [False, True, False, True, False]
-    (tmp_path / "texts").mkdir()
-    for name in ("a.txt", "b.txt", "c.txt"):
-        (tmp_path / "texts" / name).write_bytes(b"\xff" if name == "b.txt" else STORM.encode())
-    answers, _ = asked(seen, b"", str(tmp_path / "texts"), code=1)
-    assert [one["source"][-5:] for one in answers] == ["a.txt", "b.txt", "c.txt"]
-
-
-def test_one_field_may_be_the_url_and_the_id(asked, seen, tmp_path):
-    pages = tmp_path / "pages.jsonl"
-    pages.write_bytes(line(id="http://a.example/?b=1", text=STORM) + line(id="plain", text=BAKER))
-    [one, other], _ = asked(seen, b"", str(pages), "--url", "id", "--admit")
-    assert (one["id"], other["id"], one["verdict"]) == ("http://a.example/?b=1", "plain", "new")
-    answers, _ = asked(seen, pages.read_bytes(), "--url", "id")
-    assert [answer["verdict"] for answer in answers] == ["known", "known"]
-
-
-@pytest.mark.parametrize("field", ["text", "page"])
-def test_records_of_files_without_a_text_are_invalid_as_lines_are(asked, seen, tmp_path, field):
-    way = () if field == "text" else ("--html", field)
-    pages = tmp_path / "pages.jsonl"
-    pages.write_bytes(line(id="a", **{field: STORM}) + line(id="b", **{field: BAKER}))
-    asked(seen, b"", str(pages), "--admit", *way)
-    pages.write_bytes(line(id="a", **{field: None}) + line(id="c") + line(id="b", **{field: BAKER}))
-    answers, told = asked(seen, b"", str(pages), "--admit", *way, code=1)
-    assert [answer.get("error") for answer in answers] == [f"its {field!r} is missing or null"] * 2 + [None]
-    assert [answer["position"] for answer in answers] == [1, 2, 3]
-    assert "2  records rejected" in told
-    lines, _ = asked(seen, pages.read_bytes(), *way, code=1)
-    assert [answer.get("error") for answer in lines] == [answer.get("error") for answer in answers]
-    assert [answer["id"] for answer in lines] == [answer["id"] for answer in answers] == ["a", "c", "b"]
-    pages.write_bytes(line(id="a", **{field: STORM}))
-    [answer], _ = asked(seen, b"", str(pages), *way)
-    assert (answer["verdict"], answer["changed"]) == ("known", False)
-
-
 def test_rules_that_no_page_could_follow_are_reported(asked, seen, tmp_path):
     rules, pages = tmp_path / "rules.json", tmp_path / "pages.jsonl"
     rules.write_bytes(UrlRules({"a.example": HostRules(parameters={"from": RuleEvidence(12, 12, 1.0)})}).to_bytes())
@@ -412,13 +342,6 @@ def test_rules_that_no_page_could_follow_are_reported(asked, seen, tmp_path):
     for given in ((b"", str(pages)), (pages.read_bytes(),)):
         assert note in asked(seen, *given, "--rules", str(rules))[1]
         assert note not in asked(seen, *given, "--rules", str(rules), "--url", "id")[1]
-    with Index.open(seen, "w") as index:
-        index.admit(["http://a.example/"], [BAKER])
-    assert main(["index", str(pages), "--to", str(seen)]) == 0
-    other = tmp_path / "ruled"
-    assert main(["index", str(pages), "--to", str(other), "--url", "id", "--rules", str(rules)]) == 0
-    [answer], _ = asked(other, b"", str(pages), "--url", "id")
-    assert (answer["id"], answer["verdict"]) == ("http://a.example/", "known")
 
 
 def test_an_index_with_other_url_rules_is_advised_on(neardup, tmp_path):

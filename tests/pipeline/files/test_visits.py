@@ -1,3 +1,4 @@
+import gzip
 import json
 from datetime import UTC, datetime
 
@@ -122,6 +123,81 @@ def test_invalid_records_are_rejected_or_stop_it(tmp_path):
     assert ([one.position for one in reading.faults.rejected], number) == ([1, 2, 3, 5], 1)
     with pytest.raises(DataError):
         answers(tmp_path / "strict", [path], {"fields": {"rank": int}}, strict=True)
+
+
+def test_files_of_any_format_are_answered(tmp_path):
+    texts, table, lines = tmp_path / "texts", tmp_path / "pages.csv", tmp_path / "pages.jsonl.gz"
+    texts.mkdir()
+    (texts / "a.html").write_text(f"<title>a</title><p>{STORM}")
+    table.write_text(f"url,text\nhttp://b.example/,{STORM}\n")
+    lines.write_bytes(gzip.compress(line(url="http://c.example/", text=STORM)))
+    with Index.create(tmp_path / "made") as made:
+        pieces = [some for path in (texts, table, lines) for some in FileAnswers(made, admit=True).answer([path])]
+    assert [(one["id"], one["verdict"]) for some in pieces for one in some] == [
+        (str(texts / "a.html"), "new"),
+        ("http://b.example/", "near duplicate"),
+        ("http://c.example/", "exact duplicate"),
+    ]
+
+
+def test_rejected_records_are_answered_in_their_place(tmp_path):
+    pages, texts = tmp_path / "pages.jsonl", tmp_path / "texts"
+    broken = line(url="http://a.example/10", text=None)
+    records = [line(id="a", text=STORM), b"{", line(id="b", text=BAKER), broken, line(id="c", text=STORM)]
+    pages.write_bytes(b"\n".join(records))
+    found = answers(tmp_path / "pages", [pages])[0]
+    assert [one["position"] for one in found] == [1, 2, 3, 4, 5]
+    assert [one["id"] for one in found] == ["a", None, "b", "http://a.example/10", "c"]
+    assert ["error" in one for one in found] == [False, True, False, True, False]
+    texts.mkdir()
+    for name in "abc":
+        (texts / name).with_suffix(".txt").write_bytes(b"\xff" if name == "b" else STORM.encode())
+    assert [one["source"][-5:] for one in answers(tmp_path / "made", [texts])[0]] == ["a.txt", "b.txt", "c.txt"]
+
+
+def test_one_field_may_be_the_url_and_the_id(tmp_path):
+    path, lines = tmp_path / "pages.jsonl", [line(id="http://a.example/?b=1", text=STORM), line(id="plain", text=BAKER)]
+    path.write_bytes(b"\n".join(lines))
+    with Index.create(tmp_path / "made") as made:
+        ((one, other),) = FileAnswers(made, url="id", admit=True).answer([path])
+        assert (one["id"], other["id"], one["verdict"]) == ("http://a.example/?b=1", "plain", "new")
+        assert [answer["verdict"] for answer in answered(FileAnswers(made, url="id"), lines)] == ["known", "known"]
+
+
+@pytest.mark.parametrize("field", ["text", "page"])
+def test_records_of_files_without_a_text_are_invalid_as_lines_are(tmp_path, field):
+    way, pages = {} if field == "text" else {"html": field}, tmp_path / "pages.jsonl"
+    storm, baker = line(id="a", **{field: STORM}), line(id="b", **{field: BAKER})
+    with Index.create(tmp_path / "made") as made:
+
+        def asked(*lines, admit=False):
+            pages.write_bytes(b"\n".join(lines))
+            ((*found,),) = FileAnswers(made, admit=admit, **way).answer([pages])
+            return found
+
+        asked(storm, baker, admit=True)
+        lines = [line(id="a", **{field: None}), line(id="c"), baker]
+        found = asked(*lines, admit=True)
+        assert [one.get("error") for one in found] == [f"its {field!r} is missing or null"] * 2 + [None]
+        assert [one["position"] for one in found] == [1, 2, 3]
+        again = answered(FileAnswers(made, **way), lines)
+        assert [one.get("error") for one in again] == [one.get("error") for one in found]
+        assert [one["id"] for one in again] == [one["id"] for one in found] == ["a", "c", "b"]
+        [answer] = asked(storm)
+        assert (answer["verdict"], answer["changed"]) == ("known", False)
+
+
+def test_pages_are_read_as_those_of_the_index(tmp_path, archive):
+    visible = Extraction(view="visible")
+    add_files([archive], tmp_path / "made", extraction=visible)
+    with Index.open(tmp_path / "made") as made:
+        for extraction in (None, visible):
+            found = [
+                one["changed"] for some in FileAnswers(made, extraction=extraction).answer([archive]) for one in some
+            ]
+            assert found == [False] * 60
+        with pytest.raises(StorageRefused, match="text view visible"):
+            [*FileAnswers(made, extraction=Extraction(view="main")).answer([archive])]
 
 
 def test_only_a_writer_admits_and_a_reader_sees_what_it_admits(tmp_path, archive):
