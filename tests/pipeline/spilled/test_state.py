@@ -32,6 +32,7 @@ from neardup.engines.journal import Journal
 from neardup.interfaces.pages.report import report_page
 from neardup.model import moments
 from neardup.model.errors import (
+    PERMISSION,
     DataError,
     OutputRefused,
     ParameterConflict,
@@ -198,6 +199,47 @@ def test_forgotten_documents_are_kept_again_and_what_was_dropped_for_them(batche
         assert not state.segments
     alone = dedup_files(batches[0], state=tmp_path / "state").result.decisions
     assert alone.equals(dedup_files(batches[0]).result.decisions)
+
+
+def test_a_run_whose_ids_are_forgotten_is_as_if_it_had_not_been(tmp_path):
+    storm = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
+    baker = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
+    mill = "Nine mills along the river grind no corn any more, and two of them are houses for the summer now"
+    texts = {
+        "right": {"a": storm, "b": baker},
+        "wrong": {"c": storm.replace("noon", "night"), "d": mill, "e": f"{mill} again", "f": mill},
+        "third": {"g": f"{mill} too", "h": storm, "i": f"{baker}s"},
+    }
+    right, wrong, third = paths = [tmp_path / f"{name}.jsonl" for name in texts]
+    for path, own in zip(paths, texts.values(), strict=True):
+        path.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in own.items()))
+
+    def counts():
+        found = dedup_files([third], against=tmp_path / "state").result.summary
+        return found.kept, found.exact, found.near, found.known
+
+    dedup_files([right], state=tmp_path / "state")
+    before = counts()
+    dedup_files([wrong], state=tmp_path / "state")
+    assert counts()[0] < before[0]
+    with State.open(tmp_path / "state", write=True) as state:
+        state.forget([*texts["wrong"]])
+    wrong.unlink()
+    assert counts() == before
+
+
+def test_a_folder_of_an_earlier_run_needs_its_files_and_no_others(tmp_path):
+    texts, more, words = tmp_path / "texts", tmp_path / "more", " ".join(f"word{number}" for number in range(30))
+    texts.mkdir()
+    more.mkdir()
+    (texts / "one.txt").write_text(words)
+    dedup_files([texts], state=tmp_path / "state")
+    (texts / "two.txt").write_text(f"{words} more")
+    with pytest.raises(DataError, match="texts: its texts are needed again") as caught:
+        dedup_files([texts], state=tmp_path / "state")
+    assert caught.value.code == "earlier input"
+    (texts / "two.txt").rename(more / "two.txt")
+    assert dedup_files([more], state=tmp_path / "state", restart=True).result.summary.kept == 0
 
 
 def test_without_its_last_run_a_state_is_what_it_was_before(batches, tmp_path, interrupted_at):
@@ -445,8 +487,24 @@ def test_damaged_files_are_noticed(batches, tmp_path, name):
                 state.compact()
             with pytest.raises(StorageDamaged):
                 state.forget(["d1"])
+    path.unlink()
+    with pytest.raises(StorageDamaged, match=f"{name}: it is missing: restore the state from a copy"):
+        dedup_files(batches[1], against=tmp_path / "state")
+    with State.open(tmp_path / "state") as state, pytest.raises(StorageDamaged, match=f"{name}: it is missing"):
+        state.check()
     path.write_bytes(content)
     assert dedup_files(batches[1], against=tmp_path / "state").result.summary.known
+
+
+@pytest.mark.usefixtures("permissions")
+@pytest.mark.parametrize("pattern", ["state.json", "segment-*/leaders.arrow", "segment-*/texts.json"])
+def test_a_file_that_the_user_may_not_read_is_named(batches, tmp_path, pattern):
+    dedup_files(batches[0], state=tmp_path / "state")
+    (path,) = (tmp_path / "state").glob(pattern)
+    path.chmod(0)
+    with pytest.raises(StorageFailed, match=f"^{path} cannot be read: Permission denied") as caught:
+        dedup_files(batches[1], against=tmp_path / "state")
+    assert caught.value.code == PERMISSION
 
 
 def test_a_missing_header_is_noticed(batches, tmp_path):
