@@ -6,6 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from arrow_streams import OnlyStream
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import SPREAD, siphash13
@@ -16,14 +17,6 @@ from neardup.errors import DataError, ParameterError
 from neardup.model.recipe import Hashing
 
 KEY = bytes(range(16))
-
-
-class OnlyStream:
-    def __init__(self, table):
-        self._table = table
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self._table.__arrow_c_stream__(requested_schema)
 
 
 def cut(text, limit):

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from arrow_streams import OnlyStream
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,14 +33,6 @@ def contents(column, size=columns.BATCH_BYTES):
 def whole(column):
     batch = whole_batch(column)
     return [batch.bytes_at(document) for document in range(len(batch))]
-
-
-class OnlyStream:
-    def __init__(self, column):
-        self._column = column
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self._column.__arrow_c_stream__(requested_schema)
 
 
 class OnlyArray:

@@ -3,6 +3,7 @@ from uuid import UUID
 import numpy as np
 import pyarrow as pa
 import pytest
+from arrow_streams import OnlyStream
 
 import neardup
 from neardup.model.errors import DataError
@@ -10,14 +11,6 @@ from neardup.text.containers import records_as_table, rows_where, table_or_colum
 
 PAGES = pa.table({"text": ["one", "two"], "id": [1, 2]})
 MARKED = np.array([False, True])
-
-
-class OnlyStream:
-    def __init__(self, column):
-        self._column = column
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self._column.__arrow_c_stream__(requested_schema)
 
 
 class Relation(OnlyStream):

@@ -4,6 +4,7 @@ from itertools import pairwise
 import numpy as np
 import pyarrow as pa
 import pytest
+from arrow_streams import OnlyStream
 from test_definition import KEEPS, answer, assert_evidence
 
 import neardup
@@ -143,16 +144,6 @@ def test_threads_and_batches_change_nothing(generated_texts, monkeypatch, verify
 
 
 # What a collection may be.
-
-
-class OnlyStream:
-    """What pandas, polars and others have in common."""
-
-    def __init__(self, table):
-        self._table = table
-
-    def __arrow_c_stream__(self, requested_schema=None):
-        return self._table.__arrow_c_stream__(requested_schema)
 
 
 class Frame(OnlyStream):
