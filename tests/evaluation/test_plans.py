@@ -209,6 +209,25 @@ def test_the_name_of_a_scheme_without_numbers_is_that_of_its_defaults(name):
     assert caught.value.name == "hashes"
 
 
+def test_smaller_buckets_are_proposed_for_large_collections():
+    made = plan(documents=40_000_000)
+    better = plan(MinHash(**made.smaller.parameters), documents=40_000_000)
+    assert not better.expected.overflows
+    assert better.expected.candidates == made.smaller.candidates
+    assert str(better).startswith("The buckets have room for 40,000,000 documents: ")
+    hopeless = plan(MinHash(threshold=0.3, shingle=1), documents=10**12, background=0.29)
+    assert hopeless.answer[1] == "Longer shingles help: with them, unrelated documents share less."
+    assert plan("sentences", documents=10**6).answer[1].startswith("Ignoring common sentences helps: ")
+    of_cosines = str(plan("simhash", documents=100))
+    assert "This assumes that the cosine of any two unrelated documents is 0.05.\n" in of_cosines
+
+
+def test_small_collections_need_no_smaller_buckets():
+    made = plan(documents=5000, background=0.04)
+    assert (made.expected.documents, made.expected.overflows, made.smaller) == (5000, False, None)
+    assert plan("trials", documents=5000).expected.candidates > 0
+
+
 def test_recommendations_whose_buckets_overflow_are_marked():
     shown = str(plan(threshold=0.3, recall=0.95)).splitlines()
     assert shown[0].startswith("All of these parameters miss more pairs than listed among 1,000,000 documents")

@@ -246,54 +246,6 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
     assert r"\u6771 one two" in screen.read()
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["dedpu"], "unknown verb 'dedpu'; did you mean dedup? See `neardup --help`"),
-        (["pair", "a.jsonl"], "unknown verb 'pair'; did you mean pairs? See"),
-        (["xyz"], "unknown verb 'xyz'; see `neardup --help`"),
-        (["'x"], """unknown verb "'x"; see"""),
-        ([""], "unknown verb ''; see"),
-        (["dedup", "a", "--output", "b"], "unknown option --output; did you mean --out? See"),
-        (["dedup", "a", "--output", "b"], "unknown option --output; did you mean --out? See `neardup dedup --help`"),
-        (["--verson"], "unknown option --verson; did you mean --version? See `neardup --help`"),
-        (["--json", "dedup", "a"], "unknown option --json; it is an option of dedup, work, state and others; see"),
-        (["-x"], "unknown option -x; if it is not an option, write -- before it"),
-        (["expire", "i", "--older", "5d"], "unknown option --older; see `neardup expire --help`"),
-        (
-            ["index", "a", "--ignore-common", "0.1"],
-            "S --common FILE` writes a list of common shingles, which --common FILE names here",
-        ),
-        (["search", "i", "-quick"], "unknown option -quick; if it is not an option, write -- before it; see"),
-        (["search", "-1"], "arguments are required: QUERY; see"),
-        (["search", "--", "--rules"], "arguments are required: QUERY; see"),
-        (["expire", "i", "--before"], "--before: expected one argument; see"),
-        (
-            ["dedup", "a", "--force", "--out", "-x.jsonl"],
-            "--out: expected one argument; to use -x.jsonl as the value, write --out=-x.jsonl; see",
-        ),
-        (["dedup", "a", "--out", "-it's"], """; to use -it's as the value, write '--out=-it'"'"'s'; see"""),
-        (["dedup", "a", "--out", "--force"], "--out: expected one argument; see"),
-        (["dedup", "a", "--out", "-h"], "--out: expected one argument; see"),
-        (["dedup", "a", "--dry-run=yes"], "--dry-run: ignored explicit argument 'yes'; see"),
-        (
-            ["seen", "a", "--ignore-common", "0.1"],
-            "unknown option --ignore-common; it is an option of dedup; see `neardup seen --help`",
-        ),
-    ],
-)
-def test_the_closest_word_is_proposed(arguments, message, capsys):
-    with pytest.raises(SystemExit):
-        main(arguments)
-    assert message in capsys.readouterr().err
-
-
-def test_what_no_verb_knows_is_refused_with_the_verbs_own_help(run):
-    assert "neardup: unknown option --orce; did you mean --force? See `neardup compare --help`" in (
-        run("a.txt", "b.txt", "c", "--orce", code=2).err
-    )
-
-
 def test_invalid_bytes_of_an_argument_are_replaced_and_counted(capsys):
     one, other = ("a \udcff b c", "a \udcff b c")  # as Python decodes them
     assert main(["compare", "--strings", one, other, "--json"]) == 1

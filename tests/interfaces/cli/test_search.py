@@ -38,19 +38,6 @@ def test_an_id_is_shown_once(neardup, tmp_path):
     assert neardup("search", "plain", "heron").out.count("own") == 1
 
 
-def test_a_page_that_is_admitted_again_is_found_by_its_new_title(neardup, seen, tmp_path):
-    later = tmp_path / "later.jsonl"
-    later.write_text("".join(json.dumps(record | {"title": "Weather"}) + "\n" for record in RECORDS[:2]))
-    told = neardup("index", later, "--to", "seen", "--json").json
-    assert (told["unchanged"], told["replaced"], told["new"]) == (2, 0, 0)
-    assert asked(neardup, "weather", "--collapse", "off")["total"] == 2
-    assert asked(neardup, "dawn")["total"] == 3  # the word is in the texts, too
-    assert asked(neardup, "lost")["total"] == 0
-    with Index.open(tmp_path / "seen") as index:
-        assert index.values("title", ["storm", "copy", "baker"]) == ["Weather", "Weather", "Rye"]
-        assert index.values("url", ["storm"]) == ["http://a.example/storm"]
-
-
 def test_results_and_what_they_hide(neardup, seen):
     shown = neardup("search", "seen", "fishing", "boats").out
     assert shown.splitlines() == [

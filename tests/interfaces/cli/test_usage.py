@@ -171,3 +171,47 @@ def test_invalid_counts_are_refused(text):
 def test_invalid_sizes_are_refused(text):
     with pytest.raises(ArgumentTypeError):
         usage.size(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["compare", "a", "b", "c", "--orce"],
+            "unknown option --orce; did you mean --force? See `neardup compare --help`",
+        ),
+        (["dedpu"], "unknown verb 'dedpu'; did you mean dedup? See `neardup --help`"),
+        (["pair", "a.jsonl"], "unknown verb 'pair'; did you mean pairs? See"),
+        (["xyz"], "unknown verb 'xyz'; see `neardup --help`"),
+        (["'x"], """unknown verb "'x"; see"""),
+        ([""], "unknown verb ''; see"),
+        (["dedup", "a", "--output", "b"], "unknown option --output; did you mean --out? See"),
+        (["dedup", "a", "--output", "b"], "unknown option --output; did you mean --out? See `neardup dedup --help`"),
+        (["--verson"], "unknown option --verson; did you mean --version? See `neardup --help`"),
+        (["--json", "dedup", "a"], "unknown option --json; it is an option of dedup, work, state and others; see"),
+        (["-x"], "unknown option -x; if it is not an option, write -- before it"),
+        (["expire", "i", "--older", "5d"], "unknown option --older; see `neardup expire --help`"),
+        (
+            ["index", "a", "--ignore-common", "0.1"],
+            "S --common FILE` writes a list of common shingles, which --common FILE names here",
+        ),
+        (["search", "i", "-quick"], "unknown option -quick; if it is not an option, write -- before it; see"),
+        (["search", "-1"], "arguments are required: QUERY; see"),
+        (["search", "--", "--rules"], "arguments are required: QUERY; see"),
+        (["expire", "i", "--before"], "--before: expected one argument; see"),
+        (
+            ["dedup", "a", "--force", "--out", "-x.jsonl"],
+            "--out: expected one argument; to use -x.jsonl as the value, write --out=-x.jsonl; see",
+        ),
+        (["dedup", "a", "--out", "-it's"], """; to use -it's as the value, write '--out=-it'"'"'s'; see"""),
+        (["dedup", "a", "--out", "--force"], "--out: expected one argument; see"),
+        (["dedup", "a", "--out", "-h"], "--out: expected one argument; see"),
+        (["dedup", "a", "--dry-run=yes"], "--dry-run: ignored explicit argument 'yes'; see"),
+        (
+            ["seen", "a", "--ignore-common", "0.1"],
+            "unknown option --ignore-common; it is an option of dedup; see `neardup seen --help`",
+        ),
+    ],
+)
+def test_the_closest_word_is_proposed(neardup, arguments, message):
+    assert message in neardup(*arguments, code=2).err

@@ -9,7 +9,7 @@ import pytest
 from archives_made import packed, page, record
 from audits import LEAKY, TEXTS, written
 
-from neardup import FracMinHash, MinHash, audit, audit_files, dedup, dedup_files
+from neardup import Combined, FracMinHash, MinHash, Trials, audit, audit_files, dedup, dedup_files
 from neardup.errors import DataError, ParameterError, StorageRefused
 from neardup.sources.shards import local_shards
 
@@ -281,3 +281,49 @@ def test_a_document_dropped_for_an_earlier_one_is_no_kept_partner(tmp_path):
         dedup_files([tmp_path / f"{name}.jsonl"], state=tmp_path / "state", report=report, scheme=scheme)
     found = audit_files([tmp_path / "second.jsonl"], report)
     assert (found.known, found.documents, found.recall.value, found.missed) == (1, 1, None, ())
+
+
+@pytest.mark.parametrize("way", ["state", "against"])
+def test_documents_dropped_for_earlier_ones_are_in_no_figure(files, tmp_path, way):
+    lines = [line for file in files for line in file.read_text().splitlines(keepends=True)]
+    first, second, report = (tmp_path / name for name in ("first.jsonl", "second.jsonl", "why.jsonl"))
+    first.write_text("".join(lines[::2]))
+    second.write_text("".join(lines[:50]))
+    dedup_files([first], state=tmp_path / "state")
+    done = dedup_files([second], report=report, **{way: tmp_path / "state" if way == "state" else first})
+    known = done.result.summary.known
+    found = audit_files([second], report)
+    assert (found.known, found.documents, found.sample) == (known, 50 - known, 50 - known)
+    assert known >= 25
+    assert (found.missed, found.recall.found) == ((), found.recall.of)
+
+
+def test_an_audit_of_documents_that_were_all_known_has_no_figures(files, tmp_path):
+    again, report = tmp_path / "again.jsonl", tmp_path / "why.jsonl"
+    again.write_bytes(files[0].read_bytes())
+    dedup_files(files, state=tmp_path / "state")
+    dedup_files([again], report=report, state=tmp_path / "state")
+    found = audit_files([again], report)
+    assert (found.documents, found.recall.value) == (0, None)
+
+
+def test_a_report_of_a_run_with_a_state_has_full_names(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plain.jsonl").write_text('{"text": "one two three four"}\n{"text": "One two three four"}\n')
+    dedup_files(["plain.jsonl"], state="state", report="why.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "why.jsonl").read_text().splitlines()]
+    assert rows[1]["representative"] == f"{tmp_path / 'plain.jsonl'}:1"
+    found = audit_files(["plain.jsonl"], "why.jsonl").recall
+    assert (found.found, found.of) == (1, 1)
+
+
+@pytest.mark.parametrize("scheme", [Trials(), Combined()], ids=lambda scheme: scheme.name)
+def test_a_threshold_that_the_law_gives_is_a_number(files, scheme):
+    found = json.loads(json.dumps(audit_files(files, scheme=scheme).as_dict()))
+    assert found["threshold"] == 0.9094
+
+
+def test_the_format_of_inputs_whose_names_do_not_tell_it(files, tmp_path):
+    pages = files[0].rename(tmp_path / "pages.txt")
+    dedup_files([pages], format="jsonl", work=tmp_path / "work", keep_work=True)
+    assert audit_files([pages], tmp_path / "work", format="jsonl").documents == 50

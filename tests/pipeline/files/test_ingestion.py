@@ -346,6 +346,20 @@ def test_a_search_table_follows_every_change(tmp_path, source):
         assert search._table.state()[:2] == (index.store.next_ordinal, len(index))
 
 
+def test_a_page_that_is_admitted_again_is_found_by_its_new_title(tmp_path, source):
+    folder, later = tmp_path / "index", tmp_path / "later.jsonl"
+    source.write_text("".join(json.dumps(line | {"title": f"Title of {line['id']}"}) + "\n" for line in LINES))
+    add_files([source], folder, search=True)
+    later.write_text("".join(json.dumps(line | {"title": "Weather"}) + "\n" for line in LINES[:2]))
+    done = add_files([later], folder)
+    assert (done.unchanged, done.replaced, done.new) == (2, 0, 0)
+    assert found(folder, "weather") == ["a"]  # and b, a near duplicate
+    assert sorted(found(folder, "title")) == ["c", "d"]
+    with Index.open(folder) as index:
+        assert index.values("title", ["a", "b", "c"]) == ["Weather", "Weather", "Title of c"]
+        assert index.values("url", ["a"]) == ["http://A.example/x"]
+
+
 def test_a_search_table_is_made_later_where_texts_are_kept(tmp_path, source):
     folder = tmp_path / "index"
     source.write_text(source.read_text() + json.dumps({"id": "titled", "text": "Zebras", "title": 1}) + "\n")
