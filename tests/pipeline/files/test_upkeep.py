@@ -8,10 +8,12 @@ from neardup.errors import StorageDamaged, StorageFailed, StorageRefused
 from neardup.index.disk.arrays import checksum
 from neardup.index.disk.manifest import MANIFEST, SECOND
 from neardup.index.fulltext import FullText
+from neardup.pipeline.files.ingestion import add_files
 from neardup.pipeline.files.pairs import pair_files
 from neardup.pipeline.files.upkeep import check_index, copy_index, index_stats, remove_ids
 from neardup.pipeline.index.rescue import rescue
-from neardup.urls import Addresses, find_url_rules
+from neardup.sources.url_rules import HostRules, RuleEvidence
+from neardup.urls import Addresses, UrlRules, find_url_rules
 
 TEXTS = ["one two three four", "ONE two three four", "five six seven eight"]
 
@@ -69,6 +71,65 @@ def test_blanks_around_a_url_do_not_count():
         index.admit(["http://a.example/", " b"], TEXTS[:2])
         done = remove_ids(index, [" http://a.example:80/ ", "b", " b "])
         assert (done.removed, done.unknown) == (1, ["b", " b "])
+
+
+def test_urls_may_be_removed_by_any_form():
+    with Index.create() as index:
+        index.admit(["http://a.example/", "http://b.example/x", "HTTP://as-written.example/"], TEXTS)
+        other = ["HTTP://A.example:80/?utm_source=x#top", "http://a.example"]
+        done = remove_ids(index, [*other, "HTTP://as-written.example/", "http://c.example"])
+        assert (done.removed, done.unknown) == (2, ["http://c.example"])
+        assert [*index.ids()] == ["http://b.example/x"]
+
+
+def test_urls_are_removed_by_the_rules_of_their_host(tmp_path):
+    rules = UrlRules({"a.example": HostRules(parameters={"view": RuleEvidence(12, 11, 0.9231)})})
+    (tmp_path / "pages.jsonl").write_text(json.dumps({"url": "http://a.example/?view=1", "text": TEXTS[0]}) + "\n")
+    add_files([tmp_path / "pages.jsonl"], tmp_path / "index", url="url", addresses=Addresses(rules=rules))
+    with Index.open(tmp_path / "index", "w") as index:
+        assert remove_ids(index, ["other"]).unknown == ["other"]
+        with pytest.raises(StorageRefused, match="its ids follow the URL rules"):
+            remove_ids(index, ["http://a.example/?view=2"], Addresses(rules=UrlRules()))
+        assert remove_ids(index, ["http://a.example/?view=2"]).removed == 1
+
+
+@pytest.fixture
+def searched(tmp_path):
+    """An index with a search table."""
+    with Index.create(tmp_path / "index", texts=True) as index:
+        index.admit(["a", "b", "c"], TEXTS)
+        Search.open(index, make=True).close()
+    return tmp_path / "index"
+
+
+def hits(folder, words):
+    with Index.open(folder) as index, Search.open(index) as search:
+        return search.answer(words).total
+
+
+def test_an_index_and_its_search_table_are_copied(searched, tmp_path):
+    copy_index(searched, tmp_path / "copy")
+    assert hits(tmp_path / "copy", "six") == 1
+    with Index.open(searched, "w") as index:
+        index.admit(["new"], ["a heron stands in the reeds of the lake"])
+    copy_index(searched, tmp_path / "copy")
+    with Index.open(searched, "w") as index:
+        Search.rebuild(index)
+    copy_index(searched, tmp_path / "copy")
+    assert hits(tmp_path / "copy", "heron") == 1
+    assert not check_index(tmp_path / "copy").problems
+
+
+@pytest.mark.usefixtures("permissions")
+def test_a_copy_only_needs_to_read(searched, tmp_path):
+    for path in searched.iterdir():
+        path.chmod(0o444)
+    searched.chmod(0o555)
+    before = sorted((path, path.read_bytes()) for path in searched.iterdir())
+    copy_index(searched, tmp_path / "copy")
+    assert hits(tmp_path / "copy", "six") == 1
+    assert sorted((path, path.read_bytes()) for path in searched.iterdir()) == before
+    searched.chmod(0o755)
 
 
 def test_the_rules_of_an_index_count_for_all_ids(folder):
