@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import neardup
+from neardup import Checksum, Combined, hamming
 from neardup.evaluation.plans import plan
 from neardup.evaluation.tables import plan_tables
 from neardup.interfaces.cli import main
@@ -17,9 +17,8 @@ RISING = [step / 20 for step in range(21)]
 FLAT = [0.5] * 21
 
 
-def test_without_options_it_is_the_classic_table(capsys):
-    assert main(["plan"]) == 0
-    shown = capsys.readouterr()
+def test_without_options_it_is_the_classic_table(neardup):
+    shown = neardup("plan")
     assert shown.out == f"{plan()}\n"
     assert shown.err == ""
 
@@ -27,10 +26,9 @@ def test_without_options_it_is_the_classic_table(capsys):
 @pytest.mark.parametrize(
     ("options", "numbers"), [("", {}), ("--hashes 10 --trials 8 --needed 3", {"hashes": 10, "trials": 8, "needed": 3})]
 )
-def test_a_scheme_is_a_table_and_a_curve(capsys, monkeypatch, options, numbers):
+def test_a_scheme_is_a_table_and_a_curve(neardup, monkeypatch, options, numbers):
     monkeypatch.setenv("COLUMNS", "60")
-    assert main(["plan", "--scheme", "trials", *options.split()]) == 0
-    shown = capsys.readouterr().out
+    shown = neardup("plan", "--scheme", "trials", *options.split()).out
     table = str(plan("trials", **numbers))
     assert shown.startswith(table)
     drawing = shown.removeprefix(table).splitlines()
@@ -41,31 +39,26 @@ def test_a_scheme_is_a_table_and_a_curve(capsys, monkeypatch, options, numbers):
 
 
 @pytest.mark.parametrize("scheme", ["minhash", "simhash", "sentences"])
-def test_each_scheme_is_drawn(capsys, scheme):
-    assert main(["plan", "--scheme", scheme]) == 0
-    assert capsys.readouterr().out.startswith(str(plan(scheme)))
+def test_each_scheme_is_drawn(neardup, scheme):
+    assert neardup("plan", "--scheme", scheme).out.startswith(str(plan(scheme)))
 
 
-@pytest.mark.parametrize("scheme", [neardup.Combined(), neardup.Checksum()], ids=lambda scheme: scheme.name)
-def test_some_are_drawn_with_their_defaults(capsys, scheme):
-    assert main(["plan", "--scheme", scheme.name]) == 0
-    assert capsys.readouterr().out.startswith(str(plan(scheme)))
-    assert main(["plan", "--scheme", scheme.name, "--threshold", "0.8", "--recall", "0.9"]) == 2
-    assert f"--scheme {scheme.name}: the value must be one of minhash, trials, simhash" in capsys.readouterr().err
-    assert main(["plan", "--scheme", scheme.name, "--hashes", "3"]) == 2
+@pytest.mark.parametrize("scheme", [Combined(), Checksum()], ids=lambda scheme: scheme.name)
+def test_some_are_drawn_with_their_defaults(neardup, scheme):
+    assert neardup("plan", "--scheme", scheme.name).out.startswith(str(plan(scheme)))
+    told = f"--scheme {scheme.name}: the value must be one of minhash, trials, simhash"
+    assert told in neardup("plan", "--scheme", scheme.name, "--threshold", "0.8", "--recall", "0.9", code=2).err
     told = f"--hashes 3 cannot be used with --scheme {scheme.name}: a plan of {scheme.name} uses its defaults"
-    assert told in capsys.readouterr().err
+    assert told in neardup("plan", "--scheme", scheme.name, "--hashes", "3", code=2).err
 
 
-def test_curves_are_drawn(capsys):
-    assert main(["plan", "--scheme", "minhash"]) == 0
-    assert "* match   + candidate   o both" in capsys.readouterr().out
+def test_curves_are_drawn(neardup):
+    assert "* match   + candidate   o both" in neardup("plan", "--scheme", "minhash").out
 
 
 @pytest.mark.parametrize("options", ["", "--scheme minhash --bands 20", "--threshold 0.8 --recall 0.9"])
-def test_json_is_everything(capsys, options):
-    assert main(["plan", *options.split(), "--json"]) == 0
-    shown = json.loads(capsys.readouterr().out)
+def test_json_is_everything(neardup, options):
+    shown = neardup("plan", *options.split(), "--json").json
     assert {"scheme", "parameters", "layout", "curves", "recommendations", "requirements"} <= set(shown)
     assert shown["curves"][0]["values"]
 
@@ -75,18 +68,16 @@ def options_of(found):
     return ["--scheme", found.scheme, *(word for pair in pairs for word in pair)]
 
 
-def test_recommendations_come_with_what_uses_them(capsys):
+def test_recommendations_come_with_what_uses_them(neardup):
     wanted = ["--threshold", "0.8", "--recall", "0.99", "--false-rate", "0.2", "--documents", "30000000"]
-    assert main(["plan", *wanted, "--apart", "0.3", "--background", "0.01"]) == 0
-    shown = capsys.readouterr().out
+    shown = neardup("plan", *wanted, "--apart", "0.3", "--background", "0.01").out
     made = plan(threshold=0.8, recall=0.99, false_rate=0.2, documents=30_000_000, apart=0.3, background=0.01)
     assert shown.startswith(f"{made}\n")
     assert f"neardup dedup FILE --out KEPT {' '.join(options_of(made.recommendations[0]))}\n" in shown
 
 
-def test_large_collections_are_warned_of(capsys):
-    assert main(["plan", "--documents", "40e6"]) == 0
-    shown = capsys.readouterr().out
+def test_large_collections_are_warned_of(neardup):
+    shown = neardup("plan", "--documents", "40e6").out
     made = plan(documents=40_000_000)
     assert shown.startswith(f"{made}\n")
     first = (
@@ -99,9 +90,8 @@ def test_large_collections_are_warned_of(capsys):
     assert shown.endswith("--background\n")
 
 
-def test_parameters_with_full_buckets_are_not_recommended_to_use(capsys):
-    assert main(["plan", "--threshold", "0.3", "--recall", "0.95", "--documents", "1e6"]) == 0
-    shown = capsys.readouterr().out
+def test_parameters_with_full_buckets_are_not_recommended_to_use(neardup):
+    shown = neardup("plan", "--threshold", "0.3", "--recall", "0.95", "--documents", "1e6").out
     assert shown.startswith(
         "All of these parameters miss more pairs than listed among 1,000,000 documents: each bucket has"
     )
@@ -110,45 +100,41 @@ def test_parameters_with_full_buckets_are_not_recommended_to_use(capsys):
     assert "Use the first" not in shown
 
 
-def test_below_recommendations_it_says_what_they_hold_for(capsys):
-    assert main(["plan", "--threshold", "0.8", "--recall", "0.9"]) == 0
+def test_below_recommendations_it_says_what_they_hold_for(neardup):
     said = "These recalls hold for --verify exact, the default; with --verify estimate fewer pairs are found.\n"
-    assert f"{said}Use the first:" in capsys.readouterr().out
+    assert f"{said}Use the first:" in neardup("plan", "--threshold", "0.8", "--recall", "0.9").out
 
 
-def test_a_proposal_of_minhash_can_be_used(capsys, tmp_path):
+def test_a_proposal_of_minhash_can_be_used(neardup, tmp_path):
     options = options_of(plan("minhash", threshold=0.8, recall=0.99).recommendations[0])
     file = tmp_path / "a.txt.jsonl"
     file.write_text('{"text": "one two three four"}\n{"text": "One two three four!"}\n')
-    assert main(["dedup", str(file), "--dry-run", "--json", *options]) == 0
-    assert json.loads(capsys.readouterr().out)["kept"] == 1
+    assert neardup("dedup", file, "--dry-run", "--json", *options).json["kept"] == 1
 
 
-def test_a_drawing_is_written_once(capsys, tmp_path):
+def test_a_drawing_is_written_once(neardup, tmp_path):
     path = tmp_path / "curve.svg"
-    assert main(["plan", "--scheme", "minhash", "--svg", str(path)]) == 0
+    neardup("plan", "--scheme", "minhash", "--svg", path)
     first = path.read_bytes()
     assert ET.fromstring(first).tag.endswith("svg")  # noqa: S314 - our own
-    assert main(["plan", "--svg", str(path)]) == 2
-    assert "--force" in capsys.readouterr().err
+    assert "--force" in neardup("plan", "--svg", path, code=2).err
     assert path.read_bytes() == first
-    assert main(["plan", "--svg", str(path), "--force"]) == 0
+    neardup("plan", "--svg", path, "--force")
     assert path.read_bytes() != first
     assert [one.name for one in tmp_path.iterdir()] == ["curve.svg"]
 
 
-def test_a_drawing_of_recommendations_is_of_the_cheapest(tmp_path):
+def test_a_drawing_of_recommendations_is_of_the_cheapest(neardup, tmp_path):
     path = tmp_path / "curve.svg"
-    assert main(["plan", "--threshold", "0.8", "--recall", "0.9", "--scheme", "minhash", "--svg", str(path)]) == 0
+    neardup("plan", "--threshold", "0.8", "--recall", "0.9", "--scheme", "minhash", "--svg", path)
     title = ET.fromstring(path.read_bytes()).find("{http://www.w3.org/2000/svg}title").text  # noqa: S314 - our own
     assert title.startswith("minhash: permutations ")
     assert "threshold 80 %" in path.read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["curve.png", "missing/curve.svg", "."])
-def test_a_drawing_needs_a_place(capsys, tmp_path, name):
-    assert main(["plan", "--svg", str(tmp_path / name)]) == 2
-    assert capsys.readouterr().out == ""
+def test_a_drawing_needs_a_place(neardup, tmp_path, name):
+    assert neardup("plan", "--svg", tmp_path / name, code=2).out == ""
     assert list(tmp_path.iterdir()) == []
 
 
@@ -167,22 +153,20 @@ def test_a_closed_standard_output(monkeypatch, capsys):
     assert "neardup: standard output: it is closed" in capsys.readouterr().err
 
 
-def test_designs_of_fingerprint_tables(capsys):
-    assert main(["plan", "--fingerprints", "2^34"]) == 0
-    shown = capsys.readouterr()
+def test_designs_of_fingerprint_tables(neardup):
+    shown = neardup("plan", "--fingerprints", "2^34")
     assert shown.out == f"{plan_tables(2**34, 3)}\n"
     assert shown.err == ""
-    assert main(["plan", "--fingerprints", "20M", "--distance", "4", "--memory", "1GB"]) == 0
-    assert capsys.readouterr().out == f"{plan_tables(20_000_000, 4, memory=10**9)}\n"
-    assert main(["plan", "--fingerprints", "1B", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(plan_tables(10**9).as_dict()))
+    shown = neardup("plan", "--fingerprints", "20M", "--distance", "4", "--memory", "1GB").out
+    assert shown == f"{plan_tables(20_000_000, 4, memory=10**9)}\n"
+    found = json.loads(json.dumps(plan_tables(10**9).as_dict()))
+    assert neardup("plan", "--fingerprints", "1B", "--json").json == found
 
 
-def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
-    costs = neardup.hamming.Costs(probe=1, spread=2, compare=3)
-    monkeypatch.setattr(neardup.hamming, "measured_costs", lambda: costs)
-    assert main(["plan", "--fingerprints", "20M", "--measure"]) == 0
-    assert capsys.readouterr().out == f"{plan_tables(20_000_000, costs=costs)}\n"
+def test_designs_by_what_lookups_cost_here(neardup, monkeypatch):
+    costs = hamming.Costs(probe=1, spread=2, compare=3)
+    monkeypatch.setattr(hamming, "measured_costs", lambda: costs)
+    assert neardup("plan", "--fingerprints", "20M", "--measure").out == f"{plan_tables(20_000_000, costs=costs)}\n"
 
 
 @pytest.mark.parametrize(
@@ -224,9 +208,8 @@ def test_designs_by_what_lookups_cost_here(capsys, monkeypatch):
         ("--force", "--force requires --svg"),
     ],
 )
-def test_wrong_options_are_reported(capsys, options, complaint):
-    assert main(["plan", *options.split()]) == 2
-    shown = capsys.readouterr()
+def test_wrong_options_are_reported(neardup, options, complaint):
+    shown = neardup("plan", *options.split(), code=2)
     assert shown.out == ""
     assert complaint in shown.err
     assert len(shown.err) < 500
@@ -235,11 +218,8 @@ def test_wrong_options_are_reported(capsys, options, complaint):
 @pytest.mark.parametrize(
     "options", ["--scheme checksums", "--hashes many", "--documents many", "--fingerprints x", "more"]
 )
-def test_invalid_values_and_arguments_are_refused(capsys, options):
-    with pytest.raises(SystemExit) as stopped:
-        main(["plan", *options.split()])
-    assert stopped.value.code == 2
-    assert "neardup: " in capsys.readouterr().err.replace("neardup plan", "neardup")
+def test_invalid_values_and_arguments_are_refused(neardup, options):
+    assert "neardup: " in neardup("plan", *options.split(), code=2).err.replace("neardup plan", "neardup")
 
 
 def test_only_close_names_of_options_are_proposed(neardup):
