@@ -21,6 +21,11 @@ class Shown(NamedTuple):
         return self.out + self.err
 
     @property
+    def plain(self):
+        """All of it, with single blanks: the lines of a terminal end anywhere."""
+        return " ".join(self.all.split())
+
+    @property
     def json(self):
         return json.loads(self.out)
 

@@ -1,14 +1,13 @@
 import gzip
 import io
-import json
 import sys
+from functools import partial
 from html.parser import HTMLParser
-from types import SimpleNamespace
 
 import pytest
 
 import neardup
-from neardup.interfaces.cli import compare, main
+from neardup.interfaces.cli import compare
 from neardup.sources.document import NamedText
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
@@ -17,24 +16,12 @@ HOSTILE = f"</div><script>alert(1)</script> \" ' & \u202e \x1b[2J \0 \ud800 {STO
 
 
 @pytest.fixture
-def run(capsys, monkeypatch, tmp_path):
-    """Run the verb in a folder with two files; gives what it printed, without runs of white space."""
-    monkeypatch.chdir(tmp_path)
+def run(neardup, monkeypatch, tmp_path):
+    """Run the verb in a folder with two files."""
     monkeypatch.setenv("COLUMNS", "100")
     (tmp_path / "a.txt").write_text(STORM)
     (tmp_path / "b.txt").write_text(EDITED)
-
-    def run(*arguments, code=0):
-        try:
-            ended = main(["compare", *map(str, arguments)])
-        except SystemExit as stop:
-            ended = stop.code
-        out, err = capsys.readouterr()
-        assert ended == code, err
-        assert "Traceback" not in err
-        return SimpleNamespace(out=out, plain=" ".join(out.split()), err=err)
-
-    return run
+    return partial(neardup, "compare")
 
 
 def test_it_shows_measures_schemes_and_both_texts(run):
@@ -55,11 +42,11 @@ def test_it_shows_measures_schemes_and_both_texts(run):
 
 
 def test_the_scheme_of_the_options_comes_first(run):
-    told = json.loads(run("a.txt", "b.txt", "--json", "--threshold", "0.95", "--shingle", "2").out)["schemes"]
+    told = run("a.txt", "b.txt", "--json", "--threshold", "0.95", "--shingle", "2").json["schemes"]
     assert [one["scheme"] for one in told[:2]] == ["minhash", "minhash"]
     assert [one["matches"] for one in told[:2]] == [False, True]
     assert told[1:] == neardup.compare(STORM, EDITED).as_dict()["schemes"]
-    again = json.loads(run("a.txt", "b.txt", "--json", "--scheme", "minhash").out)["schemes"]
+    again = run("a.txt", "b.txt", "--json", "--scheme", "minhash").json["schemes"]
     assert again == told[1:]  # listed once, as it is the default
 
 
@@ -69,36 +56,35 @@ def test_a_list_of_common_shingles_decides_as_in_the_run_that_made_it(run, tmp_p
     neardup.dedup(texts, ignore_common=0.2).summary.common.save(tmp_path / "common.npz")
     asked = ["--strings", "--json", *texts[:2], "--threshold", "0.3"]
     plain, without = run(*asked), run(*asked, "--common", "common.npz")
-    decided = [json.loads(shown.out)["schemes"][0]["matches"] for shown in (plain, without)]
+    decided = [shown.json["schemes"][0]["matches"] for shown in (plain, without)]
     assert decided == [True, False]
     assert "--shingle" in run(*asked, "--common", "common.npz", "--shingle", "4", code=2).err
-    assert "then add --common FILE.npz" in " ".join(run("a.txt", "b.txt", "--preset", "code").err.split())
+    assert "then add --common FILE.npz" in run("a.txt", "b.txt", "--preset", "code").plain
 
 
 def test_as_json_it_is_what_the_library_says(run):
-    told = json.loads(run("a.txt", "b.txt", "--json").out)
+    told = run("a.txt", "b.txt", "--json").json
     assert told.pop("a") == {"name": "a.txt", "characters": len(STORM), "replaced": 0}
     assert told.pop("b")["name"] == "b.txt"
     assert told == neardup.compare(STORM, EDITED).as_dict()
 
 
 def test_strings_are_taken_as_they_are(run):
-    told = json.loads(run("--strings", "--json", "a.txt", "-").out)
+    told = run("--strings", "--json", "a.txt", "-").json
     assert (told["a"], told["b"]["characters"]) == ({"name": "A", "characters": 5, "replaced": 0}, 1)
     assert "*four*" in run("--strings", "one two three", "one two three four").plain
 
 
 def test_html_is_read_as_its_visible_text(run, tmp_path):
     (tmp_path / "page.HTML").write_text(f"<title>News</title><p>{STORM}<script>x</script>")
-    told = json.loads(run("a.txt", "page.HTML", "--json").out)
+    told = run("a.txt", "page.HTML", "--json").json
     assert told["measures"][0]["a_in_b"] == 1.0
     assert [span[1] for span in told["only_in_b"]] == [4]
 
 
-def test_compressed_files_and_standard_input(run, tmp_path, monkeypatch):
+def test_compressed_files_and_standard_input(run, tmp_path):
     (tmp_path / "b.txt.gz").write_bytes(gzip.compress(EDITED.encode()))
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"\xef\xbb\xbf" + STORM.encode())))
-    told = json.loads(run("-", "b.txt.gz", "--json").out)
+    told = run("-", "b.txt.gz", "--json", stdin=b"\xef\xbb\xbf" + STORM.encode()).json
     del told["a"], told["b"]
     assert told == neardup.compare(STORM, EDITED).as_dict()
 
@@ -108,7 +94,7 @@ def test_invalid_utf8_is_replaced_and_reported(run, tmp_path):
     shown = run("bad.txt", "a.txt", code=1)
     assert "bad.txt: it is not valid UTF-8 in 2 places" in shown.err
     assert run("bad.txt", "bad.txt", code=1).err.count("bad.txt") == 1
-    assert json.loads(run("bad.txt", "a.txt", "--json", code=1).out)["a"]["replaced"] == 2
+    assert run("bad.txt", "a.txt", "--json", code=1).json["a"]["replaced"] == 2
     (tmp_path / "table").write_bytes(b"PAR1")
     assert "; compare takes files of text or HTML" in run("table", "a.txt", code=1).err
 
@@ -165,11 +151,8 @@ def test_a_page_is_written_once(run, tmp_path):
 
 @pytest.mark.parametrize("path", ["-", "/dev/stdout"])
 @pytest.mark.parametrize("how", [[], ["--json"]])
-def test_a_page_on_standard_output_leaves_the_rest_to_standard_error(capfd, tmp_path, path, how):
-    for name, text in (("a.txt", STORM), ("b.txt", EDITED)):
-        (tmp_path / name).write_text(text)
-    assert main(["compare", str(tmp_path / "a.txt"), str(tmp_path / "b.txt"), "--html", path, *how]) == 0
-    shown = capfd.readouterr()
+def test_a_page_on_standard_output_leaves_the_rest_to_standard_error(run, path, how):
+    shown = run("a.txt", "b.txt", "--html", path, *how)
     assert shown.out.startswith("<!DOCTYPE html>")
     assert shown.out.endswith("</html>\n")
     assert ('"measures"' if how else "Shared passages: 1") in shown.err
@@ -246,20 +229,18 @@ def test_what_the_screen_has_no_characters_for_is_shown_as_escapes(run, monkeypa
     assert r"\u6771 one two" in screen.read()
 
 
-def test_invalid_bytes_of_an_argument_are_replaced_and_counted(capsys):
+def test_invalid_bytes_of_an_argument_are_replaced_and_counted(run):
     one, other = ("a \udcff b c", "a \udcff b c")  # as Python decodes them
-    assert main(["compare", "--strings", one, other, "--json"]) == 1
-    shown = capsys.readouterr()
-    assert [json.loads(shown.out)[side]["replaced"] for side in "ab"] == [1, 1]
+    shown = run("--strings", one, other, "--json", code=1)
+    assert [shown.json[side]["replaced"] for side in "ab"] == [1, 1]
     assert "A: it is not valid UTF-8 in 1 place, read as" in shown.err
 
 
-def test_an_argument_that_the_locale_did_not_decode_is_utf8(capsys):
+def test_an_argument_that_the_locale_did_not_decode_is_utf8(run):
     texts = [
         text.encode().decode("ascii", "surrogateescape") for text in ("größe straße häuser", "grüße strüße hüuser")
     ]
-    assert main(["compare", "--strings", *texts, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = run("--strings", *texts, "--json").json
     assert (found["a"]["characters"], found["measures"][0]["resemblance"]) == (19, 0.0)
 
 

@@ -23,8 +23,7 @@ def label(neardup, tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "120")
 
     def run(lines, *options, code=0):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines.encode())))
-        return neardup("label", *options, code=code)
+        return neardup("label", *options, code=code, stdin=lines.encode())
 
     return run
 
@@ -88,7 +87,7 @@ def test_a_second_person_labels_the_same_pairs(label):
     assert found[0].startswith("agreement 75 % (")
     assert found[1].startswith("Cohen's kappa 0.50 (")
     assert ": same, different (resemblance 0." in found[-1]
-    told = json.loads(label("", "compare", "out.jsonl", "second.jsonl", "--json").out)
+    told = label("", "compare", "out.jsonl", "second.jsonl", "--json").json
     assert told["both"] == 4
     assert told["single"] == 1
     assert len(told["disagreements"]) == 1

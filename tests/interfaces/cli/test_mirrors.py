@@ -27,7 +27,7 @@ def test_translations_are_reported_from_five_common_contents_on(neardup, tmp_pat
         rows[page]["representative"] = rows[40 + page]["id"]
     (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
     assert "1  hosts with at least 5 common contents" in neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl").out
-    assert "fewer than 5 common contents" in " ".join(neardup("mirrors", "--help").out.split())
+    assert "fewer than 5 common contents" in neardup("mirrors", "--help").plain
 
 
 def test_a_crawl_without_mirrors(neardup, tmp_path):

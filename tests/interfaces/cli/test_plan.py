@@ -231,7 +231,7 @@ def test_only_close_names_of_options_are_proposed(neardup):
 
 
 def test_the_help_names_every_scheme_of_a_parameter(neardup):
-    shown = " ".join(neardup("plan", "--help").out.split())
+    shown = neardup("plan", "--help").plain
     assert "fracminhash: maximum number of shingles in a signature (default: 512); sentences: sentence hashes" in shown
 
 

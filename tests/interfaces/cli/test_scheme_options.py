@@ -225,11 +225,11 @@ def test_a_list_of_other_shingles_is_refused(neardup, source):
 def test_a_preset_is_printed_and_options_replace_it(neardup, source):
     shown = neardup("dedup", source, "--dry-run", "--preset", "code", "--json")
     assert shown.err == "neardup: preset code: --shingle 5 --threshold 0.8 --ignore-common 0.002\n"
-    told = json.loads(shown.out)
+    told = shown.json
     assert (told["kept"], told["threshold"], told["common"]["share"]) == (4, 0.8, 0.002)
     shown = neardup("dedup", source, "--dry-run", "--preset", "copies", "--threshold", "0.5", "--json")
     assert shown.err == "neardup: preset copies: --shingle 5\n"
-    assert json.loads(shown.out)["threshold"] == 0.5
+    assert shown.json["threshold"] == 0.5
     assert "letter" in neardup("dedup", source, "--dry-run", "--preset", "short").err
 
 
@@ -245,10 +245,10 @@ def test_an_index_reports_the_share_of_a_preset_that_it_does_not_use(neardup, so
 def test_a_preset_and_a_list(neardup, source):
     neardup("dedup", source, "--dry-run", "--preset", "code", "--ignore-common", "0.1", "--common", "list.npz")
     shown = neardup("dedup", source, "--dry-run", "--preset", "code", "--common", "list.npz", "--json")
-    assert json.loads(shown.out)["kept"] == 4
+    assert shown.json["kept"] == 4
     shown = neardup("index", source, "--to", "seen", "--preset", "code", "--common", "list.npz", "--json")
     assert shown.err == "neardup: preset code: --shingle 5 --threshold 0.8\n"
-    assert json.loads(shown.out)["new"] == 4
+    assert shown.json["new"] == 4
     assert (
         "cannot be used with --scheme simhash"
         in neardup("dedup", source, "--dry-run", "--preset", "code", "--scheme", "simhash", code=2).err

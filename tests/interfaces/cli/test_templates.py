@@ -243,8 +243,8 @@ def test_a_record_that_cannot_be_read_is_reported(crawl, tmp_path, neardup):
 @pytest.mark.parametrize("verb", ["index --to seen", "dedup --dry-run"])
 def test_what_was_learned_is_shown(crawl, tmp_path, neardup, verb):
     learn_templates(of_host(SITES[0])).save(tmp_path / "t.arrow")
-    shown = neardup(*verb.split(), crawl / "crawl.warc.gz", "--templates", "t.arrow", "--learn-templates").out
-    assert "templates of 1 new host added to t.arrow; 1 host already had templates" in " ".join(shown.split())
+    shown = neardup(*verb.split(), crawl / "crawl.warc.gz", "--templates", "t.arrow", "--learn-templates").plain
+    assert "templates of 1 new host added to t.arrow; 1 host already had templates" in shown
 
 
 @pytest.mark.parametrize("ending", [".jsonl", ".warc"])
@@ -265,10 +265,10 @@ def test_pages_of_indexes_that_were_read_otherwise_are_not_compared_with(crawl, 
         neardup("index", part, "--to", tmp_path / name, "--texts", *more)
     run_over = ("dedup", crawl / "crawl.warc.gz", "--dry-run", "--against", tmp_path / "a")
     for other in ("b", "plain"):
-        shown = " ".join(neardup(*run_over, "--against", tmp_path / other, code=2).err.split())
+        shown = neardup(*run_over, "--against", tmp_path / other, code=2).plain
         assert f"--against {tmp_path / other} has pages that were read with other templates" in shown
         assert f"than those of {tmp_path / 'a'}; compare with one of the two, and then with the other" in shown
-    shown = " ".join(neardup(*run_over, "--no-templates", code=2).err.split())
+    shown = neardup(*run_over, "--no-templates", code=2).plain
     assert "and the new ones without; leave out --no-templates" in shown
 
 
@@ -302,8 +302,8 @@ def test_pages_of_standard_input_have_templates(crawl, neardup):
 
 def test_nothing_is_written_if_no_page_can_be_read(tmp_path, neardup):
     (tmp_path / "junk.warc.gz").write_bytes(b"hello")
-    shown = neardup("templates", "learn", "junk.warc.gz", "--out", "t.arrow", code=1).err
-    assert "no gzip member begins here; nothing was written" in " ".join(shown.split())
+    shown = neardup("templates", "learn", "junk.warc.gz", "--out", "t.arrow", code=1).plain
+    assert "no gzip member begins here; nothing was written" in shown
     assert not Path("t.arrow").exists()
 
 
@@ -319,7 +319,7 @@ def test_templates_of_another_view_are_refused_with_a_way_out(crawl, tmp_path, n
         ("index", archive, "--to", tmp_path / "seen"),
         ("dedup", archive, "--dry-run"),
     ):
-        shown = " ".join(neardup(*way, "--templates", templates, code=2).err.split())
+        shown = neardup(*way, "--templates", templates, code=2).plain
         assert rule in shown
         assert "leave out --text-view, or use the view of the templates, the state or the index" in shown
     neardup("dedup", archive, "--dry-run", "--templates", templates, "--text-view", "visible")
@@ -329,7 +329,7 @@ def test_a_service_without_the_templates_of_its_index_is_refused(crawl, tmp_path
     neardup("index", crawl / "crawl.warc.gz", "--to", tmp_path / "seen")
     own = (tmp_path / "seen" / "templates.arrow").read_bytes()
     (tmp_path / "seen" / "templates.arrow").write_bytes(own[:-9])
-    shown = " ".join(neardup("serve", tmp_path / "seen", "--port", "0", code=1).err.split())
+    shown = neardup("serve", tmp_path / "seen", "--port", "0", code=1).plain
     assert "templates.arrow: the templates are damaged; restore the file with the id " in shown
     assert "rescue" not in shown
 
