@@ -29,17 +29,12 @@ def seen(tmp_path):
 
 
 @pytest.fixture
-def asked(tmp_path, monkeypatch, capsysbinary):
-    """Run the verb in this process, with these lines as its standard input; return its answers and its messages."""
+def asked(neardup):
+    """Run the verb with these lines as its standard input; return its answers and its messages."""
 
     def asked(seen, lines, *options, code=0):
-        (tmp_path / "lines").write_bytes(lines)
-        capsysbinary.readouterr()
-        with (tmp_path / "lines").open() as stdin, monkeypatch.context() as patch:
-            patch.setattr(sys, "stdin", stdin)
-            assert main(["seen", str(seen), *options]) == code
-        out, err = capsysbinary.readouterr()
-        return [json.loads(answer) for answer in out.splitlines()], err.decode()
+        shown = neardup("seen", seen, *options, stdin=lines, code=code)
+        return [json.loads(answer) for answer in shown.out.splitlines()], shown.err
 
     return asked
 
