@@ -122,19 +122,22 @@ def test_options_for_reading_that_a_work_folder_has_recorded(neardup, pages, opt
     assert "cannot be used with --of work, which has recorded how the inputs were read" in shown
 
 
-def test_only_a_work_folder_is_kept(neardup, pages):
-    shown = neardup("dedup", pages, "--out", "k.jsonl", "--keep-work", "--work", "w", "--state", "s", code=2).err
-    assert "--keep-work cannot be used with --state" in shown
-
-
-def test_wrong_uses_are_explained(neardup, pages, tmp_path):
+@pytest.mark.parametrize(
+    ("command", "message"),
+    [
+        ("audit pages.jsonl --of why.html", "name the report of a run: neardup dedup"),
+        ("audit why.html", "to read text or HTML files, name their folder"),
+        ("audit pages.jsonl --report x.txt", "must end in .html or .htm or .json"),
+        ("audit pages.jsonl --sample 0", "--sample 0"),
+        ("audit pages.jsonl --draw -1", "--draw -1: the value must be"),
+        ("tune labels.jsonl --draw -1", "--draw -1: the value must be"),
+        ("label pages.jsonl --out labels.jsonl --draw -1", "--draw -1: the value must be"),
+        ("dedup pages.jsonl --out k.jsonl --keep-work --work w --state s", "--keep-work cannot be used with --state"),
+    ],
+)
+def test_wrong_uses_are_explained(neardup, pages, tmp_path, command, message):
     (tmp_path / "why.html").write_text("<p>")
-    assert "name the report of a run: neardup dedup" in neardup("audit", pages, "--of", "why.html", code=2).err
-    assert "to read text or HTML files, name their folder" in neardup("audit", "why.html", code=2).err
-    assert "must end in .html or .htm or .json" in neardup("audit", pages, "--report", "x.txt", code=2).err
-    assert "--sample 0" in neardup("audit", pages, "--sample", "0", code=2).err
-    for verb in (("audit", pages), ("tune", "labels.jsonl"), ("label", pages, "--out", "labels.jsonl")):
-        assert "--draw -1: the value must be" in neardup(*verb, "--draw", "-1", code=2).err
+    assert message in neardup(*command.split(), code=2).err
 
 
 def test_verbs_that_compare_texts_refuse_a_scheme_of_fields_before_they_read(neardup, tmp_path):

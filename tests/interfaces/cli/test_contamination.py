@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 STORM = "the storm broke over the harbour at dawn and the boats were lost with all that they had"
 
 
@@ -54,26 +56,33 @@ def test_records_without_a_text_are_reported(neardup, tmp_path):
     assert found["items_without_text"] == {"records": 1, "source": "tests.jsonl", "position": 2, "field": "text"}
 
 
-def test_wrong_usage_is_reported(neardup, tmp_path):
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ("train.jsonl", 2, "--against"),
+        ("train.jsonl --against train.jsonl --words 0", 2, "--words 0"),
+        ("train.jsonl --against train.jsonl --items x.txt", 2, "--items x.txt: the value must end in .parquet"),
+        ("train.jsonl --against train.jsonl --documents x.txt", 2, "--documents x.txt: the value must end in .parquet"),
+        ("train.jsonl --against train.jsonl --items train.jsonl --force", 2, "one of the inputs"),
+        (
+            "train.jsonl --against train.jsonl --items x.jsonl --documents ./x.jsonl --force",
+            2,
+            "./x.jsonl: --items and --documents must be different paths",
+        ),
+        ("- --against -", 2, "must name standard input only once"),
+        ("train.jsonl --against ids.jsonl --id own", 1, "train.jsonl: there is no field 'own'; the fields are: "),
+        ("ids.jsonl --against train.jsonl --id own", 1, "train.jsonl: there is no field 'own'; the fields are: "),
+        (
+            "train.jsonl --against tests.jsonl",
+            1,
+            "tests.jsonl: there is no field 'text'; the fields are: question; --text names",
+        ),
+        ("tests.jsonl --against train.jsonl", 1, "tests.jsonl: there is no field"),
+    ],
+)
+def test_wrong_usage_is_reported(neardup, tmp_path, arguments, code, message):
     written(tmp_path / "train.jsonl", STORM)
-    assert "--against" in neardup("contamination", "train.jsonl", code=2).err
-    again = ("contamination", "train.jsonl", "--against", "train.jsonl")
-    assert "--words 0" in neardup(*again, "--words", "0", code=2).err
-    for option in ("--items", "--documents"):
-        assert f"{option} x.txt: the value must end in .parquet" in neardup(*again, option, "x.txt", code=2).err
-    assert "one of the inputs" in neardup(*again, "--items", "train.jsonl", "--force", code=2).err
-    twice = neardup(*again, "--items", "x.jsonl", "--documents", "./x.jsonl", "--force", code=2).err
-    assert "./x.jsonl: --items and --documents must be different paths" in twice
-    assert not (tmp_path / "x.jsonl").exists()
-    for one, other in (("train.jsonl", "ids.jsonl"), ("ids.jsonl", "train.jsonl")):
-        (tmp_path / "ids.jsonl").write_text('{"text": "storm", "own": 1}\n{"text": "rain"}\n')
-        unnamed = neardup("contamination", one, "--against", other, "--id", "own", code=1).err
-        assert "train.jsonl: there is no field 'own'; the fields are: " in unnamed
-    assert "must name standard input only once" in neardup("contamination", "-", "--against", "-", code=2).err
+    (tmp_path / "ids.jsonl").write_text('{"text": "storm", "own": 1}\n{"text": "rain"}\n')
     (tmp_path / "tests.jsonl").write_text('{"question": "why"}\n')
-    missing = neardup("contamination", "train.jsonl", "--against", "tests.jsonl", code=1).err
-    assert "tests.jsonl: there is no field 'text'; the fields are: question; --text names" in missing
-    assert (
-        "tests.jsonl: there is no field"
-        in neardup("contamination", "tests.jsonl", "--against", "train.jsonl", code=1).err
-    )
+    assert message in neardup("contamination", *arguments.split(), code=code).err
+    assert not (tmp_path / "x.jsonl").exists()

@@ -1,4 +1,5 @@
 import json
+import shlex
 
 import pytest
 
@@ -61,29 +62,24 @@ def test_texts_come_from_the_documents(neardup, labels, tmp_path):
     assert unneeded not in neardup("tune", "bare.jsonl", "texts.jsonl").out
 
 
-def test_wrong_uses_are_explained(neardup, labels):
-    assert "must be f1, precision>=SHARE" in neardup("tune", labels, "--goal", "best", code=2).err
-    assert ".toml" in neardup("tune", labels, "--out", "x.json", code=2).err
-    assert "no such file" in neardup("tune", "nowhere.jsonl", code=2).err
-    assert "LABELS: the path is empty" in neardup("tune", "", code=2).err
-
-
-def test_a_file_that_has_no_labels_is_explained(neardup, labels):
-    labels.write_text('{"id": 1, "text": "one"}\n')
-    assert "the field 'a' is missing; `neardup label` writes files of labels" in neardup("tune", labels, code=1).err
-
-
-def test_a_file_without_labels_is_explained(neardup, tmp_path):
-    (tmp_path / "empty.jsonl").touch()
-    assert (
-        "empty.jsonl: there are no labels; label pairs first: neardup label INPUT --out empty.jsonl"
-        in neardup("tune", "empty.jsonl", code=1).err
-    )
-
-
-def test_labels_of_one_kind_are_not_enough(neardup, labels):
-    labels.write_text(labels.read_text().replace("different", "same"))
-    assert (
-        "labels.jsonl: no pair is labelled 'different' (16 'same'); label more pairs, until"
-        in neardup("tune", labels, code=1).err
-    )
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ("labels.jsonl --goal best", 2, "must be f1, precision>=SHARE"),
+        ("labels.jsonl --out x.json", 2, ".toml"),
+        ("nowhere.jsonl", 2, "no such file"),
+        ("''", 2, "LABELS: the path is empty"),
+        ("documents.jsonl", 1, "the field 'a' is missing; `neardup label` writes files of labels"),
+        (
+            "empty.jsonl",
+            1,
+            "empty.jsonl: there are no labels; label pairs first: neardup label INPUT --out empty.jsonl",
+        ),
+        ("same.jsonl", 1, "same.jsonl: no pair is labelled 'different' (16 'same'); label more pairs, until"),
+    ],
+)
+def test_wrong_uses_are_explained(neardup, labels, arguments, code, message):
+    labels.with_name("documents.jsonl").write_text('{"id": 1, "text": "one"}\n')
+    labels.with_name("empty.jsonl").touch()
+    labels.with_name("same.jsonl").write_text(labels.read_text().replace("different", "same"))
+    assert message in neardup("tune", *shlex.split(arguments), code=code).err
