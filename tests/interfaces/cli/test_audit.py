@@ -3,13 +3,12 @@ import re
 
 import pytest
 from audits import TEXTS
+from json_lines import write_lines
 
 
 @pytest.fixture
 def pages(tmp_path):
-    path = tmp_path / "pages.jsonl"
-    path.write_text("".join(json.dumps({"id": f"d{n}", "text": text}) + "\n" for n, text in enumerate(TEXTS)))
-    return path
+    return write_lines(tmp_path / "pages.jsonl", [{"id": f"d{n}", "text": text} for n, text in enumerate(TEXTS)])
 
 
 def test_what_a_run_missed_is_printed_and_drawn(neardup, pages, tmp_path):
@@ -175,7 +174,7 @@ def test_a_report_of_other_options_is_refused(neardup, pages):
 def test_a_run_without_duplicates_has_a_precision(neardup, tmp_path):
     words = [[f"w{row}x{n}" for n in range(10)] for row in range(60)]
     texts = [" ".join(["v", *own[:3], part, *own[4:]]) for own in words for part in ("one", "other")]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    write_lines(tmp_path / "a.jsonl", [{"text": text} for text in texts])
     few = ("--verify", "none", "--threshold", "0.6", "--permutations", "64", "--bands", "64")
     neardup("dedup", "a.jsonl", "--dry-run", "--report", "why.parquet", *few)
     shown = neardup("audit", "a.jsonl", "--of", "why.parquet").out

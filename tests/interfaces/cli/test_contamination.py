@@ -1,12 +1,13 @@
 import json
 
 import pytest
+from json_lines import read_lines, write_lines
 
 STORM = "the storm broke over the harbour at dawn and the boats were lost with all that they had"
 
 
 def written(path, *texts):
-    path.write_text("".join(json.dumps({"id": f"{path.stem}{n}", "text": text}) + "\n" for n, text in enumerate(texts)))
+    write_lines(path, [{"id": f"{path.stem}{n}", "text": text} for n, text in enumerate(texts)])
 
 
 def test_contaminated_items_and_the_documents_to_drop(neardup, tmp_path):
@@ -17,7 +18,7 @@ def test_contaminated_items_and_the_documents_to_drop(neardup, tmp_path):
     ).out
     assert "2  training documents" in shown
     assert "1  contaminated: one document has 0.8 or more of the item" in shown
-    items = [json.loads(line) for line in (tmp_path / "i.jsonl").read_text().splitlines()]
+    items = read_lines(tmp_path / "i.jsonl")
     assert [(one["id"], one["contaminated"], one["document"]) for one in items] == [
         ("tests0", True, "train1"),
         ("tests1", False, None),

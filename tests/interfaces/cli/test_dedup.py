@@ -8,6 +8,7 @@ from unittest.mock import Mock
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import read_lines, write_lines
 
 import neardup
 
@@ -54,13 +55,7 @@ def run(neardup):
 
 def jsonl(path, documents, **more):
     """Write (id, text) pairs."""
-    rows = [{"id": name, "text": text, **more} for name, text in documents]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
-
-
-def rows_of(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return write_lines(path, [{"id": name, "text": text, **more} for name, text in documents])
 
 
 def names(folder):
@@ -79,7 +74,7 @@ def test_each_output_has_its_documents(run, tmp_path, source):
     expected = {"kept.jsonl": KEPT, "gone.jsonl": DROPPED, "marked.jsonl": [*TEXTS], "why.jsonl": [*TEXTS]}
     out, dropped, mark, report = expected
     run(source, "--out", out, "--dropped", dropped, "--mark", mark, "--report", report)
-    assert {name: [row["id"] for row in rows_of(tmp_path / name)] for name in expected} == expected
+    assert {name: [row["id"] for row in read_lines(tmp_path / name)] for name in expected} == expected
 
 
 @pytest.mark.parametrize("name", ["why.html", "WHY.HTM"])
@@ -161,7 +156,7 @@ def test_the_text_and_the_id_may_have_any_name(run, tmp_path):
     source = tmp_path / "in.csv"
     source.write_text(f"url,content\n/a,{STORM}\n/b,{STORM}\n,x y z\n")
     run(source, "--text", "content", "--id", "url", "--report", "why.jsonl", "--dry-run")
-    assert [row["id"] for row in rows_of(tmp_path / "why.jsonl")] == ["/a", "/b", f"{source}:4"]
+    assert [row["id"] for row in read_lines(tmp_path / "why.jsonl")] == ["/a", "/b", f"{source}:4"]
 
 
 # Hostile records: what is rejected, where, and why

@@ -1,6 +1,5 @@
-import json
-
 import pytest
+from json_lines import read_lines
 
 from neardup import Index
 
@@ -15,7 +14,7 @@ def seen(tmp_path):
 def test_documents_are_exported_whole_or_since_a_generation(neardup, seen, tmp_path):
     shown = neardup("export", "seen", "--to", "all.jsonl").out.splitlines()
     assert shown == ["2  documents written", "generation 2: the next export of changes takes --since 2"]
-    rows = [json.loads(line) for line in (tmp_path / "all.jsonl").read_text().splitlines()]
+    rows = read_lines(tmp_path / "all.jsonl")
     assert [(row["id"], row["representative"], row["host"]) for row in rows] == [("a", "a", "h"), ("b", "a", None)]
     with Index.open(seen, "w") as index:
         index.remove(["a"])

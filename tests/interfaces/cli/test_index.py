@@ -10,6 +10,7 @@ from unittest.mock import Mock
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import write_lines
 
 from neardup import Index, MinHash, Sentences
 
@@ -26,14 +27,9 @@ COUNTS = {"documents": 5, "new": 2, "exact": 1, "near": 1, "empty": 1, "no_text"
 COUNTS |= {"unchanged": 0, "repeated": 0, "unnamed": 0}
 
 
-def written(path, records):
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
-    return path
-
-
 @pytest.fixture
 def pages(tmp_path):
-    return written(tmp_path / "pages.jsonl", RECORDS)
+    return write_lines(tmp_path / "pages.jsonl", RECORDS)
 
 
 def ids(folder):
@@ -81,7 +77,7 @@ def test_json_has_every_count(neardup, pages):
 
 
 def test_replaced_documents_are_counted(neardup, pages, tmp_path):
-    neardup("index", written(tmp_path / "more.jsonl", [{"id": "storm", "text": BAKER}]), "--to", "seen")
+    neardup("index", write_lines(tmp_path / "more.jsonl", [{"id": "storm", "text": BAKER}]), "--to", "seen")
     assert "1  known, with other content: replaced" in neardup("index", pages, "--to", "seen").out
 
 
@@ -94,7 +90,9 @@ def test_addresses_are_ids(neardup, pages):
 
 def test_a_run_that_lacks_the_field_of_the_ids_counts_the_documents_without_one(neardup, pages, tmp_path):
     urls = [{"url": f"http://a.example/{page}", "text": text} for page, text in enumerate((STORM, BAKER))]
-    more = written(tmp_path / "more.jsonl", [*urls, {"id": "x", "url": "http://a.example/x", "text": "A third page"}])
+    more = write_lines(
+        tmp_path / "more.jsonl", [*urls, {"id": "x", "url": "http://a.example/x", "text": "A third page"}]
+    )
     assert "without an id" not in neardup("index", more, "--to", "seen", "--url", "url").out
     again = neardup("index", more, "--to", "seen").out
     assert "2  documents of these without an id, known by file and line; --id or --url names the field\n" in again
@@ -150,7 +148,7 @@ def test_the_scheme_is_a_choice_of_the_first_run(neardup, pages, tmp_path):
 
 
 def test_records_without_text_are_counted_apart(neardup, tmp_path):
-    written(tmp_path / "in.jsonl", [*RECORDS, {"id": "none", "text": None}, {"id": "missing"}])
+    write_lines(tmp_path / "in.jsonl", [*RECORDS, {"id": "none", "text": None}, {"id": "missing"}])
     lines = neardup("index", "in.jsonl", "--to", "seen").out.splitlines()
     assert "1  empty, or without words or fields to compare" in lines
     assert "2  without text, kept: field 'text' missing or null, first in in.jsonl:6" in lines
@@ -171,7 +169,7 @@ def test_a_key_is_required_each_time(neardup, pages, tmp_path):
 
 def test_trouble_in_the_input_is_rejected_and_named(neardup, tmp_path):
     long = {"id": "x" * 1025, "text": BAKER}
-    path = written(tmp_path / "in.jsonl", [RECORDS[0], long])
+    path = write_lines(tmp_path / "in.jsonl", [RECORDS[0], long])
     path.write_text('{"text": \n' + path.read_text())
     shown = neardup("index", "in.jsonl", "--to", "seen", code=1)
     assert "2  records rejected, not in the index" in shown.out
@@ -284,7 +282,7 @@ sys.exit(main(["index", "in.jsonl", "--to", "seen"]))
 def test_interrupted_it_continues(neardup, tmp_path, number, code):
     words = [f"word{n}" for n in range(5000)]
     records = [{"id": str(n), "text": " ".join(words[n % 97 :: 97] + [f"own{n}"] * 9)} for n in range(500)]
-    written(tmp_path / "in.jsonl", records)
+    write_lines(tmp_path / "in.jsonl", records)
     command = [sys.executable, "-c", STOPS]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
         assert running.stdout.readline() == "some steps are done\n"
@@ -321,7 +319,7 @@ def test_the_table_follows_pages_that_are_answered(neardup, pages, tmp_path, mon
 def test_a_broken_search_table_is_reported_before_anything_is_admitted(neardup, pages, tmp_path):
     neardup("index", pages, "--to", "seen", "--search")
     (tmp_path / "seen/search.sqlite").write_bytes(b"no database")
-    more = written(tmp_path / "more.jsonl", [{"id": "new", "text": f"{BAKER} zebra"}])
+    more = write_lines(tmp_path / "more.jsonl", [{"id": "new", "text": f"{BAKER} zebra"}])
     assert "rebuild it: neardup reindex seen\n" in neardup("index", more, "--to", "seen", code=1).err
     assert "new" not in ids("seen")
 

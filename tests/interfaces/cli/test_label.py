@@ -6,6 +6,7 @@ import sys
 import termios
 
 import pytest
+from json_lines import write_lines
 
 from neardup.interfaces.cli.label import END, key_reader
 from neardup.model.labels import LabelledPair
@@ -54,7 +55,7 @@ def test_it_continues_until_enough_pairs_have_a_label(label):
 
 def test_documents_that_are_left_out_are_counted(label, tmp_path):
     rows = [{"id": name, "text": f"one two three {number}"} for number, name in enumerate("aab")]
-    (tmp_path / "repeated.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_lines(tmp_path / "repeated.jsonl", rows)
     shown = label("q\n", "repeated.jsonl", "--out", "out.jsonl").out
     assert "1 document left out, with the id of an earlier document\n" in shown
     assert "left out" not in label("q\n", "in.jsonl", "--out", "new.jsonl").out
@@ -63,7 +64,7 @@ def test_documents_that_are_left_out_are_counted(label, tmp_path):
 def test_more_of_the_texts(label, tmp_path):
     long = [" ".join(f"{word}{number}" for number in range(400)) for word in ("a", "a", "b")]
     rows = [{"id": str(one), "text": f"{text}\n\x1b[2J{one}"} for one, text in enumerate(long)]
-    (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_lines(tmp_path / "long.jsonl", rows)
     shown = label("m\nq\n", "long.jsonl", "--out", "out.jsonl")
     first, _, second = shown.out.partition("q quit")
     assert "characters the same" in first
@@ -74,7 +75,7 @@ def test_more_of_the_texts(label, tmp_path):
 
 def test_the_beginning_of_very_long_texts_is_shown(label, tmp_path):
     rows = [{"id": str(one), "text": "one two three " * 15_000 + str(one)} for one in range(2)]
-    (tmp_path / "long.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_lines(tmp_path / "long.jsonl", rows)
     assert "Only the first 200,000 characters" in label("q\n", "long.jsonl", "--out", "out.jsonl").out
 
 

@@ -1,4 +1,4 @@
-import json
+from json_lines import read_lines, write_lines
 
 from neardup.text.host_templates import HostTemplates
 
@@ -8,10 +8,10 @@ def test_mirrors_are_written(neardup, tmp_path):
     for page in range(12):
         rows.append({"id": f"http://www.a.example/{page}", "representative": f"http://a.example/{page}"})
         rows.append({"id": f"http://a.example/{page}", "representative": None})
-    (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_lines(tmp_path / "why.jsonl", rows)
     shown = neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl")
     assert "24  pages of 2 hosts" in shown.out
-    (line,) = map(json.loads, (tmp_path / "mirrors.jsonl").read_text().splitlines())
+    (line,) = read_lines(tmp_path / "mirrors.jsonl")
     assert (line["host"], line["mirror_of"], line["kind"]) == ("www.a.example", "a.example", "same")
     assert (line["common"], line["same"], line["share"], line["coverage"]) == (12, 12, 1.0, 1.0)
     assert "exists" in neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl", code=2).err
@@ -25,7 +25,7 @@ def test_translations_are_reported_from_five_common_contents_on(neardup, tmp_pat
     rows = [{"id": f"http://{host}.a.example/{page}", "representative": None} for host in "de" for page in range(40)]
     for page in range(5):
         rows[page]["representative"] = rows[40 + page]["id"]
-    (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_lines(tmp_path / "why.jsonl", rows)
     assert "1  hosts with at least 5 common contents" in neardup("mirrors", "why.jsonl", "--out", "mirrors.jsonl").out
     assert "fewer than 5 common contents" in neardup("mirrors", "--help").plain
 
@@ -39,7 +39,7 @@ def test_a_crawl_without_mirrors(neardup, tmp_path):
 
 def test_a_page_on_the_crawl_is_written(neardup, tmp_path):
     rows = [{"id": f"http://a.example/{page}", "representative": "http://a.example/0"} for page in range(12)]
-    (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_lines(tmp_path / "why.jsonl", rows)
     HostTemplates([], {}).save(tmp_path / "t.arrow")
     command = ("mirrors", "why.jsonl", "--out", "m.jsonl")
     neardup(*command, "--report", "crawl.html", "--templates", "t.arrow")

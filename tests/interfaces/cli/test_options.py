@@ -1,8 +1,8 @@
 import argparse
-import json
 from pathlib import Path
 
 import pytest
+from json_lines import write_lines
 
 from neardup import Index, MinHash
 from neardup.errors import StorageError
@@ -65,7 +65,7 @@ def test_none_of_them_is_used_without_a_folder():
 @pytest.fixture
 def source(tmp_path):
     path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(DOCUMENTS)))
+    write_lines(path, [{"id": str(n), "text": text} for n, text in enumerate(DOCUMENTS)])
     path.with_name("copy.jsonl").write_bytes(path.read_bytes())
     return path
 
@@ -114,7 +114,7 @@ def test_options_may_be_for_some_of_the_inputs(neardup, source, tmp_path):
 def inputs(tmp_path):
     """Files for one run of each verb, in the folder where it runs."""
     rows = [{"id": f"d{n}", "text": f"{DOCUMENTS[n % 4]} {n}"} for n in range(8)]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "a.jsonl", rows)
     (tmp_path / "b.csv").write_text("id,text\n" + "".join(f"e{n},story {n}\n" for n in range(3)))
     (tmp_path / "pages").mkdir()
     (tmp_path / "pages" / "one.html").write_text("<p>one page")
@@ -124,7 +124,7 @@ def inputs(tmp_path):
         {"a": f"a{n}", "b": f"b{n}", "label": label, "text_a": DOCUMENTS[n], "text_b": DOCUMENTS[n]}
         for n, label in enumerate(("same", "different", "same", "different"))
     ]
-    (tmp_path / "labels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in labels))
+    write_lines(tmp_path / "labels.jsonl", labels)
     (tmp_path / "c.toml").write_text("[policy]\nthreshold = 0.7\n")
 
 

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+from json_lines import read_lines
 
 STORM = "the storm broke over the harbour at dawn and the boats were lost"
 OF_SIGNATURES = ("--recall", "--permutations", "--bands", "--bits", "--relative-to")
@@ -25,7 +26,7 @@ def pages(tmp_path):
 def test_pairs_are_written(neardup, pages):
     shown = neardup("pairs", "pages.jsonl", "--out", "pairs.jsonl", code=1)
     assert "1  pair, resemblance at least 0.6" in shown.out
-    (one,) = map(json.loads, (pages / "pairs.jsonl").read_text().splitlines())
+    (one,) = read_lines(pages / "pairs.jsonl")
     assert (one["left"], one["right"], one["left_position"], one["right_position"]) == ("a", "b", 0, 1)
     assert "exists" in neardup("pairs", "pages.jsonl", "--out", "pairs.jsonl", code=2).err
     told = neardup(
@@ -44,7 +45,7 @@ def test_a_threshold_that_no_signature_could_find(neardup, pages):
 def test_two_collections_and_containment(neardup, pages):
     ways = ("--measure", "containment", "--threshold", "0.9", "--out", "p.jsonl")
     neardup("pairs", "others.jsonl", "pages.jsonl", *ways, code=1)
-    found = [json.loads(line) for line in (pages / "p.jsonl").read_text().splitlines()]
+    found = read_lines(pages / "p.jsonl")
     assert [(one["left"], one["right"]) for one in found] == [("x", "a"), ("x", "b"), ("x", "d")]
 
 
@@ -62,7 +63,7 @@ def test_cosines_of_words(neardup, pages):
     given = ("--measure", "cosine", "--scheme", "simhash", "--threshold", "0.9")
     shown = neardup("pairs", "pages.jsonl", *given, "--out", "cosines.jsonl", code=1)
     assert "1  pair, cosine at least 0.9" in shown.out
-    (one,) = map(json.loads, (pages / "cosines.jsonl").read_text().splitlines())
+    (one,) = read_lines(pages / "cosines.jsonl")
     assert (one["left"], one["right"], one["cosine"]) == ("a", "b", pytest.approx(19 / (19 * 20) ** 0.5))
 
 

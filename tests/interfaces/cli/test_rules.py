@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from json_lines import write_lines
 
 from neardup import Index
 from neardup.urls import UrlRules
@@ -15,7 +16,7 @@ def report(tmp_path):
             {"id": f"http://a.example/{page}", "representative": None},
             {"id": f"http://a.example/{page}/", "representative": f"http://a.example/{page}"},
         ]
-    (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_lines(tmp_path / "why.jsonl", rows)
     return tmp_path
 
 
@@ -34,7 +35,7 @@ def test_mirrors_that_nutch_does_not_replace_are_counted(neardup, tmp_path):
     rows = [
         {"id": f"http://{host}.a.example/{page}", "representative": str(page)} for host in pages for page in pages[host]
     ]
-    (tmp_path / "why.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    write_lines(tmp_path / "why.jsonl", rows)
     shown = neardup("rules", "why.jsonl", "--out", "rules.json", "--nutch", "nutch").out
     assert "1  mirror replaced by the main host for Nutch" in shown
     assert "1  mirror left out for Nutch: more than 10 % of the pages have contents that the main host lacks" in shown
@@ -47,10 +48,10 @@ def test_mirrors_that_nutch_does_not_replace_are_counted(neardup, tmp_path):
 def test_records_without_a_url_of_the_web_are_counted(neardup, report, verb):
     out = "rules.json" if verb == "rules" else "mirrors.jsonl"
     with (report / "why.jsonl").open("a") as file:
-        file.write('\n{"id": "mailto:a@a.example", "representative": null}')
+        file.write('{"id": "mailto:a@a.example", "representative": null}\n')
     assert " 1  record without a URL of the web, ignored" in neardup(verb, "why.jsonl", "--out", f"1-{out}").out
     with (report / "why.jsonl").open("a") as file:
-        file.write('\n{"id": "http://[x/", "representative": null}')
+        file.write('{"id": "http://[x/", "representative": null}')
     shown = neardup(verb, "why.jsonl", "--out", out).out
     assert "24  pages" in shown
     assert " 2  records without a URL of the web, ignored" in shown
@@ -107,7 +108,7 @@ def test_a_page_is_no_report(neardup, tmp_path):
 
 def test_broken_lines_are_reported(neardup, report):
     with (report / "why.jsonl").open("a") as file:
-        file.write("\n{broken")
+        file.write("{broken")
     shown = neardup("rules", "why.jsonl", "--out", "rules.json", code=1)
     assert "why.jsonl:25" in shown.out
     assert (report / "rules.json").exists()

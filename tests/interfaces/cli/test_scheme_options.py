@@ -1,8 +1,8 @@
 import argparse
-import json
 from unittest.mock import Mock
 
 import pytest
+from json_lines import write_lines
 
 from neardup import Analysis, Checksum, Combined, Field, MinHash, Sentences, SimHash, Trials
 from neardup.interfaces.cli import dedup
@@ -167,9 +167,7 @@ def test_normalization_is_used(name, expected):
 
 @pytest.fixture
 def source(tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"id": str(n), "text": text}) + "\n" for n, text in enumerate(DOCUMENTS)))
-    return path
+    return write_lines(tmp_path / "in.jsonl", [{"id": str(n), "text": text} for n, text in enumerate(DOCUMENTS)])
 
 
 def test_a_list_is_made_saved_and_used_again(neardup, source):

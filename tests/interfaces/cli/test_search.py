@@ -2,6 +2,7 @@ import json
 import re
 
 import pytest
+from json_lines import write_lines
 
 from neardup import Index
 
@@ -19,7 +20,7 @@ RECORDS = [
 @pytest.fixture
 def seen(neardup, tmp_path):
     pages = tmp_path / "pages.jsonl"
-    pages.write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    write_lines(pages, RECORDS)
     neardup("index", pages, "--to", "seen", "--search")
     return pages
 

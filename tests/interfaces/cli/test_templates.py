@@ -1,12 +1,12 @@
 """Templates on the command line: learned from files of pages, shown, and used by dedup and index."""
 
 import gc
-import json
 from pathlib import Path
 
 import pytest
 from archives_made import packed, page
 from invented_crawl import SITES, of_host, templates_in, write_archive, write_table
+from json_lines import read_lines, write_lines
 
 from neardup.interfaces.cli import main
 from neardup.pipeline.crawl import templates
@@ -109,11 +109,7 @@ def test_pairs_and_labels_are_of_the_texts_that_dedup_compares(crawl, neardup):
     assert found["memory"].count("\n") == 1 < found["plain"].count("\n")
 
     neardup("label", archive, "--out", "labels.jsonl", "--labels", 3, stdin=b"d\n" * 3)
-    texts = [
-        one[name]
-        for one in map(json.loads, Path("labels.jsonl").read_text().splitlines())
-        for name in ("text_a", "text_b")
-    ]
+    texts = [one[name] for one in read_lines(Path("labels.jsonl")) for name in ("text_a", "text_b")]
     assert not any(site._footer in text for site in SITES for text in texts)
 
 
@@ -349,7 +345,7 @@ def test_pages_read_without_templates_are_reported_with_a_way_out(tmp_path, near
     (tmp_path / "crawl.warc.gz").write_bytes(packed(pages))
     neardup("index", "crawl.warc.gz", "--to", "seen", "--no-templates", "--texts")
     rows = ({"id": str(number), "html": f"<p>{notice} Product {number} costs {number} coins."} for number in range(30))
-    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "pages.jsonl", rows)
     (tmp_path / "folder").mkdir()
     (tmp_path / "folder" / "page.html").write_text(f"<p>{notice}")
     given = {"table": ["pages.jsonl", *options[:-1]], "folder": options}.get(options[-1], ["crawl.warc.gz", *options])

@@ -4,6 +4,7 @@ import time
 from contextlib import redirect_stdout
 
 import pytest
+from json_lines import write_lines
 
 from neardup.interfaces.cli.terminal import console, marked, progress_bars, progress_lines
 from neardup.interfaces.wording.excerpts import Excerpt, TextPiece
@@ -177,7 +178,7 @@ def test_every_command_with_json_prints_its_progress_as_lines(neardup, tmp_path,
 def test_the_summary_is_not_in_an_output_on_standard_output(neardup, tmp_path, command):
     page = {"url": "http://a.example/", "text": "The storm broke over the harbour at dawn"}
     pages = [{"id": f"{page['url']}{name}", **page} for name in "ab"]
-    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(one) + "\n" for one in pages))
+    write_lines(tmp_path / "pages.jsonl", pages)
     neardup("index", "pages.jsonl", "--to", "seen")
     neardup("dedup", "pages.jsonl", "--dry-run", "--report", "why.jsonl")
     shown = neardup(*command.split(), "--json")

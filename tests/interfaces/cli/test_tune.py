@@ -1,7 +1,7 @@
-import json
 import shlex
 
 import pytest
+from json_lines import read_lines, write_lines
 
 ARTICLES = [" ".join(f"w{place}x{word}" for word in range(40)) for place in range(16)]
 
@@ -20,9 +20,7 @@ def labels(tmp_path):
         {"a": f"a{place}", "b": f"b{place}", "label": label, "text_a": one, "text_b": other}
         for place, one, other, label in pairs()
     ]
-    path = tmp_path / "labels.jsonl"
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write_lines(tmp_path / "labels.jsonl", rows)
 
 
 def test_the_settings_are_printed_and_written(neardup, labels, tmp_path):
@@ -34,17 +32,13 @@ def test_the_settings_are_printed_and_written(neardup, labels, tmp_path):
     assert "is valid" in neardup("config", "check", "neardup.toml").out
     assert "The recommended rule" in (tmp_path / "tune.html").read_text()
     assert "exists" in neardup("tune", labels, "--out", "neardup.toml", code=2).err
-    (tmp_path / "texts.jsonl").write_text(
-        "".join(json.dumps({"text": text}) + "\n" for text in pairs().__next__()[1:3])
-    )
+    write_lines(tmp_path / "texts.jsonl", [{"text": text} for text in pairs().__next__()[1:3]])
     assert "2 kept" in neardup("dedup", "texts.jsonl", "--config", "neardup.toml", "--dry-run").plain
 
 
 def test_texts_come_from_the_documents(neardup, labels, tmp_path):
-    bare = [json.loads(line) for line in labels.read_text().splitlines()]
-    (tmp_path / "bare.jsonl").write_text(
-        "".join(json.dumps({**row, "text_a": None, "text_b": None}) + "\n" for row in bare)
-    )
+    bare = read_lines(labels)
+    write_lines(tmp_path / "bare.jsonl", [{**row, "text_a": None, "text_b": None} for row in bare])
     assert (
         "no text of 'a0'; add the file of the documents: neardup tune LABELS INPUT"
         in neardup("tune", "bare.jsonl", code=1).err
@@ -53,7 +47,7 @@ def test_texts_come_from_the_documents(neardup, labels, tmp_path):
     unknown = "the documents have no such id; name the file with this document, too, or remove the labels of its pairs"
     assert unknown in neardup("tune", "bare.jsonl", "others.jsonl", code=1).err
     texts = [{"id": row[side], "text": row[f"text_{side}"]} for row in bare for side in "ab"]
-    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in texts))
+    write_lines(tmp_path / "texts.jsonl", texts)
     found = neardup("tune", "bare.jsonl", "texts.jsonl", "--json").json
     assert found == neardup("tune", labels, "--json").json
     assert found["expected"]["f1"]["value"] == 1.0
