@@ -1,9 +1,8 @@
 """The pages of two hosts, in files of each kind: 22 articles of each, and one that both have."""
 
-import json
-
 from archives_made import http, packed, record
 from invented_sites import Site, article, edited
+from json_lines import write_lines
 
 from neardup.text.host_templates import HostTemplates
 from neardup.web_pages import learn_templates
@@ -22,8 +21,7 @@ def of_host(site):
 
 def write_table(path, pages=PAGES, *, url="url", html="html"):
     """Write pages as JSON lines with these fields."""
-    path.write_text("".join(json.dumps({url: address, html: page}) + "\n" for address, page in pages))
-    return path
+    return write_lines(path, [{url: address, html: page} for address, page in pages])
 
 
 def write_archive(path, pages=PAGES, *records):

@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from archives_made import http, packed, record
-from invented_crawl import templates_in, write_archive
+from invented_crawl import templates_in, write_archive, write_table
 from invented_sites import Site, article
+from json_lines import read_lines
 
 import neardup
 from neardup import Checksum
@@ -40,13 +41,8 @@ def renamed(pages):
     return [(url, page.replace("the", "tho").replace("<li>", "<li>new ")) for url, page in pages]
 
 
-def written(path, pages):
-    path.write_text("".join(json.dumps({"url": url, "html": page}) + "\n" for url, page in pages))
-    return path
-
-
 def test_a_file_gets_the_templates_of_new_hosts_and_keeps_its_own(tmp_path):
-    path, pages = tmp_path / "t.arrow", [written(tmp_path / "new.jsonl", renamed(PAGES))]
+    path, pages = tmp_path / "t.arrow", [write_table(tmp_path / "new.jsonl", renamed(PAGES))]
     learn_templates(PAGES[:48]).save(path)
     inputs = inputs_of(pages, Request())
     file = templates_of(path, inputs, Request())
@@ -71,7 +67,7 @@ def test_pages_that_templates_were_learned_from_are_not_extracted_again(tmp_path
         (url, page if n % 2 else page.replace("<p>", "<div>" * 600 + "<p>")) for n, (url, page) in enumerate(PAGES)
     ]
     few = [(f"https://few.example/{n}", f"{page}<p>few") for n, (_, page) in enumerate(PAGES[:5])]
-    files, learned = [written(tmp_path / "new.jsonl", [*pages, *few])], {}
+    files, learned = [write_table(tmp_path / "new.jsonl", [*pages, *few])], {}
     for name in ("memory", "pieces"):
         work = tmp_path / "work" if name == "pieces" else None
         report, path = tmp_path / f"{name}.parquet", tmp_path / f"{name}.arrow"
@@ -125,7 +121,7 @@ def test_templates_are_those_of_the_hosts_between_other_records(tmp_path, monkey
     """Some records have no page, and a file is read in several blocks."""
     monkeypatch.setattr(jsonl, "_BLOCK", 20_000)
     none, learned = ("https://none.example/", None), learn_templates(PAGES)
-    path = written(tmp_path / "pages.jsonl", [*PAGES[:10], none, *PAGES[10:], none])
+    path = write_table(tmp_path / "pages.jsonl", [*PAGES[:10], none, *PAGES[10:], none])
     assert neardup.dedup_files([path], html="html", url="url").templates == learned
     archive, texts = tmp_path / "a.warc", tmp_path / "texts.jsonl"
     archive.write_bytes(b"".join(record(uri=url, block=http(page.encode())) for url, page in PAGES))
@@ -141,14 +137,14 @@ def test_templates_are_those_of_the_hosts_between_other_records(tmp_path, monkey
 
 
 def test_an_index_of_checksums_gets_templates_with_its_first_pages(tmp_path):
-    texts, pages = tmp_path / "texts.jsonl", written(tmp_path / "pages.jsonl", PAGES)
+    texts, pages = tmp_path / "texts.jsonl", write_table(tmp_path / "pages.jsonl", PAGES)
     texts.write_text('{"id": "a", "text": "no page"}\n')
     add_files([texts], tmp_path / "index", scheme=Checksum.for_texts())
     assert add_files([pages], tmp_path / "index", html="html", url="url").hosts_learned == len(SITES)
 
 
 def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
-    path, pages = tmp_path / "t.arrow", [written(tmp_path / "few.jsonl", PAGES[:5])]
+    path, pages = tmp_path / "t.arrow", [write_table(tmp_path / "few.jsonl", PAGES[:5])]
     inputs = inputs_of(pages, Request())
     file = templates_of(path, inputs, Request(extraction=Extraction(view="main")))
     found = file.extended(inputs, Request(html="html", extraction=file.extraction), lambda *_: None)
@@ -172,14 +168,14 @@ def test_a_file_is_made_even_if_no_host_has_a_template(tmp_path):
     ],
 )
 def test_what_no_templates_can_be_added_to(tmp_path, inputs, path, extraction, message):
-    inputs = inputs or [written(tmp_path / "a.jsonl", PAGES[:1])]
+    inputs = inputs or [write_table(tmp_path / "a.jsonl", PAGES[:1])]
     with pytest.raises((ParameterError, OutputError), match=message):
         templates_of(tmp_path / path, inputs_of(inputs, Request()), Request(extraction=extraction))
 
 
 def test_inputs_that_can_be_read_only_once_are_not_learned_from_unasked(tmp_path):
     request = Request(html="html", url="url")
-    for inputs, learns in (([written(tmp_path / "a.jsonl", PAGES[:1])], True), (["-"], False)):
+    for inputs, learns in (([write_table(tmp_path / "a.jsonl", PAGES[:1])], True), (["-"], False)):
         assert templates_of(None, inputs_of(inputs, Request(format="jsonl")), request).learns == learns
 
 
@@ -189,7 +185,7 @@ def test_fields_are_those_of_tables(tmp_path):
     for name in ("html", "url"):
         with pytest.raises(ParameterError, match=f"{name}='x' can only be used with tables"):
             learn_from_files([tmp_path / "pages"], **{name: "x"})
-    table = written(tmp_path / "a.jsonl", PAGES[:1])
+    table = write_table(tmp_path / "a.jsonl", PAGES[:1])
     with pytest.raises(ParameterError, match="must be only tables, or only folders and archives"):
         learn_from_files([tmp_path / "pages", table])
 
@@ -256,7 +252,7 @@ def test_a_charset_that_nothing_declares_is_detected(tmp_path, monkeypatch, expa
 @pytest.mark.parametrize("folder", [{}, {"work": "work"}, {"state": "state"}])
 def test_a_record_whose_address_is_a_list_is_rejected(tmp_path, folder):
     """All readings of a run reject the same records, so that rows of the output are those of the decisions."""
-    source = written(tmp_path / "new.jsonl", [PAGES[0], ([PAGES[1][0]], PAGES[1][1]), *PAGES[2:5], PAGES[0]])
+    source = write_table(tmp_path / "new.jsonl", [PAGES[0], ([PAGES[1][0]], PAGES[1][1]), *PAGES[2:5], PAGES[0]])
     folders = {name: tmp_path / path for name, path in folder.items()}
     done = neardup.dedup_files([source], out=tmp_path / "out.jsonl", html="html", url="url", threads=1, **folders)
     assert [(one.position, one.code) for one in done.rejected] == [(2, "type")]
@@ -265,7 +261,7 @@ def test_a_record_whose_address_is_a_list_is_rejected(tmp_path, folder):
 
 
 def test_stored_templates_that_did_not_follow_each_other_are_not_used(tmp_path):
-    inputs = inputs_of([written(tmp_path / "new.jsonl", PAGES)], Request())
+    inputs = inputs_of([write_table(tmp_path / "new.jsonl", PAGES)], Request())
     request = Request(html="html", url="url")
     one, other = (Extraction(templates=learn_templates(pages)) for pages in (PAGES, renamed(PAGES)))
     following = Extraction(templates=learn_templates(renamed(PAGES), known=one.templates))
@@ -294,7 +290,7 @@ def test_pages_are_compared_by_the_lines_that_are_not_of_their_host(crawl, tmp_p
     out, report, work = tmp_path / "kept.jsonl", tmp_path / "why.jsonl", work and tmp_path / work
     neardup.dedup_files([pages], out, report=report, extraction=own, work=work, **fields)
     assert out.read_text() == "".join(pages.read_text().splitlines(keepends=True)[:-1])
-    (drop,) = [one for one in map(json.loads, report.read_text().splitlines()) if not one["kept"]]
+    (drop,) = [one for one in read_lines(report) if not one["kept"]]
     assert (drop["id"], drop["representative"]) == ("https://host1.example/both", "https://host0.example/both")
     assert drop["resemblance"] > 0.6
 

@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from archives_made import packed, page, record
 from audits import LEAKY, TEXTS, written
+from json_lines import read_lines, write_lines
 
 from neardup import Combined, FracMinHash, MinHash, Trials, audit, audit_files, dedup, dedup_files
 from neardup.errors import DataError, ParameterError, StorageRefused
@@ -44,7 +45,7 @@ def test_a_field_may_have_different_types_in_different_files(tmp_path):
 def test_archives_and_texts_are_audited_together(tmp_path):
     records = [page(n, f"{TEXTS[0]} {n % 2}", uri=f"https://a.example/{n}") for n in range(4)]
     (tmp_path / "a.warc.gz").write_bytes(packed([*records, record("revisit", number=9)]))
-    (tmp_path / "b.jsonl").write_text("".join(json.dumps({"id": str(n), "text": TEXTS[n]}) + "\n" for n in range(3)))
+    write_lines(tmp_path / "b.jsonl", [{"id": str(n), "text": TEXTS[n]} for n in range(3)])
     paths, report = [tmp_path / "a.warc.gz", tmp_path / "b.jsonl"], tmp_path / "why.parquet"
     done = dedup_files(paths, work=tmp_path / "w", report=report)
     assert (done.hosts_learned, len(done.result.kept)) == (0, 3)
@@ -143,7 +144,7 @@ def test_what_a_report_does_not_have_is_named(files, tmp_path):
 def test_a_report_of_other_positions_is_refused(files, tmp_path, value):
     name, report = "representative_position", tmp_path / "why.jsonl"
     dedup_files(files, report=report)
-    rows = [json.loads(line) for line in report.read_text().splitlines()]
+    rows = read_lines(report)
     next(row for row in rows if row[name] is not None)[name] = value
     report.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
     with pytest.raises(DataError, match=r"why\.jsonl: names a representative that is not among its 141 documents"):
@@ -166,7 +167,7 @@ def test_a_report_without_ids_is_refused(files, tmp_path):
 
 def test_another_way_of_reading_is_named(tmp_path):
     rows = [{"text": f"{text} the end", "body": text, "other": f"the words of {row}"} for row, text in enumerate(TEXTS)]
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "in.jsonl", rows)
     dedup_files([tmp_path / "in.jsonl"], report=tmp_path / "why.parquet", scheme=LEAKY)
     for text in ("body", "other"):  # also if no document drawn shows it
         with pytest.raises(DataError, match=f"read the inputs in another way: text was text and is {text}; repeat its"):
@@ -188,7 +189,7 @@ def test_a_report_of_another_version_is_refused(files, tmp_path):
 def test_a_run_that_dropped_nothing_is_audited(tmp_path):
     report = tmp_path / "why.jsonl"
     strict = MinHash(threshold=1.0)
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": f"the words of text {n}"}) + "\n" for n in range(5)))
+    write_lines(tmp_path / "in.jsonl", [{"text": f"the words of text {n}"} for n in range(5)])
     dedup_files([tmp_path / "in.jsonl"], report=report, scheme=strict)
     assert audit_files([tmp_path / "in.jsonl"], report, scheme=strict).documents == 5
 
@@ -237,9 +238,9 @@ def test_a_report_of_another_measure_is_refused(tmp_path, rule):
 @pytest.mark.parametrize("ending", ["parquet", "jsonl"])
 def test_other_texts_with_the_same_ids_are_refused(tmp_path, ending):
     rows = [{"id": f"d{n}", "text": text, "body": f"n{n} " * 40} for n, text in enumerate(TEXTS)]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "a.jsonl", rows)
     swapped = [{"id": row["id"], "text": row["body"]} for row in rows]
-    (tmp_path / "b.jsonl").write_text("".join(json.dumps(row) + "\n" for row in swapped))
+    write_lines(tmp_path / "b.jsonl", swapped)
     report = tmp_path / f"why.{ending}"
     dedup_files([tmp_path / "a.jsonl"], report=report, scheme=LEAKY)
     expected = f"{report}: the run had other texts or other options: '.*' and its representative had a resemblance of"
@@ -253,11 +254,9 @@ def test_other_texts_with_the_same_ids_are_refused(tmp_path, ending):
 def test_changed_documents_of_a_recorded_run_are_refused(tmp_path):
     path, report = tmp_path / "a.jsonl", tmp_path / "why.parquet"
     rows = [{"id": str(n), "text": text} for n, text in enumerate([TEXTS[0], f"{TEXTS[0]} x", TEXTS[0]])]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(path, rows)
     dedup_files([path], report=report)
-    path.write_text(
-        "".join(json.dumps(row | {"text": f"{row['text']} y z"[: 900 - int(row["id"])]}) + "\n" for row in rows)
-    )
+    write_lines(path, [row | {"text": f"{row['text']} y z"[: 900 - int(row["id"])]} for row in rows])
     with pytest.raises(DataError, match="the run had other texts or other options: '1' and"):
         audit_files([path], report)
 
@@ -311,7 +310,7 @@ def test_a_report_of_a_run_with_a_state_has_full_names(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plain.jsonl").write_text('{"text": "one two three four"}\n{"text": "One two three four"}\n')
     dedup_files(["plain.jsonl"], state="state", report="why.jsonl")
-    rows = [json.loads(line) for line in (tmp_path / "why.jsonl").read_text().splitlines()]
+    rows = read_lines(tmp_path / "why.jsonl")
     assert rows[1]["representative"] == f"{tmp_path / 'plain.jsonl'}:1"
     found = audit_files(["plain.jsonl"], "why.jsonl").recall
     assert (found.found, found.of) == (1, 1)

@@ -1,10 +1,10 @@
-import json
 import os
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import read_lines, write_lines
 
 from neardup import Checksum, Field, Index, containment, dedup_files, resemblance
 from neardup.engines.journal import Journal
@@ -26,21 +26,17 @@ COLUMNS = [
 
 @pytest.fixture
 def source(tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in LINES))
-    return path
-
-
-def records(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    return write_lines(tmp_path / "in.jsonl", LINES)
 
 
 def test_every_output_says_the_same(tmp_path, source):
     out, dropped, mark, report = (tmp_path / name for name in ("out.jsonl", "no.jsonl", "mark.jsonl", "why.parquet"))
     done = dedup_files([source], out, dropped=dropped, mark=mark, report=report, keep="max:rank")
-    assert records(out) == [LINES[1], LINES[2]]
-    assert records(dropped) == [LINES[0]]
-    marks = [(line["neardup_cluster"], line["neardup_kept"], line["neardup_representative"]) for line in records(mark)]
+    assert read_lines(out) == [LINES[1], LINES[2]]
+    assert read_lines(dropped) == [LINES[0]]
+    marks = [
+        (line["neardup_cluster"], line["neardup_kept"], line["neardup_representative"]) for line in read_lines(mark)
+    ]
     assert marks == [(1, False, "2"), (1, True, "2"), (2, True, "3")]
     assert pq.read_table(report).num_rows == len(done.result.decisions) == 3
     assert len(done.documents) == 3
@@ -58,7 +54,7 @@ def test_a_blank_value_and_nan_are_missing_in_every_format(tmp_path, how, quoted
         path.write_text("text,score\n" + "".join(f'{LINES[0]["text"]},"{score}"\n' for score in scores))
     else:
         records = ({**LINES[0], "score": str(score) if quoted else score} for score in scores)
-        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        write_lines(path, records)
     for keep, best in (("max:score", 4), ("min:score", 1)):
         done = dedup_files([path], keep=keep, **options)
         assert done.result.mask.tolist() == [row == best for row in range(len(scores))]
@@ -68,9 +64,9 @@ def test_a_blank_value_and_nan_are_missing_in_every_format(tmp_path, how, quoted
 def test_a_report_has_a_row_for_every_document_and_these_columns(tmp_path, ending):
     texts = {"storm": STORM, "edited": f"{STORM} on Tuesday", "copy": STORM, "loud": STORM.upper(), "short": "..."}
     source, report = tmp_path / "in.jsonl", tmp_path / f"why.{ending}"
-    source.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in texts.items()))
+    write_lines(source, [{"id": name, "text": text} for name, text in texts.items()])
     dedup_files([source], report=report)
-    rows = pq.read_table(report).to_pylist() if ending == "parquet" else records(report)
+    rows = pq.read_table(report).to_pylist() if ending == "parquet" else read_lines(report)
     assert all(list(row) == COLUMNS for row in rows)
     kept = {**dict.fromkeys(COLUMNS), "kept": True, "exact": False}
     assert rows[::4] == [{**kept, "id": name, "position": texts_at} for name, texts_at in (("storm", 0), ("short", 4))]
@@ -130,7 +126,7 @@ def test_an_output_that_exists_is_kept_unless_forced(tmp_path, source):
         dedup_files([source], out)
     assert out.read_text() == "precious"
     dedup_files([source], out, force=True)
-    assert len(records(out)) == 2
+    assert len(read_lines(out)) == 2
 
 
 @pytest.mark.parametrize("how", [{}, {"work": "work"}], ids=["in memory", "in pieces"])
@@ -142,7 +138,7 @@ def test_records_that_one_output_cannot_have_are_refused_before_another_is_writt
 ):
     monkeypatch.chdir(tmp_path)
     source, out = tmp_path / "in.jsonl", tmp_path / "out"
-    source.write_text("".join(json.dumps({**line, field: {"a": [1]}}) + "\n" for line in LINES))
+    write_lines(source, [{**line, field: {"a": [1]}} for line in LINES])
     out.mkdir()
     outputs = {"out": out / "out.jsonl", "report": out / "why.jsonl", "dropped": out / "no.jsonl", "mark": out / mark}
     with pytest.raises(DataError, match="objects or lists" if field == "nested" else "already have a field"):
@@ -171,12 +167,12 @@ def test_the_kept_documents_are_not_written_if_marks_cannot_be(tmp_path, monkeyp
     """Fields of marks in later JSON lines are found when these are written."""
     monkeypatch.chdir(tmp_path)
     lines = [{"text": f"{number} words of text number {number}"} for number in range(2000)]
-    Path("in.jsonl").write_text("".join(json.dumps(line) + "\n" for line in [*lines, {**lines[0], "neardup_kept": 1}]))
+    write_lines(Path("in.jsonl"), [*lines, {**lines[0], "neardup_kept": 1}])
     with pytest.raises(DataError, match="already have a field"):
         dedup_files(["in.jsonl"], "out.jsonl", dropped="no.jsonl", mark=mark, threads=2, **ways)
     assert sorted(path.name for path in tmp_path.iterdir() if path.is_file()) == ["in.jsonl"]
     assert dedup_files(["in.jsonl"], "out.jsonl", dropped="no.jsonl", **ways).result.summary.kept == 2000
-    assert (len(records(Path("out.jsonl"))), len(records(Path("no.jsonl")))) == (2000, 1)
+    assert (len(read_lines(Path("out.jsonl"))), len(read_lines(Path("no.jsonl")))) == (2000, 1)
 
 
 @pytest.mark.parametrize("how", [{}, {"work": "work"}], ids=["in memory", "in pieces"])
@@ -227,7 +223,7 @@ def test_a_work_folder_in_an_input_folder_has_no_inputs(tmp_path, source, interr
     ways = {"against": tmp_path / "index", "work": source.parent / "work"}
     with interrupted_at(Journal, "finish"):
         dedup_files([source.parent], **ways)
-    assert len(dedup_files([source.parent], **ways).documents) == len(records(source))
+    assert len(dedup_files([source.parent], **ways).documents) == len(read_lines(source))
 
 
 @pytest.mark.parametrize("inside", ["a.txt", "a.jsonl"])
@@ -240,7 +236,7 @@ def test_an_output_in_a_folder_that_is_compared_with_is_refused(tmp_path, source
             dedup_files([source], **outputs, against="weeks/one", force=True)
     assert [path.name for path in Path("weeks/one").iterdir()] == [inside]
     dedup_files([source], "weeks/two/", against="weeks/one")
-    assert len(records(Path("weeks/two", source.name))) > 0
+    assert len(read_lines(Path("weeks/two", source.name))) > 0
 
 
 def test_what_documents_are_compared_with_is_named_once(tmp_path, source):

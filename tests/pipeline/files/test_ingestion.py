@@ -3,6 +3,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from json_lines import write_lines
 
 from neardup import Checksum, CrawlFilter, Field, Index, MinHash, Search, dedup_files, verdicts
 from neardup.errors import DataError, ParameterError, StorageDamaged, StorageError, StorageRefused
@@ -25,9 +26,7 @@ LINES = [
 
 @pytest.fixture
 def source(tmp_path):
-    path = tmp_path / "pages.jsonl"
-    path.write_text("".join(json.dumps(line) + "\n" for line in LINES))
-    return path
+    return write_lines(tmp_path / "pages.jsonl", LINES)
 
 
 def test_counts_add_up_and_a_second_run_changes_nothing(tmp_path, source):
@@ -55,7 +54,7 @@ def test_documents_are_added_replaced_and_known(tmp_path, source):
     after = index_stats(folder)
     written = {"bytes": after.bytes, "bytes_in_log": after.bytes_in_log, "generation": after.generation}
     assert after == replace(before, **written)  # when the documents were last seen
-    more.write_text("".join(json.dumps(LINES[2] | {"id": name}) + "\n" for name in "ax"))
+    write_lines(more, [LINES[2] | {"id": name} for name in "ax"])
     added = add_files([more], folder)
     assert (added.replaced, added.exact, added.total) == (1, 1, 5)
     assert add_files([source], folder).replaced == 1
@@ -113,9 +112,7 @@ def test_records_without_text_are_counted_once(tmp_path, source):
 def test_other_fields_decide_on_records_without_text(tmp_path):
     path = tmp_path / "in.jsonl"
     records = [{"id": f"{number}", "title": title} for number, title in enumerate(["one", "one", None])]
-    path.write_text(
-        "".join(json.dumps(record) + "\n" for record in [*records, {"id": "3", "title": "two", "text": "x"}])
-    )
+    write_lines(path, [*records, {"id": "3", "title": "two", "text": "x"}])
     done = add_files([path], tmp_path / "index", scheme=Checksum(fields=[Field(name="title")]))
     assert (done.new, done.near, done.empty, done.no_text) == (2, 1, 1, 0)
 
@@ -123,7 +120,7 @@ def test_other_fields_decide_on_records_without_text(tmp_path):
 def test_a_scheme_of_other_fields_needs_no_text(tmp_path):
     path, more, folder = tmp_path / "in.jsonl", tmp_path / "more.jsonl", tmp_path / "index"
     records = [{"id": f"{number}", "title": title} for number, title in enumerate(["one", "one", "two", None])]
-    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    write_lines(path, records)
     scheme = Checksum(fields=[Field(name="title")])
     assert add_files([path], folder, scheme=scheme).empty == 1
     more.write_text('{"id": "4", "title": "two"}\n{"id": "5", "title": "three", "text": null}\n')
@@ -207,7 +204,7 @@ def test_the_closest_kept_document_can_represent_a_near_duplicate(tmp_path):
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
     texts = [" ".join(words[:9]), " ".join(words[2:]), " ".join(words[1:])]  # the third is closer to the second
     path = tmp_path / "pages.jsonl"
-    path.write_text("".join(json.dumps({"id": f"{n}", "text": text}) + "\n" for n, text in enumerate(texts)))
+    write_lines(path, [{"id": f"{n}", "text": text} for n, text in enumerate(texts)])
     scheme = MinHash(shingle=1, threshold=0.65)
     for name, choice, expected in (("a", None, "0"), ("b", "closest", "1")):
         add_files([path], tmp_path / name, scheme=scheme, texts=True, representative=choice)
@@ -281,7 +278,7 @@ def test_documents_without_ids_are_named_by_the_full_path_of_their_file(tmp_path
     texts = {"old": ["one two three four five"], "new": ["six seven eight nine ten", "eleven twelve"]}
     for name, own in texts.items():
         (tmp_path / name / "texts").mkdir(parents=True)
-        (tmp_path / name / "pages.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in own))
+        write_lines(tmp_path / name / "pages.jsonl", [{"text": text} for text in own])
         (tmp_path / name / "texts" / "page.txt").write_text(own[0])
     folder = tmp_path / "index"
     monkeypatch.chdir(tmp_path / "old")
@@ -348,9 +345,9 @@ def test_a_search_table_follows_every_change(tmp_path, source):
 
 def test_a_page_that_is_admitted_again_is_found_by_its_new_title(tmp_path, source):
     folder, later = tmp_path / "index", tmp_path / "later.jsonl"
-    source.write_text("".join(json.dumps(line | {"title": f"Title of {line['id']}"}) + "\n" for line in LINES))
+    write_lines(source, [line | {"title": f"Title of {line['id']}"} for line in LINES])
     add_files([source], folder, search=True)
-    later.write_text("".join(json.dumps(line | {"title": "Weather"}) + "\n" for line in LINES[:2]))
+    write_lines(later, [line | {"title": "Weather"} for line in LINES[:2]])
     done = add_files([later], folder)
     assert (done.unchanged, done.replaced, done.new) == (2, 0, 0)
     assert found(folder, "weather") == ["a"]  # and b, a near duplicate
