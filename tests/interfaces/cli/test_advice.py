@@ -443,3 +443,20 @@ def test_a_folder_that_the_user_may_not_look_into_needs_no_commands(monkeypatch)
 def test_an_audit_reads_what_its_run_has_read():
     error = DataError("a.jsonl", "it was changed after the run had begun", "changed")
     assert advice(error, Namespace(verb="audit", text="text", id="id")).endswith("or repeat the run and then the audit")
+
+
+def test_a_system_without_a_folder_for_temporary_files_is_explained(crawl, capsys, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", None)
+    monkeypatch.setattr("tempfile._candidate_tempdir_list", list)
+    monkeypatch.setattr("neardup.interfaces.cli._abandon_stdout", lambda: None)
+    assert main(["dedup", str(crawl / "crawl.warc.gz"), "--dry-run"]) == 1
+    assert "that for temporary files: it was removed, or cannot be written" in capsys.readouterr().err
+
+
+def test_a_current_folder_that_was_removed_is_named(tmp_path, capsys, monkeypatch):
+    (tmp_path / "removed").mkdir()
+    monkeypatch.chdir(tmp_path / "removed")
+    (tmp_path / "removed").rmdir()
+    monkeypatch.setattr("neardup.interfaces.cli._abandon_stdout", lambda: None)
+    assert main(["warm"]) == 1
+    assert "the current folder, or that for temporary files: it was removed" in capsys.readouterr().err

@@ -1,10 +1,6 @@
-import signal
-from unittest.mock import Mock
-
 import pytest
 
 from neardup import Index
-from neardup.interfaces.cli import check
 
 KEY = bytes(range(16))
 TEXTS = [f"The storm number {number} broke over the harbour at dawn and tore three boats" for number in range(50)]
@@ -111,32 +107,3 @@ def test_a_damaged_second_manifest_is_found_and_replaced(neardup, seen):
 
 def test_folders_without_an_index_are_refused(neardup):
     assert "there is nothing at this path" in neardup("check", "none", code=2).err
-
-
-# Signals, as they end every verb.
-
-
-@pytest.mark.parametrize(
-    "becomes", [SystemError("a function returned a result with an exception set"), OSError(5, "no")]
-)
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_that_the_work_takes_for_a_failure(neardup, monkeypatch, number, code, becomes):
-    """Python makes an error of its own of what is raised in compiled code, and a library may do so, too."""
-
-    def run(_):
-        try:
-            signal.raise_signal(number)
-        except (KeyboardInterrupt, SystemExit):
-            raise becomes from None
-
-    monkeypatch.setattr(check, "run", run)
-    told = neardup("check", "seen", code=code).err
-    assert told == (
-        "neardup: interrupted; no partial output is left; run the same command again\n" if code == 130 else ""
-    )
-
-
-def test_other_errors_of_the_system_are_shown(neardup, monkeypatch):
-    monkeypatch.setattr(check, "run", Mock(side_effect=SystemError("of another kind")))
-    with pytest.raises(SystemError, match="of another kind"):
-        neardup("check", "seen")

@@ -1,11 +1,13 @@
 import os
+import signal
 import sys
 import threading
 from importlib import import_module
+from unittest.mock import Mock
 
 import pytest
 
-from neardup.interfaces.cli import interruption
+from neardup.interfaces.cli import check, interruption
 from neardup.interfaces.cli.interruption import Interrupted, PatientTerminal, without_waiting
 
 
@@ -114,3 +116,29 @@ def test_a_full_pipe_is_not_waited_for(monkeypatch):
                 sys.stderr.write("x" * 100 + "\n")
             assert not sys.stderr.isatty()
             assert len(os.read(reading, 1 << 20)) > 4096
+
+
+@pytest.mark.parametrize(
+    "becomes", [SystemError("a function returned a result with an exception set"), OSError(5, "no")]
+)
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_that_the_work_takes_for_a_failure(neardup, monkeypatch, number, code, becomes):
+    """Python makes an error of its own of what is raised in compiled code, and a library may do so, too."""
+
+    def run(_):
+        try:
+            signal.raise_signal(number)
+        except (KeyboardInterrupt, SystemExit):
+            raise becomes from None
+
+    monkeypatch.setattr(check, "run", run)
+    told = neardup("check", "seen", code=code).err
+    assert told == (
+        "neardup: interrupted; no partial output is left; run the same command again\n" if code == 130 else ""
+    )
+
+
+def test_other_errors_of_the_system_are_shown(neardup, monkeypatch):
+    monkeypatch.setattr(check, "run", Mock(side_effect=SystemError("of another kind")))
+    with pytest.raises(SystemError, match="of another kind"):
+        neardup("check", "seen")

@@ -8,14 +8,9 @@ from archives_made import packed, page
 from invented_crawl import SITES, of_host, templates_in, write_archive, write_table
 from json_lines import read_lines, write_lines
 
-from neardup.interfaces.cli import main
 from neardup.pipeline.crawl import templates
 from neardup.text.host_templates import HostTemplates
 from neardup.web_pages import learn_templates
-
-
-def run(*arguments):
-    return main([*map(str, arguments)])
 
 
 @pytest.fixture
@@ -81,23 +76,6 @@ def test_a_full_disk_of_temporary_files_is_named(crawl, tmp_path, neardup, monke
     gc.collect()  # the error has what owns the folder; a process removes it when it ends
     assert not [*(tmp_path / "temporary").iterdir()]
     assert (tmp_path / "work").exists() == bool(how)  # the same command continues
-
-
-def test_a_system_without_a_folder_for_temporary_files_is_explained(crawl, capsys, monkeypatch):
-    monkeypatch.setattr("tempfile.tempdir", None)
-    monkeypatch.setattr("tempfile._candidate_tempdir_list", list)
-    monkeypatch.setattr("neardup.interfaces.cli._abandon_stdout", lambda: None)
-    assert run("dedup", crawl / "crawl.warc.gz", "--dry-run") == 1
-    assert "that for temporary files: it was removed, or cannot be written" in capsys.readouterr().err
-
-
-def test_a_current_folder_that_was_removed_is_named(tmp_path, capsys, monkeypatch):
-    (tmp_path / "removed").mkdir()
-    monkeypatch.chdir(tmp_path / "removed")
-    (tmp_path / "removed").rmdir()
-    monkeypatch.setattr("neardup.interfaces.cli._abandon_stdout", lambda: None)
-    assert run("warm") == 1
-    assert "the current folder, or that for temporary files: it was removed" in capsys.readouterr().err
 
 
 def test_pairs_and_labels_are_of_the_texts_that_dedup_compares(crawl, neardup):
