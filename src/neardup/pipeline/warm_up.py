@@ -15,6 +15,7 @@ from neardup.evaluation.comparison import compare
 from neardup.index.disk.columns import encoded
 from neardup.index.hamming.tables import HammingTables
 from neardup.model.errors import ExtraMissing
+from neardup.model.memory import LEAST_OF_RUN
 from neardup.model.query import terms_of
 from neardup.pipeline.corpus.run import dedup
 from neardup.pipeline.crawl.templates import learn_templates
@@ -46,6 +47,7 @@ _TEXTS: Final = [
     "",
 ]
 _CROWD: Final = 200  # documents that share keys, or fingerprints that are near: more than a bucket has room for
+_WORDS: Final = 1500  # of each of a crowd whose features are more than are compared at once
 _PAGES: Final = 12  # of a host, enough for a template
 
 
@@ -175,6 +177,9 @@ def _pieces() -> None:
         texts.write_text("".join(f'{{"text": "{text}"}}\n' for text in _TEXTS[:2]), "utf-8")
         dedup_files([texts], state=state, threads=1)
         dedup_files([texts], against=state, threads=1)
+        common = " ".join(f"common{word}" for word in range(_WORDS))
+        texts.write_text("".join(f'{{"text": "{common} {number}"}}\n' for number in range(_CROWD)), "utf-8")
+        dedup_files([texts], work=Path(folder, "work"), memory=LEAST_OF_RUN, threads=4)  # a block in parts
 
 
 def _crowd() -> None:
