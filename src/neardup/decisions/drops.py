@@ -86,9 +86,9 @@ class ExactResemblance:
         first = int(block.asking[0])
 
         parts = self._engine.parts(len(block.asking))
-        against_settled = partial(self._match, block, matched, matched, 0, first)
+        against_settled = partial(self._first_matches, block, matched, matched, 0, first)
         self.compared += sum(self._engine.map(against_settled, parts))
-        self.compared += self._match(block, matched, matched, first, len(matched), slice(0, len(block.asking)))
+        self.compared += self._first_matches(block, matched, matched, first, len(matched), slice(0, len(block.asking)))
         if self._closest:
             self._name_closest(block, matched)
 
@@ -96,7 +96,7 @@ class ExactResemblance:
         """Set ``matched[rank]`` to the first candidate that matches a document of a block, dropped or not."""
         self._prepare(block)
         everything = 0, len(matched), slice(0, len(block.asking))
-        self.compared += self._match(block, np.full_like(matched, -1), matched, *everything)
+        self.compared += self._first_matches(block, np.full_like(matched, -1), matched, *everything)
 
     def _name_closest(self, block: Candidates, matched: Positions) -> None:
         sets, pairs = self._sets, block.pairs
@@ -118,7 +118,7 @@ class ExactResemblance:
         asking = block.asking[np.diff(block.bounds) > 0]
         self._sets.make_all_distinct(np.concatenate([asking, block.candidates]), self._engine)
 
-    def _match(  # noqa: PLR0913, PLR0917 - as the kernel
+    def _first_matches(  # noqa: PLR0913, PLR0917 - as the kernel
         self, block: Candidates, removed: Positions, matched: Positions, lowest: int, highest: int, part: slice
     ) -> int:
         """Find first matches of a part of a block, among candidates from *lowest* to *highest*; count comparisons."""

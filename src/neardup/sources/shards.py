@@ -372,7 +372,7 @@ def local_shards(inputs: Inputs, request: Request, *, size: int | None = SHARD) 
 
 @contextmanager
 def extracted_shards(inputs: Inputs, request: Request, *, size: int = SHARD) -> Iterator[Shards]:
-    """Yield the shards of some inputs, whose web pages are extracted by as many processes as there are cores, too."""
+    """Yield the shards of some inputs, whose web pages are also extracted by other processes, one for each core."""
     with local_shards(inputs, request, size=size) as cut, Processes(thread_count(None)) as processes:
         processes.turn_to(extracting(request.extraction))
         yield replace(cut, request=replace(cut.request, processes=processes))

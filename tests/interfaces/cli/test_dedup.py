@@ -12,19 +12,6 @@ from json_lines import read_lines, write_lines
 
 import neardup
 
-SAMPLES = Path(neardup.__file__).parent / "samples"
-COLUMNS = [
-    "id",
-    "position",
-    "kept",
-    "representative",
-    "representative_position",
-    "rule",
-    "resemblance",
-    "contained_in_kept",
-    "contains_kept",
-    "exact",
-]
 ESCAPE, OVERRIDE = "\x1b", "\u202e"
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"

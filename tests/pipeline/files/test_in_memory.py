@@ -57,6 +57,12 @@ def test_values_rank_as_numbers(documents):
     assert result.decisions["id"].to_pylist() == ["0", "1", "2"]
 
 
+def test_values_of_csv_rank_as_numbers_with_blanks_around_them(tmp_path):
+    rows = [f"{number},{score},{TEXTS[0]}" for number, score in enumerate(["9", "", "10 "])]
+    (tmp_path / "in.csv").write_text("\n".join(["id,score,text", *rows, ""]))
+    assert decided(read([tmp_path / "in.csv"], columns=["score"]), "max:score").kept.tolist() == [2]
+
+
 def test_an_error_names_the_line_and_the_field(documents):
     with pytest.raises(ValueRefused, match=r"in\.jsonl:2: its 'score' is 'x'"):
         decided(documents(["1", "x", "10"]), "max:score")

@@ -13,6 +13,7 @@ from neardup.decisions import partners
 from neardup.errors import DataError, ParameterError
 from neardup.pipeline.partners import contamination as module
 from neardup.sources.shards import local_shards
+from neardup.text.columns import batches
 from neardup.web_pages import Extraction, learn_templates
 
 RANDOM = np.random.default_rng(3)
@@ -114,6 +115,17 @@ def test_a_document_with_many_items_is_read_once(monkeypatch):
     assert found.items["document"].to_pylist() == ["0"] * 20 + ["1"] * 20
     assert found.items["passage"].to_pylist() == items
     assert [text for text in read if text in documents] == documents
+
+
+def test_passages_are_looked_for_in_the_best_of_several_documents(monkeypatch):
+    item = " ".join(f"word{number}" for number in range(20))
+    looked, longest = [], module.longest_passage
+    monkeypatch.setattr(module, "longest_passage", lambda *two, least: looked.append(two) or longest(*two, least=least))
+    monkeypatch.setattr(module, "batches", lambda texts: batches(texts, 1))
+    documents = [" ".join(item.split()[:size]) for size in range(12, 21)]  # each has more of the item
+    found = contamination(documents, [item], words=3)
+    assert (found.items["document"].to_pylist(), found.items["passage"].to_pylist()) == (["8"], [item])
+    assert looked == [(item, item)]
 
 
 def test_files_in_pieces_have_the_same_answer(tmp_path, monkeypatch):

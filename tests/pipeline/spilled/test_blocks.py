@@ -105,7 +105,7 @@ def test_texts_that_share_a_block_and_do_not_match_are_compared_once(job_of, tmp
 def test_parts_of_a_block_have_about_as_many_bytes_and_there_are_not_too_many(job_of, tmp_path, monkeypatch):
     texts = [" ".join([f"{text} {number}" for number in range(place // 10)]) for place, text in enumerate(ALIKE)]
 
-    def parts():
+    def parts(texts):
         job = large_cluster(job_of, tmp_path, texts, keep="longest")
         gathered(job)
         sizes = 8 * job.array(ranking.FEATURES, np.int64)[StoredPairs(job).asking]
@@ -115,6 +115,6 @@ def test_parts_of_a_block_have_about_as_many_bytes_and_there_are_not_too_many(jo
         return [int(sizes[begin:end].sum()) for begin, end in ends.tolist()]
 
     most = 2 << 14  # twice the block of the job
-    assert all(most // 2 < size <= most for size in parts()[:-1])
+    assert all(most // 2 < size <= most for size in parts(texts)[:-1])
     monkeypatch.setattr("neardup.pipeline.spilled.candidates._MOST_PARTS", 4)
-    assert len(parts()) == 4 + 1
+    assert [len(parts(some)) for some in (texts, ALIKE)] == [4 + 1, 4 + 1]

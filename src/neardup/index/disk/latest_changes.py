@@ -20,7 +20,7 @@ class Removals:
     """
 
     def __init__(self, removed: Mapping[str, int] | None = None, complete_from: int = 0) -> None:
-        self._removed = OrderedDict(removed or {})  # the first one of a plain dict is behind those that were removed
+        self._removed = OrderedDict(removed or {})  # a plain dict passes all that were taken out to find its first one
         self.complete_from = complete_from
 
     def __bool__(self) -> bool:

@@ -31,9 +31,9 @@ class Summary:
     signature for another reason: no words, or a required field is missing. ``duplicate_ids`` counts documents with an
     id that occurs earlier in the inputs. ``known`` documents were dropped for one of an earlier run, or of other files.
 
-    ``candidates`` pairs were proposed and ``compared`` of them verified: other numbers in a run in pieces, which leaves
-    out other pairs that decide nothing. At most ``not_compared`` pairs share a key and were not compared, because very
-    many documents share it. ``threshold`` is a value of the *measure* of exact verification: ``resemblance``, or
+    ``candidates`` pairs were proposed and ``compared`` of them verified: other numbers in a run in pieces, which depend
+    on its memory. At most ``not_compared`` pairs share a key and were not compared, because very many documents share
+    it. ``threshold`` is a value of the *measure* of exact verification: ``resemblance``, or
     ``overlap``, a share of the smaller set; pairs in which one has fewer than *short* features need the
     ``short_threshold``. ``common`` is the list of shingles that did not count, or ``None``. If ``canonical`` ranks,
     ``canonical_kept`` documents were kept that a dropped one of their cluster names, and ``canonical_contradicted``

@@ -103,7 +103,9 @@ class Revision:
         equal = store.leaders(asked.equals)
         equal[equal == places] = NONE
         asking = asked.signatures.present & (equal == NONE)
-        matches = self._of_successor(asked, asking & (old == successor.removed), successor) if successor else NO_MATCHES
+        matches = (
+            self._of_successor(asked, asking & (old == successor.instead_of), successor) if successor else NO_MATCHES
+        )
         asking[matches.rows] = False
         found = store.propose(asked.signatures.rows, asking)
         found = found.where(found.places < places[found.rows])
@@ -179,13 +181,13 @@ class Revision:
 
 
 class _Successor(NamedTuple):
-    """The document at *place* is kept instead of the one with the *removed* ordinal.
+    """The document at *place* is kept instead of the one with the ordinal *instead_of*, which was removed.
 
     The *finding* ones of its *keys* are those by which every later document finds it.
     """
 
     place: int
-    removed: int
+    instead_of: int
     keys: Words
     finding: Flags
 

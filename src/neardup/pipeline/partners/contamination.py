@@ -188,21 +188,15 @@ class _ItemSearch:
         texts = text_column(texts)
         nothing = np.empty(0, np.int64)
         listed = [(nothing, nothing, np.empty(0))]
+        before = self._best.copy()
         for start, every in engine.map(self._look, placed(batches(texts))):
             for kind, found in zip(self._kinds, every, strict=True):
                 self._documents[kind.items] += found.documents
                 better = np.flatnonzero(found.share > self._share[kind.items])
-                better = better[np.argsort(found.row[better], kind="stable")]
-                columns = (kind.items[better], found.row[better] + start, found.share[better])
-                last, document = -1, ""
-                for own, place, value in zip(*(each.tolist() for each in columns), strict=True):
-                    self._share[own], self._best[own] = value, self.read + place
-                    contaminates = value >= self._threshold
-                    if contaminates and place != last:
-                        last, document = place, readable_text(texts, place)[:_READ]
-                    passage = self._passage(own, document) if contaminates else None
-                    self._found[own] = str(ids[place].as_py()), passage
+                own = kind.items[better]
+                self._share[own], self._best[own] = found.share[better], self.read + start + found.row[better]
                 listed += [(rows + start, items, shares) for rows, items, shares in found.listed]
+        self._read_best(np.flatnonzero(self._best != before), texts, ids)
         rows, items, shares = map(np.concatenate, zip(*listed, strict=True))
         distinct, at = np.unique(rows, return_inverse=True)
         counts, largest = np.zeros(len(distinct), np.int64), np.zeros(len(distinct))
@@ -211,6 +205,16 @@ class _ItemSearch:
         names = ids.take(pa.array(distinct)).cast(pa.large_string())
         self._listed.append(pa.table([names, self.read + distinct, counts, largest], schema=_DOCUMENTS))
         self.read += len(texts)
+
+    def _read_best(self, items: Positions, texts: pa.ChunkedArray, ids: Any) -> None:
+        """Note the ids of the best documents of some items, and the passages of contaminated ones."""
+        last, document = -1, ""
+        for own in items[np.argsort(self._best[items], kind="stable")].tolist():
+            place = int(self._best[own]) - self.read
+            contaminated = self._share[own] >= self._threshold
+            if contaminated and place != last:
+                last, document = place, readable_text(texts, place)[:_READ]
+            self._found[own] = str(ids[place].as_py()), self._passage(own, document) if contaminated else None
 
     def _look(self, one: tuple[int, TextBatch]) -> tuple[int, list["_Found"]]:
         """Return what a batch of documents has of the items of each kind, and the position of its first document."""

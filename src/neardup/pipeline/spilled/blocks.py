@@ -26,7 +26,7 @@ from neardup.pipeline.spilled.ranking import thresholds
 _BYTES: Final = 8  # of a feature
 _OF_PAIR: Final = 48  # bytes of a pair and of what is computed of it
 _BEST: Final = 4  # candidates of a document that are compared before the others are read
-_ROWS: Final = 5  # of what is settled
+ROWS: Final = 5  # of what is settled
 
 
 def match(job: Job, part: int) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def match(job: Job, part: int) -> dict[str, Any]:
     for window in first.windows(_nth(numbering.of(stored.at(some)), 0, _BEST) for some in _slices(places)):
         first.compare(window)
     places = places[first.matched[own] < 0]  # features that these do not need are not read
-    for window in first.windows(_nth(numbering.of(stored.at(some)), _BEST, None) for some in _slices(places)):
+    for window in first.windows(_nth(numbering.of(stored.at(some)), _BEST) for some in _slices(places)):
         first.compare(window)
     matched = first.matched[own]
     rows = np.stack([units, np.where(matched < 0, -1, found.units[matched]), *first.counts[:, own]])
@@ -101,7 +101,7 @@ def _undecided_pairs(
         yield (numbering.of(stored.at(places)) for places in _slices(asking[begin:end]))
     for part in own:
         _, begin, end = parts[part].tolist()
-        matches = job.array(_first_name(part), np.int32, shape=(_ROWS, -1))
+        matches = job.array(_first_name(part), np.int32, shape=(ROWS, -1))
         for places in _slices(np.arange(end - begin)):
             units, firsts, *counts = matches[:, places]
             firsts = np.where(firsts < 0, -1, numbering.of_units(firsts))
@@ -152,11 +152,10 @@ def _some(pairs: Candidates, begin: int, end: int) -> Candidates:
     return Candidates(pairs.asking[begin:end], bounds - bounds[0], pairs.candidates[bounds[0] : bounds[-1]])
 
 
-def _nth(pairs: Candidates, begin: int, end: int | None) -> Candidates:
+def _nth(pairs: Candidates, begin: int, end: float = np.inf) -> Candidates:
     """Return some candidates of each document, the best being number 0."""
-    counts = np.diff(pairs.bounds)
-    numbers = np.arange(len(pairs.candidates)) - np.repeat(pairs.bounds[:-1], counts)
-    return _left(pairs, (numbers >= begin) & (numbers < (counts.max(initial=0) if end is None else end)))
+    numbers = np.arange(len(pairs.candidates)) - np.repeat(pairs.bounds[:-1], np.diff(pairs.bounds))
+    return _left(pairs, (numbers >= begin) & (numbers < end))
 
 
 def _left(pairs: Candidates, holds: Flags) -> Candidates:
@@ -216,10 +215,10 @@ class _FirstMatches:
         members = self._numbering.distinct(pairs.asking, pairs.candidates)
         sets, local = self._loaded(pairs, members)
         matcher = exact_matcher(self._job.scheme, self._job.policy, sets, self._thresholds.at(members))
-        self._match(matcher, local, members, sets)
+        self._compare_with(matcher, local, members, sets)
         self.compared += matcher.compared
 
-    def _match(self, matcher: Any, local: Candidates, members: Positions, sets: FeatureSets) -> None:
+    def _compare_with(self, matcher: Any, local: Candidates, members: Positions, sets: FeatureSets) -> None:
         """Find the matches of one window; *local* has its pairs by the places of their documents in *members*."""
         matched = np.full(len(members), -1, np.int64)
         self._find(matcher, local, matched)
@@ -268,9 +267,9 @@ class _Settling(_FirstMatches):
     def _open(self, pairs: Candidates) -> Candidates:
         return _left(pairs, self.matched[pairs.candidates] < 0)
 
-    def _match(self, matcher: Any, local: Candidates, members: Positions, sets: FeatureSets) -> None:
+    def _compare_with(self, matcher: Any, local: Candidates, members: Positions, sets: FeatureSets) -> None:
         if not self._chains:
-            super()._match(matcher, local, members, sets)
+            super()._compare_with(matcher, local, members, sets)
             return
         kernels.roots(self._parents)  # what earlier windows have connected is not compared again
         _, firsts, own = np.unique(self._parents[members], return_index=True, return_inverse=True)

@@ -200,9 +200,9 @@ def _parts(job: Job, sizes: Positions, bounds: Positions) -> Positions:
         totals = np.diff(np.concatenate([[0], np.cumsum(sizes)])[bounds])
         for block in np.flatnonzero(totals > 2 * job.block).tolist():
             begin, end = bounds[block : block + 2].tolist()
-            most = max(2 * job.block, int(totals[block]) // _MOST_PARTS)
-            own = parts_of(sizes[begin:end] + _OF_DOCUMENT, most)
-            parts += [(block, begin + part.start, begin + part.stop) for part in own]
+            own = sizes[begin:end] + _OF_DOCUMENT
+            cut = parts_of(own, max(2 * job.block, int(own.sum()) // _MOST_PARTS))
+            parts += [(block, begin + part.start, begin + part.stop) for part in cut]
     return np.array(parts, np.int64).reshape(-1, 3)
 
 

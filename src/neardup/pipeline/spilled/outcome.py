@@ -8,14 +8,13 @@ from neardup.decisions.evidence import Shared
 from neardup.decisions.exact import spread
 from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Positions, positions_in
-from neardup.pipeline.spilled.blocks import settled_name
+from neardup.pipeline.spilled.blocks import ROWS, settled_name
 from neardup.pipeline.spilled.candidates import MATCHED
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.ranking import LEADER_OF, LEADER_POSITIONS, comparison_of, ranked, signatures
 from neardup.pipeline.spilled.signing import Signed
 
 REPRESENTATIVES: Final = "representatives.raw"  # int64[n]: by position, the position of the representative, or -1
-_ROWS: Final = 5  # of what is settled
 DROPPED: Final = "dropped.raw"  # int64[d]: as ``StoredResult`` numbers them, ascending
 EXACT: Final = "exact.raw"  # bool[d]
 RULES: Final = "rules.raw"  # int8[d]: a place in the rules of the record
@@ -74,8 +73,8 @@ def _decided_leaders(job: Job, blocks: int, leaders: int) -> tuple[Positions, Po
 
 def settled_of(job: Job, blocks: int) -> Positions:
     """Return what was settled in all blocks; see ``settled_name``."""
-    parts = (job.array(name, np.int64, shape=(_ROWS, -1)) for name in map(settled_name, range(blocks)))
-    return np.concatenate([np.empty((_ROWS, 0), np.int64), *parts], axis=1)
+    parts = (job.array(name, np.int64, shape=(ROWS, -1)) for name in map(settled_name, range(blocks)))
+    return np.concatenate([np.empty((ROWS, 0), np.int64), *parts], axis=1)
 
 
 def _shared(settled: Positions, units: Positions) -> Shared:
