@@ -33,16 +33,15 @@ class Summary:
 
     ``candidates`` pairs were proposed and ``compared`` of them verified: other numbers in a run in pieces, which depend
     on its memory. At most ``not_compared`` pairs share a key and were not compared, because very many documents share
-    it. ``threshold`` is a value of the *measure* of exact verification: ``resemblance``, or
-    ``overlap``, a share of the smaller set; pairs in which one has fewer than *short* features need the
-    ``short_threshold``. ``common`` is the list of shingles that did not count, or ``None``. If ``canonical`` ranks,
-    ``canonical_kept`` documents were kept that a dropped one of their cluster names, and ``canonical_contradicted``
-    documents name the address of documents of the run that they do not match. ``largest_clusters`` are the clusters of
-    the most documents, with what these share; ``spread_template`` is a template that many clusters share, if none of
-    these has one. ``scheme`` is the name of the scheme and ``recipe`` the id of its recipe; ``policy`` has the
-    parameters that decided which candidates match and which documents are kept. If revisit records are written,
-    ``revisits_missing`` exact duplicates have none, as the record of their representative is not in an archive that
-    could be read.
+    it. ``threshold`` is a value of the *measure* of exact verification: ``resemblance``, or ``overlap``, a share of the
+    smaller set; pairs in which one has fewer than *short* features need the ``short_threshold``. ``common`` is the list
+    of shingles that did not count, or ``None``. If ``canonical`` ranks, ``canonical_kept`` documents were kept that a
+    dropped one of their cluster names, and ``canonical_contradicted`` documents name the address of documents of the
+    run that they do not match. ``largest_clusters`` are the clusters of the most documents, with what these share;
+    ``spread_template`` is a template that many clusters share, if none of these has one. ``scheme`` is the name of the
+    scheme and ``recipe`` the id of its recipe; ``policy`` has the parameters that decided which candidates match and
+    which documents are kept. If revisit records are written, ``revisits_missing`` exact duplicates have none, as the
+    record of their representative is not in an archive that could be read.
     """
 
     documents: int
