@@ -108,15 +108,16 @@ class WorkFolder:
 
     @contextmanager
     def output(self, name: str) -> Iterator[BinaryIO]:
-        """Yield a new file that is named ``path(name)`` when it is complete and on the disk; folders are made.
+        """Yield a new file that is named ``path(name)`` when it is complete; folders are made.
 
-        It replaces an earlier file of the name. After an exception it is removed.
+        It replaces an earlier file of the name. After an exception it is removed. It may not be on the disk yet:
+        after a power failure, the checksum in the record of its task shows whether it is whole.
         """
         target, partial = self.path(name), self.claims.partial()
         with naming(target, self._home):
             for parent in [*Path(name).parents][-2::-1]:
                 self.path(str(parent)).mkdir(exist_ok=True)
-            with replacing(target, partial) as file:
+            with replacing(target, partial, sync=False) as file:
                 yield file
 
     def files(self, *names: str) -> Files:
