@@ -506,3 +506,15 @@ with temporary_folder() as folder:
     finally:
         os.umask(before)
     assert [*tmp_path.iterdir()] == [elsewhere]
+
+
+def test_a_long_output_reaches_the_disk_while_it_is_written(tmp_path, monkeypatch):
+    begun = []
+    monkeypatch.setattr(os, "posix_fadvise", lambda _, begin, size, __: begun.append((begin, size)), raising=False)
+    content = b"0123456789abcdef" * (1 << 16)
+    with atomic(tmp_path / "out") as file:
+        for _ in range(20):
+            file.write(content)
+    assert (tmp_path / "out").read_bytes() == content * 20
+    assert [begin for begin, _ in begun] == [0, 8 << 20]
+    assert sum(size for _, size in begun) == 16 << 20

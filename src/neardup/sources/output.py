@@ -1,6 +1,7 @@
 """Outputs: refused before anything is read, or complete; never partial."""
 
 import fcntl
+import io
 import os
 import re
 import secrets
@@ -15,7 +16,7 @@ from hashlib import blake2b
 from itertools import chain, combinations
 from pathlib import Path
 from tempfile import gettempdir
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 import pyarrow as pa
 
@@ -45,6 +46,7 @@ ARRAYS: Final = (".npz",)
 
 _STANDARD_INPUT: Final = ("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 _BUFFER: Final = 1 << 20
+_HELD_BACK: Final = 1 << 23  # bytes
 _TABLES: Final = ("parquet", "jsonl")
 _TOKEN: Final = 16  # digits in the name of a temporary file
 _HOST: Final = 8  # of these
@@ -294,6 +296,21 @@ def _opened(path: str) -> int:
     return os.open(path, os.O_WRONLY | os.O_APPEND)
 
 
+class _SteadyFile(io.FileIO):
+    """A new file that reaches the disk while it is written, so that the sync at its end waits for few bytes."""
+
+    _begun = _written = 0
+
+    def write(self, content: Any) -> int:
+        """Write bytes; once the system holds back many, let it begin to write these."""
+        number = super().write(content)
+        self._written += number
+        if self._written - self._begun >= _HELD_BACK and hasattr(os, "posix_fadvise"):
+            os.posix_fadvise(self.fileno(), self._begun, self._written - self._begun, os.POSIX_FADV_DONTNEED)
+            self._begun = self._written
+        return number
+
+
 def _replacing(target: Path) -> Iterator[BinaryIO]:
     partial = temporary(target)
     _FILES[target.parent] += 1
@@ -304,7 +321,7 @@ def _replacing(target: Path) -> Iterator[BinaryIO]:
     if descriptor is None:
         descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
     try:
-        with os.fdopen(descriptor, "wb", buffering=_BUFFER) as file:
+        with io.BufferedWriter(_SteadyFile(descriptor, "wb"), _BUFFER) as file:
             _lock(descriptor)
             yield file
             file.flush()
