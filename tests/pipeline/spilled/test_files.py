@@ -360,6 +360,22 @@ def test_files_that_were_damaged_before_a_run_goes_on_are_made_again(
     assert_same(sources, tmp_path / "w")
 
 
+@pytest.mark.parametrize("damaged", [False, True])
+def test_settled_blocks_need_their_features_only_if_they_are_damaged(
+    tmp_path, sources, small_parts, monkeypatch, damaged
+):
+    small_parts(2000)
+    begin = partial(dedup_files, sources, work=tmp_path / "w")
+    interrupted(monkeypatch, "write_outputs", begin, owner=files)
+    assert not [*(tmp_path / "w").glob("run-*/decided-*/features-*")]
+    if damaged:
+        next((tmp_path / "w").glob("run-*/decided-*/settled-*")).write_bytes(b"")
+    read = []
+    monkeypatch.setattr(run, "gather", lambda *one, gather=run.gather: read.append(one) or gather(*one))
+    assert_same(sources, tmp_path / "w")
+    assert bool(read) == damaged
+
+
 @pytest.mark.parametrize("stage", ["sign", "rank", "settle"])
 @pytest.mark.parametrize("content", [None, b"", b'{"shards"'])
 def test_a_lost_split_is_not_made_again(tmp_path, sources, monkeypatch, stage, content):

@@ -89,6 +89,13 @@ def load(job: Job, chosen: FeatureSpans) -> Features:
     return Features(values, bounds, getattr(job.scheme.shingling, "recipe", None))
 
 
+def remove_features(job: Job) -> None:
+    """Remove what was gathered, which takes much of the disk, once all blocks are settled."""
+    for task in range(len(job.shards.shards) + len(job.earlier.groups)):
+        for name in (_name(task), _spans(task)):
+            job.path(name).unlink(missing_ok=True)
+
+
 def _name(task: int) -> str:
     return f"features-{task:06}.raw"
 

@@ -18,7 +18,7 @@ from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled import common_shingles
 from neardup.pipeline.spilled.blocks import match, settle
 from neardup.pipeline.spilled.candidates import arrange, bucket, groups, pair, propose, ranges, remove_buckets
-from neardup.pipeline.spilled.features import gather
+from neardup.pipeline.spilled.features import gather, remove_features
 from neardup.pipeline.spilled.forecast import (
     SHARDS,
     Forecast,
@@ -154,16 +154,19 @@ def decided(
         proposed = stages.placed(job.stage("propose"), _with_room_to_compare(job, proposal))
     blocks = int(proposed["blocks"])
     compared: list[Record] = []
-    if blocks:
+    tasks = {"match": (match, int(proposed["parts"])), "settle": (settle, blocks)}
+    if not all(stages.are_done(job.stage(name), number) for name, (_, number) in tasks.items()):
         sizes = [*sizes, *(sum(job.earlier.sizes[begin:end]) for begin, end in job.earlier.groups)]
         rest = 1 - len(job.journal.done(job.stage("gather"))) / len(sizes)
         require_room(job.journal.folder, rest * bytes_to_gather(job, signed), "gather features")
         stages.each(job.stage("gather"), partial(gather, job, signed), sizes)
-        if proposed["parts"]:
-            compared += stages.each(job.stage("match"), partial(match, job), [1] * proposed["parts"])
-        compared += stages.each(job.stage("settle"), partial(settle, job), [1] * blocks)
+    for name, (task, number) in tasks.items():
+        if number:
+            compared += stages.each(job.stage(name), partial(task, job), [1] * number)
+    removing = engine.begin(partial(remove_features, job))
     decisions = partial(decide, job, signed, blocks, engine)
     record = stages.one(job.stage("decide"), _with_room(job, to_order, "decide", decisions))
+    removing()
     result = StoredResult(job, documents, record["rules"])
     counts = {**proposed, **record, "compared": proposed["compared"] + sum(one["compared"] for one in compared)}
     result.summarizing = engine.begin(partial(_summary, job, result, counts, engine, revisits=revisits))
@@ -186,7 +189,9 @@ def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
     """Store the plausible pairs of all leaders, and place them into blocks."""
     sizes = [end - begin for begin, end in ranges(job)]
     if not stages.are_done(job.stage("pair"), len(sizes)):
-        stages.one(job.stage("keys"), _with_room_to_compare(job, partial(gather_signatures, job, signed)))
+        stages.one(
+            job.stage("keys"), _with_room_to_compare(job, partial(gather_signatures, job, signed, stages.engine))
+        )
         stages.each(job.stage("bucket"), partial(bucket, job), [len(columns) for columns in groups(job)])
     pairs = stages.each(job.stage("pair"), partial(pair, job), sizes, "compare")
     remove_buckets(job)
