@@ -3,6 +3,7 @@ import pytest
 from test_signing import signed_of
 
 from neardup import MinHash
+from neardup.engines.local import LocalEngine
 from neardup.model.errors import ValueRefused
 from neardup.pipeline.spilled import ranking
 from neardup.sources.read import read
@@ -31,7 +32,7 @@ def test_signatures_and_keys_are_by_rank(job_of, sources):
     job = job_of(sources, keep="longest", size=3000)
     _, signed = signed_of(job)
     ranking.rank(job, signed)
-    ranking.gather_signatures(job, signed)
+    ranking.gather_signatures(job, signed, LocalEngine(1))
     positions = np.asarray(job.array(ranking.LEADER_POSITIONS, np.int64))
     scheme = MinHash()
     wanted = scheme.shortened(scheme.sign(read(sources).texts))[positions]

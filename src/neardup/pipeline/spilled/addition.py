@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from neardup.decisions.drops import UNKNOWN
+from neardup.engines.local import LocalEngine
 from neardup.model.arrays import Positions, Words
 from neardup.pipeline.spilled.earlier_documents import (
     COUNTS,
@@ -35,7 +36,9 @@ _COLUMNS: Final = {"present": np.bool_, "text": np.uint64, "length": np.int64, "
 _LONGEST: Final = (1 << 32) - 1  # bytes of a text that can be recorded
 
 
-def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
+def add(  # noqa: PLR0913, PLR0917 - the run, and the segment
+    job: Job, signed: Signed, blocks: int, state: State, name: str, engine: LocalEngine
+) -> None:
     """Add the leaders of this run to a state, unless the segment of this name is there.
 
     Raises ``StorageFailed`` if a disk has no room for them.
@@ -66,9 +69,9 @@ def add(job: Job, signed: Signed, blocks: int, state: State, name: str) -> None:
         kept=int((job.array(REPRESENTATIVES, np.int64)[known:] < 0).sum()),
         inputs=shards.inputs,
     )
-    gather_rows(job, signed, _ROWS, leaders)
+    gather_rows(job, signed, _ROWS, leaders, engine)
     if job.stores_whole:
-        gather_rows(job, signed, _WHOLE_ROWS, leaders[representatives < 0], whole=True)
+        gather_rows(job, signed, _WHOLE_ROWS, leaders[representatives < 0], engine, whole=True)
     rows = _rows(
         job,
         signed,

@@ -215,7 +215,7 @@ def remove_buckets(job: Job) -> None:
 
 def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -> dict[str, Any]:
     """Decide the leaders by their signatures, without texts; place groups of documents with equal fields."""
-    gather_signatures(job, signed)
+    gather_signatures(job, signed, engine)
     comparison = comparison_of(job, engine)
     keys = None if job.scheme.position_independent else StoredKeys(job)
     matcher = (

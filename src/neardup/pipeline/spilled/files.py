@@ -104,7 +104,7 @@ def dedup_in_pieces(  # noqa: PLR0913, PLR0917 - the documents, and how they are
         if state is not None and earlier.adds:
             blocks = len(journal.records(job.stage("settle")))
             stage = f"add-{reporting(job, outputs, settings.report)}"
-            stages.one(stage, partial(add, job, result.documents.signed, blocks, state, result.segment))
+            stages.one(stage, partial(add, job, result.documents.signed, blocks, state, result.segment, engine))
         for stage in _WRITTEN if settings.keep_work else ():
             journal.forget(stage)  # the next run in the folder checks and writes outputs of its own
         journal.finish(keep=settings.keep_work, rejected=len(result.documents.rejected))

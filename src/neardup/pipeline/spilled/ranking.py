@@ -1,5 +1,6 @@
 """Ranking: the order of all documents, the groups of equal ones, and what is compared of their leaders."""
 
+from collections import deque
 from typing import Any, Final
 
 import numpy as np
@@ -45,15 +46,19 @@ def rank(job: Job, signed: Signed) -> dict[str, Any]:
     return {"leaders": len(leaders.positions), "files": files}
 
 
-def gather_signatures(job: Job, signed: Signed) -> dict[str, Any]:
+def gather_signatures(job: Job, signed: Signed, engine: LocalEngine) -> dict[str, Any]:
     """Store the signatures of the leaders, by rank, and their keys by column."""
-    gather_rows(job, signed, ROWS_OF_LEADERS, job.array(LEADER_POSITIONS, np.int64))
+    gather_rows(job, signed, ROWS_OF_LEADERS, job.array(LEADER_POSITIONS, np.int64), engine)
     if job.scheme.position_independent:  # keys that count in any column are made from the rows
         return {"files": job.files(ROWS_OF_LEADERS)}
     known = signatures(job)
+
+    def keys(begin: int) -> Words:
+        return np.ascontiguousarray(job.scheme.keys(known[begin : begin + ROWS]).T)
+
     with job.output(KEYS) as file:
-        for begin in range(0, len(known), ROWS):
-            file.write(np.ascontiguousarray(job.scheme.keys(known[begin : begin + ROWS]).T).data)
+        for part in engine.map(keys, range(0, len(known), ROWS)):
+            file.write(part.data)
     return {"files": job.files(ROWS_OF_LEADERS, KEYS)}
 
 
@@ -146,7 +151,9 @@ def _order(job: Job, signed: Signed) -> Positions:
     return np.concatenate(found)
 
 
-def gather_rows(job: Job, signed: Signed, name: str, leaders: Positions, *, whole: bool = False) -> None:
+def gather_rows(  # noqa: PLR0913 - the rows, and where they go
+    job: Job, signed: Signed, name: str, leaders: Positions, engine: LocalEngine, *, whole: bool = False
+) -> None:
     """Store the signature rows of the documents at these positions; a state's leaders are all among them or none.
 
     *Whole* ones are only stored of documents that are not in a state yet.
@@ -160,7 +167,10 @@ def gather_rows(job: Job, signed: Signed, name: str, leaders: Positions, *, whol
         for part in job.earlier.signatures(kind, shape) if signed.edges[0] and number_at[0] == 0 else ():
             rows[begin : begin + len(part)] = part
             begin += len(part)
-        for shard, begin in enumerate(signed.edges[:-1].tolist()):
-            numbers = number_at[begin : signed.edges[shard + 1]]
+
+        def put(shard: int) -> None:
+            numbers = number_at[signed.edges[shard] : signed.edges[shard + 1]]
             leads = numbers >= 0
             rows[numbers[leads]] = signed.rows(shard, whole=whole)[leads]
+
+        deque(engine.map(put, range(len(signed.edges) - 1)), maxlen=0)
