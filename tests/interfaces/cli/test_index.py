@@ -13,6 +13,7 @@ import pytest
 from json_lines import write_lines
 
 from neardup import Index, MinHash, Sentences
+from neardup.pipeline.files import ingestion
 
 STORM = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 BAKER = "A baker from the old town says rye and water and time and nothing else belongs into an honest loaf"
@@ -240,6 +241,12 @@ def test_another_writer_is_reported(neardup, pages):
     neardup("index", pages, "--to", "seen")
     with Index.open("seen", "w"):
         assert "is writing to it" in neardup("index", pages, "--to", "seen", code=1).err
+
+
+def test_an_index_that_another_process_has_just_made_is_not_wrong_usage(neardup, pages, monkeypatch):
+    Index.create("seen").close()
+    monkeypatch.setattr(ingestion, "is_index", Mock(return_value=False))  # as it was when this process looked
+    assert "run the same command again" in neardup("index", pages, "--to", "seen", code=1).err
 
 
 def test_a_thread_that_cannot_be_started_is_reported(neardup, pages, monkeypatch):

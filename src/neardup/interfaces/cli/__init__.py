@@ -341,6 +341,7 @@ def _abandon_stdout() -> int:
 def _report(error: NeardupError, parsed: argparse.Namespace) -> int:
     """Print an error for users of the command line; return its exit code."""
     usage = isinstance(error, ParameterError | ExtraMissing | InputRefused | OutputRefused | StorageRefused)
+    usage &= error.code != "index exists"  # made by another process since this one looked: the same command is right
     complain(advice(error, parsed))
     for note in getattr(error, "__notes__", ()):  # further faults of a file of settings
         complain(note)
