@@ -15,7 +15,7 @@ from neardup.text.shingling import Shingling
 def resemblance(  # noqa: PLR0913 - every one a keyword with a default
     a: str, b: str, *, shingle: int = 3, bag: bool = False, analysis: Analysis | None = None, seed: int = 1
 ) -> float:
-    """Return ``|A & B| / |A | B|``, where A and B are the sets of shingles of two texts (Broder 1997).
+    """Return ``|A & B| / |A | B|``, the Jaccard similarity of the sets of shingles of two texts (Broder 1997).
 
     With *bag*, the n-th repeat of a shingle is a shingle of its own. The result is from 0 to 1; it is 0 if a text has
     no words. Shingles are identified by 64-bit hashes. Raises ``DataError`` unless both texts are strings.
