@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 from contextlib import ExitStack
@@ -75,6 +76,13 @@ def test_text_in_another_encoding_of_unicode_is_rejected_by_its_name(made, encod
     [record] = got.rejected
     name = f"UTF-{encoding[4:].upper()}"
     assert (record.reason, record.code) == (f"it is {name} text, not UTF-8", name.lower())
+
+
+def test_compressed_texts_and_pages_are_rejected_by_their_format(made):
+    packed = gzip.compress(b"<p>One page")
+    got = read([made({"a.txt": packed, "b.html": packed, "c.txt": b"BZh is the beginning of a text, too"})])
+    assert got.ids.to_pylist() == ["c.txt"]
+    assert [(record.reason, record.code) for record in got.rejected] == [("it is gzip, not UTF-8", "encoding")] * 2
 
 
 @pytest.mark.parametrize("encoding", ["utf-16le", "utf-16be", "utf-32", "utf-32le", "utf-32be"])

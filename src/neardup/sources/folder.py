@@ -265,8 +265,8 @@ def _read(
         return Rejected(display(str(path)), 1, f"it cannot be read: {reason(error)}", "unreadable")
     document = _Document(path, relative, about.st_size, about.st_mtime_ns)
     form = sniff(data[:HEAD])
-    if (code := encoding_code(form)) and not (is_page and form == MARKED):
-        return Rejected(display(str(path)), 1, f"it is {form}, not UTF-8", code)
+    if form and (is_page or encoding_code(form)) and not (is_page and form == MARKED):
+        return Rejected(display(str(path)), 1, f"it is {form}, not UTF-8", encoding_code(form) or "encoding")
     if is_page:
         page = page_of(relative, data)
         return document, request.extraction.decoded(page) if markup else page, fault
@@ -274,7 +274,8 @@ def _read(
         return document, data.removeprefix(BOM).decode(), fault
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        return Rejected(display(str(path)), line, "it is not valid UTF-8", "encoding")
+        rule = f"it is {form}, not UTF-8" if form else "it is not valid UTF-8"
+        return Rejected(display(str(path)), line, rule, "encoding")
 
 
 def _copy(document: _Document, target: Path) -> None:

@@ -191,8 +191,8 @@ _OF_OWN_FOLDERS: Final[Mapping[tuple[str, ...], str]] = {  # by files in them
 }
 _OF_RECORDS: Final[Mapping[str, str]] = {  # by the code of a rejected record
     **_ENCODINGS,
-    "encoding": "convert files that are not UTF-8, such as with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW; from"
-    " documents, such as PDF, extract the text first",
+    "encoding": "convert files that are not UTF-8, such as with: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW;"
+    " expand compressed files; from documents, such as PDF, extract the text first",
     "type": 'write a text as one string, such as {"text": "..."}, and an id as a string or a number',
 }
 _OF_READ_RECORDS: Final[Mapping[str, str]] = {  # of verbs that have the options for reading files
