@@ -306,7 +306,8 @@ class _SteadyFile(io.FileIO):
         number = super().write(content)
         self._written += number
         if self._written - self._begun >= _HELD_BACK and hasattr(os, "posix_fadvise"):
-            os.posix_fadvise(self.fileno(), self._begun, self._written - self._begun, os.POSIX_FADV_DONTNEED)
+            with suppress(OSError):  # only advice
+                os.posix_fadvise(self.fileno(), self._begun, self._written - self._begun, os.POSIX_FADV_DONTNEED)
             self._begun = self._written
         return number
 
