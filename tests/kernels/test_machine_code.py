@@ -1,12 +1,15 @@
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numba
 import numpy as np
 import pytest
+from numba import config
 
 from neardup.kernels import machine_code
 from neardup.kernels.machine_code import is_kept, kernel
@@ -76,6 +79,26 @@ def test_without_any_folder_a_kernel_works(temporary, monkeypatch):
     added = kernel(add)
     assert added(np.int64(2), np.int64(3)) == 5
     assert is_kept(added) is None
+
+
+@pytest.mark.parametrize("folder", ["", "~/.cache"])
+def test_a_folder_below_the_current_one_is_not_used(temporary, monkeypatch, folder):
+    def add(left, right):
+        return left + right
+
+    def compiled(function):
+        folders.append(config.CACHE_DIR)
+        return numba.njit(function, cache=True)
+
+    folders = []
+    monkeypatch.setenv("XDG_CACHE_HOME", folder)
+    monkeypatch.setattr(os, "access", Mock(return_value=False))  # the folder of the source is read-only
+    monkeypatch.setattr(machine_code, "_compiled", compiled)
+    machine_code._is_relative.cache_clear()
+    assert kernel(add)(np.int64(2), np.int64(3)) == 5
+    machine_code._is_relative.cache_clear()
+    [own] = folders
+    assert own.startswith(str(temporary))
 
 
 def test_no_folder_for_temporary_files(monkeypatch):

@@ -36,6 +36,8 @@ def kernel(function: Kernel) -> Kernel:
     """
     beside = Path(function.__code__.co_filename).parent / "__pycache__"
     named = config.CACHE_DIR
+    if not named and _is_relative(beside):
+        return _in_own_folder(function, named, beside)
     try:
         compiled = _compiled(function)
     except RuntimeError:  # Numba found no folder to write to
@@ -121,6 +123,17 @@ def _in_own_folder(function: Kernel, named: str, beside: Path) -> Kernel:
     place = _place(compiled)
     _fill(place, Path(named, place.name) if named else beside)
     return compiled
+
+
+@cache
+def _is_relative(beside: Path) -> bool:
+    """Return whether Numba would use a folder below the current one, ``~`` for a user without a home.
+
+    Others may be able to write there, and its files are executed.
+    """
+    users = os.getenv("XDG_CACHE_HOME", os.path.expanduser("~"))  # noqa: PTH111 - as Numba finds it
+    source = beside if beside.exists() else beside.parent
+    return not Path(users).is_absolute() and not os.access(source, os.W_OK)
 
 
 @cache
