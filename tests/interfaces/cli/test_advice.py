@@ -13,7 +13,7 @@ import pytest
 
 from neardup.interfaces import cli
 from neardup.interfaces.cli import main, options
-from neardup.interfaces.cli.advice import advice, advice_on_quotes, advice_on_rejected
+from neardup.interfaces.cli.advice import advice, advice_on_quotes, advice_on_rejected, more_memory
 from neardup.model.changes import Change
 from neardup.model.errors import (
     DataError,
@@ -223,6 +223,18 @@ def test_most_verbs_with_files_have_the_options_of_advice():
         verb for verb in cli._VERBS if options.QUOTING in getattr(import_module(f"{cli.__name__}.{verb}"), "USAGE", "")
     ]
     assert {*verbs} == {"dedup", "pairs", "contamination", "audit", "label", "tune", "index", "seen"}
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"verb": "dedup", "inputs": ["a.jsonl"]}, "add --memory SIZE, or make it smaller"),
+        ({"verb": "index", "inputs": ["a.jsonl"]}, "make --memory smaller, or split the input"),
+        ({"verb": "compact", "folder": "seen"}, "free some, or raise its limit"),
+    ],
+)
+def test_too_little_memory_for_a_command(given, words):
+    assert more_memory(Namespace(**given)).endswith(words)
 
 
 def test_the_list_of_a_share():

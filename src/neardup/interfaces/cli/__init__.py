@@ -23,7 +23,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from neardup import __version__
-from neardup.interfaces.cli.advice import MORE_MEMORY, advice, way_on
+from neardup.interfaces.cli.advice import advice, more_memory, way_on
 from neardup.interfaces.cli.interruption import SIGNALLED, Interrupted, signals_as_they_came
 from neardup.interfaces.cli.scheme_options import SCHEME, add_scheme_options, settings_of
 from neardup.interfaces.cli.terminal import complain
@@ -84,7 +84,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         complain(f"interrupted{'' if parsed.verb == 'seen' else _NO_PART}; {way_on(parsed)}")
         return SIGNALLED + signal.SIGINT
     except MemoryError:
-        complain(f"not enough memory; {MORE_MEMORY}")
+        complain(f"not enough memory; {more_memory(parsed)}")
         return 1
     except Exception as error:
         failure = _failure(error)

@@ -58,7 +58,7 @@ _ENCODINGS: Final = {  # by the code of an error or a rejected record
     for name in ("UTF-16", "UTF-16LE", "UTF-16BE", "UTF-32", "UTF-32LE", "UTF-32BE")  # without a mark, by order
 }
 _BEGINS_AGAIN: Final = "the same command with --restart begins again"
-MORE_MEMORY: Final = "split the input; or use dedup in pieces: add --memory SIZE, or make it smaller"
+_MORE_MEMORY: Final = "split the input; or use dedup in pieces: add --memory SIZE, or make it smaller"
 _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it is, or the invalid value
     **_ENCODINGS,
     "mixed folder": "name the tables by a pattern",
@@ -71,7 +71,7 @@ _NEXT: Final[Mapping[str, str]] = {  # by the code of an error; {0} is where it 
     "archive stream": "name the file as an input: archives are read from files",
     "too large": "that is the most that is read here",
     "changed": "run again when nothing writes to it",
-    "memory": MORE_MEMORY,
+    "memory": _MORE_MEMORY,
     "earlier input": "restore it, with its modification time (a folder with its files, and no others), or remove what"
     " its run added: neardup state forget DIR --before TIME",
     "json array": "expand it if it is compressed, and convert it: jq -c '.[]' {0} > lines.jsonl",
@@ -175,7 +175,10 @@ _IN_SITUATIONS: Final[Mapping[str, Mapping[str, str]]] = {  # that need other wo
         "folder": "name an .arrow file; a state or an index in use learns its own templates: leave out --templates"
         " and --learn-templates"
     },
-    "index": {"lengths unknown": "--texts keeps the texts in a new index"},
+    "index": {
+        "lengths unknown": "--texts keeps the texts in a new index",
+        "memory": "make --memory smaller, or split the input",
+    },
     "audit": {"changed": f"{_RESTORED}, as an audit reads what the run has read; or repeat the run and then the audit"},
     "compare": {
         NO_FILE: "compare reads files of this machine; --strings takes both arguments as texts",
@@ -295,6 +298,13 @@ def _about_code(error: NeardupError, where: str, arguments: argparse.Namespace) 
         effect = "" if given.get("dry_run") else "nothing was written"
         return "; ".join(filter(None, (effect, following, _of_records(arguments).get(error.first))))
     return following
+
+
+def more_memory(arguments: argparse.Namespace) -> str:
+    """Return what to do if there is not enough memory for a command."""
+    given = vars(arguments)
+    otherwise = _MORE_MEMORY if "inputs" in given else "free some, or raise its limit"
+    return _IN_SITUATIONS.get(given["verb"], {}).get("memory", otherwise)
 
 
 def way_on(arguments: argparse.Namespace) -> str:
