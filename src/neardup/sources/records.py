@@ -42,7 +42,8 @@ def decoder(text: str | None, names: tuple[str, ...]) -> Decode:
         if name.count(".") > _DEEPEST:
             raise ParameterError("field", f"{name[:_SHOWN]}...", f"must be inside at most {_DEEPEST} objects")
         if _ESCAPED.search(name):  # such names are not supported
-            raise ParameterError("field", name, "must not contain quotation marks, backslashes or control characters")
+            rule = "must be valid UTF-8, without quotation marks, backslashes and control characters"
+            raise ParameterError("field", name, rule)
     fields = {f"f{index}": str(name) for index, name in enumerate(names, 1)}
     members: list[tuple[str, Any, Any]] = [(field, msgspec.Raw, msgspec.Raw()) for field in fields]
     if text is not None:
