@@ -527,6 +527,8 @@ def test_a_run_that_ends_for_lack_of_memory_names_what_needs_less(run, monkeypat
         ("--thresh 0.8", "unknown option --thresh; did you mean --threshold?"),
         ("--treshold 0.8", "unknown option --treshold; did you mean --threshold?"),
         ("--ouput k", "unknown option --ouput; did you mean --out?"),
+        ("--num_perm 128", "unknown option --num_perm; did you mean --permutations?"),
+        ("--ngram 5", "unknown option --ngram; did you mean --shingle?"),
         ("-o k", "unknown option -o; did you mean --out?"),
         ("--out ''", "--out: the path is empty"),
         ("--glob ''", "--glob: the pattern is empty"),

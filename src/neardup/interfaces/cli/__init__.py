@@ -55,6 +55,13 @@ _GROUPS = {  # of verbs, which are modules of this package
 _VERBS = tuple(chain.from_iterable(_GROUPS.values()))
 _COLUMN = 17  # where the purposes of verbs begin
 _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
+_ELSEWHERE = {  # options of other tools, by those here
+    "permutations": ("num-perm", "num-perms", "num-hashes"),
+    "shingle": ("ngram", "ngrams", "n-gram", "n-grams", "ngram-size", "n-gram-size"),
+    "text": ("column", "field", "key"),
+    "threads": ("jobs", "n-jobs", "num-proc", "num-workers", "workers"),
+    "threshold": ("jaccard", "jaccard-threshold", "similarity"),
+}
 _LACKS = "expected one argument"
 _NAMED = 3  # verbs in an error
 _REQUIRED = "the following arguments are required: "
@@ -181,7 +188,8 @@ class _Parser(argparse.ArgumentParser):
         if wanted == "ignore-common" and "common" in options:
             lists = "; `neardup dedup --ignore-common S --common FILE` writes a list of common shingles"
             otherwise = f"{lists}, which --common FILE names here"
-        proposal = _proposal(wanted, options, "--") or otherwise
+        meant = next((option for option in options if wanted in _ELSEWHERE.get(option, ())), wanted)
+        proposal = _proposal(meant, options, "--") or otherwise
         if not proposal and (others := _verbs_with(name)):
             proposal = f"; it is an option of {', '.join(others[:_NAMED])}{' and others' * (len(others) > _NAMED)}"
         self.error(f"unknown option {name}{proposal}")
