@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from json_lines import write_lines
 
 import neardup
 from neardup import Analysis, MinHash, Sentences
@@ -296,7 +297,7 @@ def test_in_an_index(tmp_path, key):
 
 
 def test_stored_schemes_are_read_only_where_they_are_registered(tmp_path, monkeypatch, capsys):
-    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    write_lines(tmp_path / "texts.jsonl", [{"text": text} for text in TEXTS])
     names = ("texts.jsonl", "index", "state", "report.parquet", "filled")
     source, index, state, report, filled = (str(tmp_path / name) for name in names)
     neardup.Index.create(index, Smallest()).close()
@@ -335,8 +336,7 @@ def test_plans_describe_a_scheme_of_users():
 
 
 def test_on_the_command_line(tmp_path, capsys):
-    source = tmp_path / "texts.jsonl"
-    source.write_text("".join(json.dumps({"id": number, "text": text}) + "\n" for number, text in enumerate(TEXTS)))
+    source = write_lines(tmp_path / "texts.jsonl", [{"id": number, "text": text} for number, text in enumerate(TEXTS)])
     options = ["--scheme", "smallest", "--features", "2", "--threshold", "0.9", "--stem", "english"]
     assert main(["dedup", str(source), "--out", str(tmp_path / "kept.jsonl"), *options]) == 0
     kept = [json.loads(line)["id"] for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
@@ -366,7 +366,7 @@ class Plain(FeatureScheme):
 
 def test_a_scheme_without_a_seed_or_a_key_on_the_command_line(tmp_path, capsys):
     registry.register(Plain)
-    (tmp_path / "texts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
+    write_lines(tmp_path / "texts.jsonl", [{"text": text} for text in TEXTS])
     (tmp_path / "key").write_bytes(bytes(16))
     run = ["dedup", str(tmp_path / "texts.jsonl"), "--dry-run", "--scheme", "plain"]
     assert main(run) == 0
@@ -388,7 +388,7 @@ def test_a_scheme_of_fields_on_the_command_line(tmp_path, capsys):
     registry.register(Codes)
     source, report = str(tmp_path / "texts.jsonl"), str(tmp_path / "why.html")
     texts = [{"text": A, "name": "a"}, {"text": "other", "name": "a"}, {"text": A}]
-    (tmp_path / "texts.jsonl").write_text("".join(json.dumps(text) + "\n" for text in texts))
+    write_lines(tmp_path / "texts.jsonl", texts)
     run = ["dedup", source, "--dry-run", "--scheme", "codes"]
     assert main(run) == 1
     named = "--scheme codes compares title and body by default, and --fields names others, such as --fields body"

@@ -1,12 +1,12 @@
 """What programs leave out; each test starts one."""
 
-import json
 import pickle
 import subprocess
 import sys
 from importlib import import_module
 
 import pytest
+from json_lines import write_lines
 
 from neardup.engines.startup import with_short_start
 
@@ -35,9 +35,8 @@ def test_kernels_run_without_cffi_also_where_numba_is_switched_off(monkeypatch):
 
 
 def test_commands_load_neither_pandas_nor_cffi_nor_settings_of_numba(tmp_path, monkeypatch):
-    documents = tmp_path / "documents.jsonl"
-    documents.write_text(
-        "".join(json.dumps({"id": name, "text": "a rose is a rose is a rose"}) + "\n" for name in "ab")
+    documents = write_lines(
+        tmp_path / "documents.jsonl", [{"id": name, "text": "a rose is a rose is a rose"} for name in "ab"]
     )
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".numba_config.yaml").write_text("disable_jit: 1\n")  # which another user may have left

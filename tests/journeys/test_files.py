@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from json_lines import read_lines, write_lines
 
 import neardup
 from neardup.interfaces.cli import main
@@ -49,10 +50,6 @@ def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
 
-def rows_of(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
-
-
 @pytest.fixture
 def big(tmp_path):
     """Enough documents for a run that is still at work when it is stopped."""
@@ -74,8 +71,8 @@ def test_from_the_demo_to_files_of_ones_own(tmp_path, monkeypatch, capsys):
     assert b"neardup dedup FILE.jsonl --out kept.jsonl --report why.jsonl" in run("demo").stdout
     shutil.copy(COLLECTION, tmp_path / "FILE.jsonl")
     run("dedup", "FILE.jsonl", "--out", "kept.jsonl", "--report", "why.jsonl", cwd=tmp_path)
-    kept = [row["id"] for row in rows_of(tmp_path / "why.jsonl") if row["kept"]]
-    assert [row["id"] for row in rows_of(tmp_path / "kept.jsonl")] == kept
+    kept = [row["id"] for row in read_lines(tmp_path / "why.jsonl") if row["kept"]]
+    assert [row["id"] for row in read_lines(tmp_path / "kept.jsonl")] == kept
     monkeypatch.chdir(tmp_path)
     assert main(["dedup", "FILE.jsonl", "--out", "kept.jsonl"]) == 2
     assert capsys.readouterr().err == "neardup: kept.jsonl: it exists already; --force replaces it\n"
@@ -88,17 +85,17 @@ def test_from_the_demo_to_files_of_ones_own(tmp_path, monkeypatch, capsys):
 
 def test_the_same_documents_in_every_format_get_the_same_answer(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    rows = [{"id": row["id"], "text": row["text"] or ""} for row in rows_of(COLLECTION)]  # a folder knows no null
+    rows = [{"id": row["id"], "text": row["text"] or ""} for row in read_lines(COLLECTION)]  # a folder knows no null
     table = pa.Table.from_pylist(rows)
     pq.write_table(table, tmp_path / "in.parquet")
-    (tmp_path / "in.ndjson").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "in.ndjson", rows)
     (tmp_path / "folder").mkdir()
     for row in rows:
         (tmp_path / "folder" / f"{row['id']}.txt").write_bytes(row["text"].encode())
     kept = {}
     for source, keep in (("in.parquet", "min:id"), ("in.ndjson", "min:id"), ("folder", "first")):
         assert main(["dedup", source, "--keep", keep, "--report", f"{source}.why.jsonl", "--dry-run"]) == 0
-        decided = rows_of(tmp_path / f"{source}.why.jsonl")
+        decided = read_lines(tmp_path / f"{source}.why.jsonl")
         kept[source] = {row["id"].removesuffix(".txt") for row in decided if row["kept"]}
     assert kept["in.parquet"] == kept["in.ndjson"] == kept["folder"]
 
@@ -287,8 +284,7 @@ def test_stopped_at_work_it_leaves_everything_as_it_was(tmp_path, number, code):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_stopped_while_writing_it_leaves_nothing(tmp_path, number):
     """The pipe of the kept documents has no reader, so writing cannot end."""
-    source = tmp_path / "in.jsonl"
-    source.write_text("".join(json.dumps({"text": f"document {n} " * 50}) + "\n" for n in range(1_000)))
+    source = write_lines(tmp_path / "in.jsonl", [{"text": f"document {n} " * 50} for n in range(1_000)])
     before = names(tmp_path)
     with subprocess.Popen(
         [*PROGRAM, "dedup", source, "--out", "-"],
@@ -596,4 +592,4 @@ def test_stopped_at_any_moment_nothing_partial_is_left(tmp_path, big, number, st
         whole = zstandard.ZstdDecompressor().decompressobj().decompress(old.read_bytes())
         assert len(whole.splitlines()) == kept
     if (tmp_path / "why.jsonl").exists():
-        assert len(rows_of(tmp_path / "why.jsonl")) == 20_000
+        assert len(read_lines(tmp_path / "why.jsonl")) == 20_000

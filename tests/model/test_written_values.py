@@ -1,4 +1,3 @@
-import json
 from decimal import Decimal
 from uuid import UUID
 
@@ -6,6 +5,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import write_lines
 
 import neardup
 from neardup.model.written_values import written_times, written_values
@@ -47,7 +47,7 @@ def test_only_numbers_that_are_exact_are_written_in_full():
 def test_numbers_are_the_same_ids_in_every_container(tmp_path, number):
     rows = [{"id": number, "text": "a b c"}, {"id": None, "text": "d e f"}]
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "in.parquet")
-    (tmp_path / "in.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "in.jsonl", rows)
     files = [neardup.dedup_files([path], dropped=tmp_path / f"out{path.suffix}") for path in tmp_path.glob("in.*")]
     found = [*(done.result for done in files), neardup.dedup(rows), neardup.dedup(pa.Table.from_pylist(rows))]
     assert len(found) == 4

@@ -3,6 +3,7 @@ import random
 
 import numpy as np
 import pytest
+from json_lines import write_lines
 
 from neardup import MinHash, dedup_files
 from neardup.engines.journal import Journal
@@ -69,7 +70,7 @@ def batches(tmp_path, records):
             for number, record in enumerate(own):
                 record["id"] = f"b{batch}{half}-{number}"
             paths.append(tmp_path / f"batch{batch}{half}.jsonl")
-            paths[-1].write_text("".join(json.dumps(record) + "\n" for record in own))
+            write_lines(paths[-1], own)
     return [paths[:2], paths[2:4], paths[4:]]
 
 

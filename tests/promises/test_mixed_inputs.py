@@ -1,11 +1,11 @@
 """Random inputs of several kinds, in batches: an index has the representatives of runs with a state."""
 
 import csv
-import json
 import random
 
 import pytest
 from archives_made import http, record
+from json_lines import write_lines
 
 from neardup import Checksum, Field, Index, MinHash, Sentences, dedup_files
 from neardup.pipeline.files.ingestion import add_files
@@ -38,7 +38,7 @@ def written(chance, folder, name, kinds):
             table.writerows(rows)
     elif kind.endswith("jsonl"):
         rows = [{"text": row["text"]} for row in rows] if kind == "bare.jsonl" else rows
-        path.write_text("".join(json.dumps(row) + "\n" for row in ([] if kind == "empty.jsonl" else rows)))
+        write_lines(path, [] if kind == "empty.jsonl" else rows)
     elif kind.endswith("warc"):
         pages = [http(f"<title>{row['title']}</title><p>{row['text']}".encode()) for row in rows]
         about = {"headers": ["Content-Type: application/http"]}
@@ -74,7 +74,7 @@ def test_an_index_of_mixed_inputs_decides_as_runs_with_a_state(tmp_path, seeds):
         scheme, (options, kinds), decisions = chance.choice(SCHEMES), reading(chance), []
         for batch in "ab":
             whole = folder / f"{batch}.jsonl"  # the fields of the scheme must be in some file
-            whole.write_text(json.dumps({"id": batch, "title": "A", "note": "x", "text": f"one two {batch}"}) + "\n")
+            write_lines(whole, [{"id": batch, "title": "A", "note": "x", "text": f"one two {batch}"}])
             inputs = [written(chance, folder, f"{batch}0", kinds), written(chance, folder, f"{batch}1", KINDS), whole]
             done = dedup_files(inputs, scheme=scheme, state=folder / "state", **options)
             decisions += done.result.decisions.to_pylist()

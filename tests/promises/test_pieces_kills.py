@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 
 import pytest
+from json_lines import write_lines
 
 from neardup import dedup_files
 from neardup.pipeline.spilled.state import State
@@ -94,7 +95,7 @@ def written(tmp_path):
     paths = [tmp_path / f"in{number}.jsonl" for number in range(2)]
     for path in paths:
         texts = [" ".join(words[first : first + 12]) for first in chance.choices(range(40), k=50)]
-        path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+        write_lines(path, [{"text": text} for text in texts])
     return paths
 
 

@@ -1,11 +1,11 @@
 """Short documents, which need a higher threshold: the same decisions in every way, and the rules of the parameter."""
 
-import json
 import random
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from json_lines import write_lines
 from test_definition import answer, with_short
 
 import neardup
@@ -54,8 +54,7 @@ def defined(texts, scheme):
 
 
 def saved(path, texts, first=0):
-    path.write_text("".join(json.dumps({"id": f"{first + at}", "text": text}) + "\n" for at, text in enumerate(texts)))
-    return path
+    return write_lines(path, [{"id": f"{first + at}", "text": text} for at, text in enumerate(texts)])
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=NAMES)

@@ -1,11 +1,10 @@
 """Texts of pages in WET files: the lines that the texts of a host share do not count, as on pages of HTML."""
 
-import json
-
 import pyarrow.parquet as pq
 import pytest
 from archives_made import http, packed, record
 from invented_sites import Site, article, words
+from json_lines import read_lines
 
 from neardup import Index, dedup_files
 from neardup.pipeline.crawl.file_templates import learn_from_files
@@ -97,7 +96,7 @@ def test_outputs_have_the_lines_of_templates(tmp_path, html):
         for target in ("out", "mark"):
             out = tmp_path / f"{name}-{target}.jsonl"
             dedup_files([path], **{target: out}, **own, **options)
-            records = [json.loads(line) for line in out.read_text().splitlines()]
+            records = read_lines(out)
             assert [one["text"] for one in records] == [visible_text(page) for _, page in PAGES]
 
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pytest
+from json_lines import write_lines
 
 from neardup import dedup_files
 from neardup.schemes.registry import kinds, named
@@ -81,8 +82,7 @@ def texts():
 
 @pytest.mark.parametrize(("name", "workers"), [(kind.name, 2 + 2 * (place % 2)) for place, kind in enumerate(kinds())])
 def test_workers_may_be_killed_at_any_time(tmp_path, name, workers):
-    source = tmp_path / "in.jsonl"
-    source.write_text("".join(json.dumps({"title": text[:20], "text": text}) + "\n" for text in texts()))
+    source = write_lines(tmp_path / "in.jsonl", [{"title": text[:20], "text": text} for text in texts()])
     shared, whole = tmp_path / "shared", tmp_path / "whole"
     for folder in (shared, whole):
         folder.mkdir()

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 from archives_made import ENDINGS, PACK, http, packed, page, record
+from json_lines import read_lines
 
 from neardup import MinHash, dedup_files
 from neardup.errors import DataError, OutputError, ParameterError
@@ -354,7 +355,7 @@ def test_the_error_for_an_archive_without_documents_counts_no_records(tmp_path):
 
 def test_pages_in_other_formats(tmp_path, archive):
     dedup_files([archive], tmp_path / "kept.jsonl")
-    lines = [json.loads(line) for line in (tmp_path / "kept.jsonl").read_text().splitlines()]
+    lines = read_lines(tmp_path / "kept.jsonl")
     assert lines[0]["id"] == lines[0]["url"] == "http://a.example/1"
     assert lines[0]["text"].startswith("Page 1")
     with pytest.raises(ParameterError, match="only be an archive if all inputs are archives"):

@@ -1,10 +1,9 @@
-import json
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from json_lines import write_lines
 
 from neardup import dedup_files
 from neardup.model.errors import DataError
@@ -33,7 +32,7 @@ def test_pages_have_fields_that_none_of_them_declares(tmp_path, form):
     else:
         table = pa.table({"id": ["http://a.example/1", "http://a.example/2"], "html": pages})
         if form == "jsonl":
-            path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+            write_lines(path, table.to_pylist())
         else:
             (pa.csv.write_csv if form == "csv" else pq.write_table)(table, path)
     html = {} if form == "folder" else {"html": "html"}

@@ -3,6 +3,7 @@ import json
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import write_lines
 
 from neardup.model.errors import DataError, FieldMissing
 from neardup.sources.fields import are_true, joined
@@ -86,7 +87,7 @@ def test_flags_are_those_of_each_record(tmp_path):
 
 def test_a_field_of_some_inputs_is_null_in_the_others(tmp_path):
     for name, fields in {"a": {}, "b": {"n": 1}, "c": {"n": 2}}.items():
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"text": name, **fields}) + "\n")
+        write_lines(tmp_path / f"{name}.jsonl", [{"text": name, **fields}])
     found = read([str(tmp_path / f"{name}.jsonl") for name in "abc"])
     assert found.column("n").to_pylist() == [None, 1, 2]
     assert found.column("n", literal=True).to_pylist() == [None, "1", "2"]

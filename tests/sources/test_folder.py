@@ -1,5 +1,4 @@
 import gzip
-import json
 import os
 from contextlib import ExitStack
 from pathlib import Path
@@ -7,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pytest
+from json_lines import read_lines
 
 from neardup import dedup_files
 from neardup.model.errors import DataError, OutputError, ParameterError
@@ -353,7 +353,7 @@ def test_patterns_choose_the_files(made):
 def test_documents_may_be_written_as_records(made, tmp_path):
     place = made({"a.txt": b"A", "b.html": b"<title>T</title><p>B", "c.txt": b"C"})
     read([place]).write(tmp_path / "out.jsonl", np.array([0, 1]))
-    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    found = read_lines(tmp_path / "out.jsonl")
     assert [(one["id"], one["title"], one["text"], one["size"]) for one in found] == [
         ("a.txt", None, "A", 1),
         ("b.html", "T", "T\n\nB", 20),
@@ -364,10 +364,7 @@ def test_records_have_the_ids_of_the_report(made, tmp_path):
     words = b"one two three four five six"
     place = made({"a.txt": words, "b.txt": words})
     dedup_files([place], mark=tmp_path / "marked.jsonl", report=tmp_path / "report.jsonl", state=tmp_path / "state")
-    marked, report = (
-        [json.loads(line) for line in (tmp_path / f"{name}.jsonl").read_text().splitlines()]
-        for name in ("marked", "report")
-    )
+    marked, report = (read_lines(tmp_path / f"{name}.jsonl") for name in ("marked", "report"))
     assert (
         [one["id"] for one in marked] == [one["id"] for one in report] == [str(place / f"{name}.txt") for name in "ab"]
     )

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from archives_made import http, packed, record
+from json_lines import write_lines
 
 from neardup import dedup_files
 from neardup.engines import processes as engine
@@ -120,7 +121,7 @@ def inputs(request, tmp_path):
             case _:
                 rows = [{"id": n, "page": page.decode(errors="replace")} for n, page in enumerate(markup)]
                 rows[3:3] = [{"id": 300, "page": None}, {"id": 301}]
-                (tmp_path / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+                write_lines(tmp_path / "pages.jsonl", rows)
                 return {"inputs": [tmp_path / "pages.jsonl"], "html": "page"}
 
     return made

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import write_lines
 
 from neardup import dedup_files
 from neardup.model.errors import DataError, NothingRead, ParameterError
@@ -180,7 +181,7 @@ def pages(request, tmp_path):
     rows = [{"page": page, "text": "other"} for page in MARKUP]
     match path.suffix:
         case ".jsonl":
-            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            write_lines(path, rows)
         case ".csv":
             path.write_text("page,text\n" + "".join(f"{row['page'] or ''},other\n" for row in rows))
         case _:
@@ -250,7 +251,7 @@ def table_of_pages(path, rows):
     names = [*dict.fromkeys(name for row in rows for name in row)]
     match path.suffix:
         case ".jsonl":
-            path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+            write_lines(path, rows)
         case ".csv":
             lines = ([f'"{row.get(name, "")}"' for name in names] for row in rows)
             path.write_text("\n".join(",".join(line) for line in [names, *lines]) + "\n")
@@ -288,7 +289,7 @@ def test_a_field_of_pages_has_the_fields_of_pages(tmp_path, name, monkeypatch):
 def test_pages_that_are_all_rejected_are_no_pages(tmp_path):
     paths = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
     for path, page in zip(paths, (5, "<p>B"), strict=True):
-        path.write_text(json.dumps({"page": page}) + "\n")
+        write_lines(path, [{"page": page}])
     with pytest.raises(NothingRead, match=r"its only record, .*a.jsonl:1, was rejected: its 'page' must be a string"):
         read(paths[:1], html="page")
     shards = opened(paths, Request(html="page")).cut(SHARD)

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import zstandard
+from json_lines import write_lines
 
 from neardup import dedup_files
 from neardup.model.errors import DataError, InputRefused, ParameterError
@@ -595,7 +596,7 @@ def test_a_field_that_cannot_be_compared_is_located_over_shards(tmp_path):
 
 def test_nested_fields_are_read_in_pieces_as_at_once(tmp_path):
     rows = [{"body": {"content": f"text {n}", "more": "x" * 50}, "meta": {"n": n, "id": f"d{n}"}} for n in range(200)]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "a.jsonl", rows)
     pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet", row_group_size=30)
     named = {"text": "body.content", "id": "meta.id", "columns": ("meta.n",)}
     for path in (tmp_path / "a.jsonl", tmp_path / "a.parquet"):

@@ -1,9 +1,8 @@
-import json
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import read_lines
 
 from neardup.model.errors import ParameterError
 from neardup.sources import tables
@@ -18,10 +17,7 @@ def test_records_are_converted_some_at_a_time(tmp_path, monkeypatch):
     got = read([tmp_path / "a.parquet"])
     got.write(tmp_path / "out.jsonl", np.array([0, 4, 9]))
     got.write(tmp_path / "marked.jsonl", slice(None), pa.table({"m": range(10)}))
-    written = [
-        [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
-        for name in ("out.jsonl", "marked.jsonl")
-    ]
+    written = [read_lines(tmp_path / name) for name in ("out.jsonl", "marked.jsonl")]
     assert written[0] == [{"text": texts[row]} for row in (0, 4, 9)]
     assert written[1] == [{"text": text, "m": row} for row, text in enumerate(texts)]
 

@@ -259,7 +259,7 @@ def test_glob_chooses_the_files_of_a_folder(run, tmp_path):
 
 def test_inputs_may_be_before_between_and_after_options(run, tmp_path):
     for name in ("a.jsonl", "b.jsonl", "-c.jsonl"):
-        (tmp_path / name).write_text(json.dumps({"text": name}) + "\n")
+        write_lines(tmp_path / name, [{"text": name}])
     for arguments in (
         ("a.jsonl", "b.jsonl", "--dry-run", "--threshold", "0.8"),
         ("--dry-run", "--threshold", "0.8", "a.jsonl", "b.jsonl"),

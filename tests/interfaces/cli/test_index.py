@@ -315,7 +315,7 @@ def found(neardup, *query):
 
 def test_the_table_follows_pages_that_are_answered(neardup, pages, tmp_path, monkeypatch):
     neardup("index", pages, "--to", "seen", "--search")
-    (tmp_path / "lines").write_text(json.dumps({"id": "z", "text": f"{BAKER} zebra", "title": "Zoo"}) + "\n")
+    write_lines(tmp_path / "lines", [{"id": "z", "text": f"{BAKER} zebra", "title": "Zoo"}])
     for more, expected in (([], []), (["--admit"], ["z"])):
         with (tmp_path / "lines").open() as lines, monkeypatch.context() as patch:
             patch.setattr(sys, "stdin", lines)

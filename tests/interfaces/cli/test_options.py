@@ -64,8 +64,7 @@ def test_none_of_them_is_used_without_a_folder():
 
 @pytest.fixture
 def source(tmp_path):
-    path = tmp_path / "in.jsonl"
-    write_lines(path, [{"id": str(n), "text": text} for n, text in enumerate(DOCUMENTS)])
+    path = write_lines(tmp_path / "in.jsonl", [{"id": str(n), "text": text} for n, text in enumerate(DOCUMENTS)])
     path.with_name("copy.jsonl").write_bytes(path.read_bytes())
     return path
 

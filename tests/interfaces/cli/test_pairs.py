@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from json_lines import read_lines
+from json_lines import read_lines, write_lines
 
 STORM = "the storm broke over the harbour at dawn and the boats were lost"
 OF_SIGNATURES = ("--recall", "--permutations", "--bands", "--bits", "--relative-to")
@@ -19,7 +19,7 @@ def pages(tmp_path):
     ]
     text = "".join(json.dumps({"id": own, "text": text}) + "\n" for own, text in rows)
     (tmp_path / "pages.jsonl").write_text(text + "{broken\n")
-    (tmp_path / "others.jsonl").write_text(json.dumps({"id": "x", "text": STORM}) + "\n")
+    write_lines(tmp_path / "others.jsonl", [{"id": "x", "text": STORM}])
     return tmp_path
 
 

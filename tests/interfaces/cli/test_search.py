@@ -19,8 +19,7 @@ RECORDS = [
 
 @pytest.fixture
 def seen(neardup, tmp_path):
-    pages = tmp_path / "pages.jsonl"
-    write_lines(pages, RECORDS)
+    pages = write_lines(tmp_path / "pages.jsonl", RECORDS)
     neardup("index", pages, "--to", "seen", "--search")
     return pages
 

@@ -2,6 +2,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+from json_lines import write_lines
 
 TEXTS = {
     "a": "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon",
@@ -36,7 +37,7 @@ def test_a_run_that_added_its_inputs_before_is_reported(neardup, crawls):
     run = ("dedup", "one.jsonl", "--out", "kept1.jsonl", "--state", "crawls", "--force")
     note = "all documents with a text were dropped: an earlier run with the state crawls has read the same paths"
     assert note in neardup(*run).err
-    (crawls / "again.jsonl").write_text(json.dumps({"text": TEXTS["a"]}))
+    write_lines(crawls / "again.jsonl", [{"text": TEXTS["a"]}])
     assert neardup("dedup", "again.jsonl", "--out", "kept2.jsonl", "--state", "crawls").err == ""
     with (crawls / "one.jsonl").open("a") as file:
         file.write("\n" + json.dumps({"id": "new", "text": "Words that no earlier document has, of bread and rivers"}))

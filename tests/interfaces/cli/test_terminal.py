@@ -153,9 +153,7 @@ def test_a_stage_that_does_not_proceed_has_no_rate(capsys, monkeypatch):
 def test_every_command_with_json_prints_its_progress_as_lines(neardup, tmp_path, monkeypatch, command, stages):
     monkeypatch.setattr("neardup.interfaces.cli.terminal._SHORT", 0)
     for name in ("pages.jsonl", "other.jsonl"):
-        (tmp_path / name).write_text(
-            json.dumps({"id": name, "text": "The storm broke over the harbour at dawn"}) + "\n"
-        )
+        write_lines(tmp_path / name, [{"id": name, "text": "The storm broke over the harbour at dawn"}])
     neardup("index", "pages.jsonl", "--to", "seen")
     shown = neardup(*command.split(), "--json")
     lines = [json.loads(line) for line in shown.err.splitlines()]

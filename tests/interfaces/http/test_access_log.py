@@ -3,14 +3,11 @@ import os
 from contextlib import suppress
 
 import pytest
+from json_lines import read_lines
 
 from neardup.errors import OutputError
 from neardup.interfaces.http.access_log import AccessLog, request_id
 from neardup.interfaces.http.tokens import Tokens, new_token
-
-
-def read(file):
-    return [json.loads(line) for line in file.read_text().splitlines()]
 
 
 def test_each_request_is_a_line(serve, tmp_path):
@@ -21,7 +18,7 @@ def test_each_request_is_a_line(serve, tmp_path):
     found = ask.get("/v1/documents/a?text=true", headers=head)
     refused = ask.post("/v1/judge", {"documents": []}, headers={"X-Request-Id": "not an id"})
     unknown = ask.get("/nothing", headers={"Host": "evil.example"})
-    lines = read(file)
+    lines = read_lines(file)
     assert [one["id"] for one in lines] == [one.headers["x-request-id"] for one in (found, refused, unknown)]
     assert lines[0]["id"] == "edge-17"
     assert len({one["id"] for one in lines}) == 3
@@ -48,7 +45,7 @@ def test_a_renamed_log_is_opened_again(tmp_path):
     log.write(**entry)
     log.close()
     log.close()
-    assert (len(read(tmp_path / "older")), len(read(file))) == (2, 1)
+    assert (len(read_lines(tmp_path / "older")), len(read_lines(file))) == (2, 1)
 
 
 def test_a_line_that_was_cut_is_ended(tmp_path, monkeypatch):

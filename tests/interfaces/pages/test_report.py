@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 import pytest
+from json_lines import write_lines
 
 from neardup import Checksum, Combined, Field, MinHash, Sentences, SimHash, dedup
 from neardup.interfaces.pages.report import report_page
@@ -257,8 +258,7 @@ def test_a_law_that_is_an_upper_bound_is_called_that(run):
 
 
 def test_the_same_run_gives_the_same_bytes(tmp_path):
-    path = tmp_path / "in.jsonl"
-    path.write_text("".join(json.dumps({"id": str(n), "text": f"{LINE} {n % 7}"}) + "\n" for n in range(50)))
+    path = write_lines(tmp_path / "in.jsonl", [{"id": str(n), "text": f"{LINE} {n % 7}"} for n in range(50)])
     assert len({report_page(dedup_files([path], threads=threads), MinHash()) for threads in (1, 2)}) == 1
 
 

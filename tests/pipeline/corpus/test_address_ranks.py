@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from archives_made import http, packed, record
+from json_lines import write_lines
 
 import neardup
 from neardup.errors import DataError
@@ -142,7 +143,7 @@ def test_pages_with_templates_are_ranked_by_their_addresses(tmp_path):
     ]
     rows = [{"id": own, "address": url, "canonical": None, "html": page} for own, url, page in pages]
     rows[0]["canonical"] = A
-    (tmp_path / "x.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "x.jsonl", rows)
     extraction = neardup.web_pages.Extraction(templates=neardup.web_pages.learn_templates([]))
     options = {"html": "html", "url": "address", "extraction": extraction, "keep": "canonical"}
     for how in ({}, {"work": tmp_path / "work"}):
@@ -155,7 +156,7 @@ def test_hints_against_other_files_are_those_of_the_inputs(tmp_path):
     old = [{"id": f"https://old.example/{number}", "canonical": None, "text": OTHER} for number in range(2)]
     new = [{"id": A, "canonical": None, "text": COPIES[0]}, {"id": B, "canonical": A, "text": COPIES[1]}]
     for name, rows in (("old", old), ("new", new)):
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+        write_lines(tmp_path / f"{name}.jsonl", rows)
     paths = {"against": [tmp_path / "old.jsonl"]}
     summary = neardup.dedup_files([tmp_path / "new.jsonl"], keep="canonical", threshold=0.5, **paths).result.summary
     assert (summary.canonical_kept, summary.canonical_contradicted) == (1, 0)
@@ -255,10 +256,6 @@ def best(rows):
     return sorted({rows[place]["text"]: place for place in reversed(places)}.values())
 
 
-def as_jsonl(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-
-
 def as_csv(path, rows):
     fields = ["id", "canonical", "text", *(["noindex"] if any("noindex" in row for row in rows) else [])]
     lines = [fields, *([str(row.get(name) if row.get(name) is not None else "") for name in fields] for row in rows)]
@@ -269,7 +266,7 @@ def as_parquet(path, rows):
     pq.write_table((records_as_table(rows, ["id", "canonical", "text"], ["noindex"])), path)
 
 
-FORMS = {"jsonl": as_jsonl, "csv": as_csv, "parquet": as_parquet}
+FORMS = {"jsonl": write_lines, "csv": as_csv, "parquet": as_parquet}
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -313,7 +310,7 @@ def test_a_state_may_grow_by_pages_with_and_without_the_field(tmp_path, forms, f
 
 def test_archives_may_follow_tables_without_the_field(tmp_path):
     table, archive = tmp_path / "a.jsonl", tmp_path / "b.warc.gz"
-    as_jsonl(table, [{"id": "https://old.example/", "canonical": None, "text": OTHER}])
+    write_lines(table, [{"id": "https://old.example/", "canonical": None, "text": OTHER}])
     pages = [(C, NOT_LISTED, ()), (B, "", ()), (A, NOT_LISTED, ())]
     for how in ({"work": tmp_path / "w"}, {"against": [table]}):
         assert of_archive(archive, pages, **how) == [B]
@@ -326,7 +323,7 @@ def test_archives_may_follow_tables_without_the_field(tmp_path):
 def test_audits_rank_pages_by_their_addresses_and_records_by_their_ids(tmp_path):
     pages, path, report = [(A, "", ())], tmp_path / "a.jsonl", tmp_path / "why.parquet"
     of_archive(tmp_path / "x.warc.gz", pages)
-    as_jsonl(path, [{"record": B, "text": STORY}])
+    write_lines(path, [{"record": B, "text": STORY}])
     options = {"id": "record", "keep": "shortest-id", "work": tmp_path / "w", "learn_templates": False}
     paths = [path, tmp_path / "x.warc.gz"]
     assert neardup.dedup_files(paths, report=report, **options).result.kept.tolist() == [1]
@@ -335,7 +332,7 @@ def test_audits_rank_pages_by_their_addresses_and_records_by_their_ids(tmp_path)
 
 def test_audits_read_fields_of_different_types_in_different_files(tmp_path):
     rows = [{"id": url, "canonical": None, "text": STORY, "noindex": url != B} for url in (C, B)]
-    as_jsonl(tmp_path / "a.jsonl", rows[:1])
+    write_lines(tmp_path / "a.jsonl", rows[:1])
     as_csv(tmp_path / "b.csv", [rows[1] | {"noindex": 0}])
     paths = [tmp_path / name for name in ("a.jsonl", "b.csv")]
     report = tmp_path / "why.parquet"
@@ -360,7 +357,7 @@ def test_fields_of_any_kind_have_one_answer(tmp_path, small_parts, keep):
             for row, (name, values) in product(rows, odd.items()):
                 row.update({name: ODD[random.choice(values)]} if random.random() < 0.4 + place else {})
             paths.append(tmp_path / f"{turn}-{place}.jsonl")
-            as_jsonl(paths[-1], rows)
+            write_lines(paths[-1], rows)
         answers = []
         for way in ({}, {"work": tmp_path / "w", "restart": True}, {"state": tmp_path / f"s{turn}"}):
             report = tmp_path / f"{turn}-{len(answers)}.parquet"
@@ -385,7 +382,7 @@ def test_hints_are_counted(tmp_path):
         {"id": C, "canonical": A, "text": OTHER},
         {"id": "https://d.example/", "canonical": "https://absent.example/", "text": f"{OTHER} today"},
     ]
-    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "pages.jsonl", rows)
     for how in ({}, {"work": tmp_path / "work"}):
         done = neardup.dedup_files([tmp_path / "pages.jsonl"], keep="canonical", threshold=0.5, **how)
         assert done.result.mask.tolist() == [True, False, False, True]

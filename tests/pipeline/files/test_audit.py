@@ -34,7 +34,7 @@ def test_files_in_pieces_are_audited_as_documents_in_memory(files, tmp_path, mon
 
 
 def test_a_field_may_have_different_types_in_different_files(tmp_path):
-    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "text": TEXTS[0], "score": 9}) + "\n")
+    write_lines(tmp_path / "a.jsonl", [{"id": "a", "text": TEXTS[0], "score": 9}])
     (tmp_path / "b.csv").write_text(f"id,text,score\nb,{TEXTS[0]},10.5\n")
     paths, report = [tmp_path / "a.jsonl", tmp_path / "b.csv"], tmp_path / "why.parquet"
     done = dedup_files(paths, keep="max:score", work=tmp_path / "w", report=report)
@@ -146,7 +146,7 @@ def test_a_report_of_other_positions_is_refused(files, tmp_path, value):
     dedup_files(files, report=report)
     rows = read_lines(report)
     next(row for row in rows if row[name] is not None)[name] = value
-    report.write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    write_lines(report, rows)
     with pytest.raises(DataError, match=r"why\.jsonl: names a representative that is not among its 141 documents"):
         audit_files(files, of=report)
 

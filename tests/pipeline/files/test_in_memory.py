@@ -1,7 +1,7 @@
-import json
 from dataclasses import replace
 
 import pytest
+from json_lines import write_lines
 
 from neardup import MinHash
 from neardup.engines.local import LocalEngine
@@ -39,7 +39,7 @@ def documents(tmp_path):
         lines = [
             {"id": n, "text": text, "score": score} for n, (text, score) in enumerate(zip(TEXTS, scores, strict=True))
         ]
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        write_lines(path, lines)
         return read([path], columns=["score"])
 
     return of

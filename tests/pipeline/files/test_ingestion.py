@@ -64,8 +64,8 @@ def test_a_threshold_applies_to_one_run(tmp_path):
     storm = "The storm broke over the harbour at dawn and tore three fishing boats from their moorings before noon"
 
     def admitted(name, scheme=None):
-        path = tmp_path / f"{name}.jsonl"
-        path.write_text(json.dumps({"id": name, "text": f"{storm} {name} one two three" if name != "first" else storm}))
+        text = storm if name == "first" else f"{storm} {name} one two three"
+        path = write_lines(tmp_path / f"{name}.jsonl", [{"id": name, "text": text}])
         done = add_files([path], tmp_path / "index", scheme=scheme)
         return done.new, done.near
 
@@ -140,7 +140,7 @@ def test_a_scheme_of_other_fields_needs_no_text(tmp_path):
 def test_a_file_may_lack_a_signed_field_that_other_files_have(tmp_path, names, required, empty):
     records = {"a": {"title": "A", "text": "one two"}, "b": {"text": "one two three"}}
     for name, record in records.items():
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps(record))
+        write_lines(tmp_path / f"{name}.jsonl", [record])
     scheme = Checksum(fields=[Field(name="title", required=required), Field(name="body")])
     found = add_files([tmp_path / f"{name}.jsonl" for name in names], tmp_path / "index", scheme=scheme)
     assert (found.documents, found.empty, found.new) == (2, empty, 2 - empty)
@@ -162,8 +162,7 @@ def test_a_new_index_has_templates_before_it_has_pages(tmp_path, first):
     (tmp_path / "none.jsonl").write_text("")
     archive = tmp_path / "none.warc"
     archive.write_bytes(b"WARC/1.0\r\nWARC-Type: warcinfo\r\nContent-Length: 0\r\n\r\n\r\n\r\n")
-    pages = tmp_path / "pages.jsonl"
-    pages.write_text(json.dumps({"html": "<p>four five six", "url": "http://a.example/"}))
+    pages = write_lines(tmp_path / "pages.jsonl", [{"html": "<p>four five six", "url": "http://a.example/"}])
     read = {"extraction": Extraction(templates=learn_templates([]))}
     table = {"html": "html", "url": "url"}
     add_files([tmp_path / first], tmp_path / "index", **read, **(table if first == "none.jsonl" else {}))
@@ -203,8 +202,7 @@ def test_an_index_without_its_manifest_is_a_damaged_one(tmp_path, source):
 def test_the_closest_kept_document_can_represent_a_near_duplicate(tmp_path):
     words = ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"]
     texts = [" ".join(words[:9]), " ".join(words[2:]), " ".join(words[1:])]  # the third is closer to the second
-    path = tmp_path / "pages.jsonl"
-    write_lines(path, [{"id": f"{n}", "text": text} for n, text in enumerate(texts)])
+    path = write_lines(tmp_path / "pages.jsonl", [{"id": f"{n}", "text": text} for n, text in enumerate(texts)])
     scheme = MinHash(shingle=1, threshold=0.65)
     for name, choice, expected in (("a", None, "0"), ("b", "closest", "1")):
         add_files([path], tmp_path / name, scheme=scheme, texts=True, representative=choice)
@@ -234,7 +232,7 @@ def test_an_index_keeps_its_url_rules_from_its_beginning(tmp_path, source):
     rules = UrlRules({"a.example": HostRules(parameters=parameters)})
     nothing, viewed = tmp_path / "nothing.jsonl", tmp_path / "viewed.jsonl"
     nothing.write_text("")
-    viewed.write_text(json.dumps({"text": "one two", "url": "http://a.example/x?view=2"}))
+    write_lines(viewed, [{"text": "one two", "url": "http://a.example/x?view=2"}])
     dedup_files([viewed], state=tmp_path / "state")
     for name in ("filled", "added"):
         add_files([nothing], tmp_path / name, url="url", addresses=Addresses(rules=rules))

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from json_lines import write_lines
 
 from neardup import Index
 from neardup.errors import DataError, ParameterError
@@ -97,7 +98,7 @@ def test_documents_do_not_depend_on_how_often_inputs_are_read(tmp_path, reading_
 
 def test_of_equal_ids_in_different_files_the_last_counts(tmp_path, reading_twice):
     for name, text in (("a", "one two three"), ("b", "four five six")):
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"id": "x", "text": text}) + "\n")
+        write_lines(tmp_path / f"{name}.jsonl", [{"id": "x", "text": text}])
     reading_twice()
     done = add_files([tmp_path / "a.jsonl", tmp_path / "b.jsonl"], tmp_path / "index", texts=True)
     assert (done.documents, done.new, done.repeated, done.total) == (2, 1, 1, 1)
@@ -107,8 +108,7 @@ def test_of_equal_ids_in_different_files_the_last_counts(tmp_path, reading_twice
 def test_texts_beyond_the_memory_are_not_held(tmp_path, monkeypatch):
     monkeypatch.setattr(shards, "SHARD", 1 << 20)
     text = "word " * 100_000
-    path = tmp_path / "long.jsonl"
-    path.write_text("".join(json.dumps({"id": f"{row}", "text": f"{row} {text}"}) + "\n" for row in range(6)))
+    path = write_lines(tmp_path / "long.jsonl", [{"id": f"{row}", "text": f"{row} {text}"} for row in range(6)])
     held = []
     take = NamedDocuments.take
     monkeypatch.setattr(NamedDocuments, "take", lambda self: held.append(self._held) or take(self))

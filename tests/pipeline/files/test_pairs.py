@@ -1,11 +1,10 @@
 """All pairs of files in a work folder equal those in memory."""
 
-import json
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from audits import TEXTS
+from json_lines import read_lines, write_lines
 
 from neardup import MinHash, pairs
 from neardup.engines.journal import Journal
@@ -28,8 +27,7 @@ def few(monkeypatch):
 
 def lines(path, texts, first=0):
     rows = [{"id": f"d{first + number}", "text": text} for number, text in enumerate(texts)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
+    return write_lines(path, rows)
 
 
 def in_memory(*paths, **options):
@@ -97,7 +95,7 @@ def test_an_interrupted_run_continues_where_it_was(tmp_path, few, monkeypatch):
     found = pair_files([one], out=out, work=work, memory=64_000_000)
     assert done == [0, 1, 2]
     assert again[0] == 3
-    assert [json.loads(line) for line in out.read_text().splitlines()] == rows(in_memory(str(one)))
+    assert read_lines(out) == rows(in_memory(str(one)))
     assert found.pairs > 10
 
 
@@ -123,7 +121,7 @@ def test_a_run_that_was_killed_after_it_wrote_its_output_ends(tmp_path, interrup
         interrupt(out=out, force=True)
         pair_files([one], out=out, **ways, force=True, clusters=True)  # another run: that one had no clusters
     wanted = in_memory(str(one), threshold=0.5, clusters=True)
-    assert [json.loads(line) for line in out.read_text().splitlines()] == rows(wanted)
+    assert read_lines(out) == rows(wanted)
     assert not work.exists()
 
 

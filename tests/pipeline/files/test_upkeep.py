@@ -2,6 +2,7 @@ import json
 
 import pytest
 from invented_web import crawl_with_rules
+from json_lines import write_lines
 
 from neardup import Index, MinHash, Search
 from neardup.errors import StorageDamaged, StorageFailed, StorageRefused
@@ -84,7 +85,7 @@ def test_urls_may_be_removed_by_any_form():
 
 def test_urls_are_removed_by_the_rules_of_their_host(tmp_path):
     rules = UrlRules({"a.example": HostRules(parameters={"view": RuleEvidence(12, 11, 0.9231)})})
-    (tmp_path / "pages.jsonl").write_text(json.dumps({"url": "http://a.example/?view=1", "text": TEXTS[0]}) + "\n")
+    write_lines(tmp_path / "pages.jsonl", [{"url": "http://a.example/?view=1", "text": TEXTS[0]}])
     add_files([tmp_path / "pages.jsonl"], tmp_path / "index", url="url", addresses=Addresses(rules=rules))
     with Index.open(tmp_path / "index", "w") as index:
         assert remove_ids(index, ["other"]).unknown == ["other"]

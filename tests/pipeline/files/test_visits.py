@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 import numpy as np
 import pytest
 from archives_made import packed, page
+from json_lines import write_lines
 
 from neardup import Checksum, Index, MinHash
 from neardup.errors import DataError, ParameterError
@@ -102,8 +103,7 @@ def test_fields_are_those_of_the_records(tmp_path, archive):
 
 
 def test_fields_that_are_signed_may_be_missing(tmp_path):
-    path = tmp_path / "pages.jsonl"
-    path.write_text(json.dumps({"id": "a", "text": STORM}) + "\n")
+    path = write_lines(tmp_path / "pages.jsonl", [{"id": "a", "text": STORM}])
     found = answers(tmp_path / "made", [path], {"scheme": Checksum()})[0]
     assert [answer["verdict"] for answer in found] == ["empty"]
 

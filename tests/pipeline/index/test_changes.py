@@ -1,8 +1,7 @@
-import json
-
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from json_lines import read_lines
 
 from neardup import Index
 from neardup.errors import ParameterError, StorageRefused
@@ -122,7 +121,7 @@ def test_an_export_has_all_columns(tmp_path, ending):
     def rows(path):
         if ending == "parquet":
             return pq.read_table(path).to_pylist()
-        return [json.loads(line) for line in path.read_text().splitlines()]
+        return read_lines(path)
 
     a, b = rows(path)
     assert list(a) == ["id", "representative", "first_seen", "changed_at", "last_seen", "field.id", "host"]

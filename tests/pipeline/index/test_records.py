@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from json_lines import write_lines
 
 from neardup.model.errors import FieldMissing
 from neardup.pipeline.index.records import RecordReader, address_fields
@@ -19,7 +20,7 @@ LINES = [
 
 @pytest.fixture
 def documents(tmp_path):
-    (tmp_path / "pages.jsonl").write_text("".join(json.dumps(line) + "\n" for line in LINES))
+    write_lines(tmp_path / "pages.jsonl", LINES)
     return read([tmp_path / "pages.jsonl"], columns=["size", "good", "title", "none"]).pieces[0]
 
 

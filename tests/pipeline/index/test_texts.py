@@ -2,6 +2,7 @@ import io
 import json
 
 import pytest
+from json_lines import write_lines
 
 from neardup import Checksum, Field, Index, MinHash, SimHash, dedup_files
 from neardup.errors import DataError, ParameterError
@@ -86,7 +87,7 @@ def halves(tmp_path):
     """Two files of the same documents and edited ones, and an index of the first file."""
     paths = [tmp_path / "old.jsonl", tmp_path / "new.jsonl"]
     for path, lines in zip(paths, (LINES[:35], LINES[35:]), strict=True):
-        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        write_lines(path, lines)
     return paths
 
 
@@ -126,8 +127,8 @@ def of_new(path, **options):
 def test_no_rule_that_ranks_new_documents_changes_the_decisions_of_an_index(tmp_path, keep):
     old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
     records = [{"id": "http://x.example/a", "text": A, "score": 2}, {"id": "http://x.example", "text": B, "score": 3}]
-    old.write_text("".join(json.dumps(record) + "\n" for record in records))
-    new.write_text(json.dumps({"id": "c", "text": C, "score": 1}) + "\n")
+    write_lines(old, records)
+    write_lines(new, [{"id": "c", "text": C, "score": 1}])
     with Index.create(tmp_path / "index", texts=True, fields={"score": str}) as index:
         fields = {"score": ["not a number", "3"]}  # it ranks nothing
         index.admit([record["id"] for record in records], [record["text"] for record in records], fields)
@@ -139,8 +140,8 @@ def test_no_rule_that_ranks_new_documents_changes_the_decisions_of_an_index(tmp_
 
 def test_documents_of_files_are_ranked_among_themselves(tmp_path):
     old, new = tmp_path / "old.jsonl", tmp_path / "new.jsonl"
-    old.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in (("a", A), ("b", B))))
-    new.write_text(json.dumps({"id": "c", "text": C}) + "\n")
+    write_lines(old, [{"id": name, "text": text} for name, text in (("a", A), ("b", B))])
+    write_lines(new, [{"id": "c", "text": C}])
     assert of_new(new, against=old) == (True, None)
     assert of_new(new, against=old, keep="last") == (False, "b")
 

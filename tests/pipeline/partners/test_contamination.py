@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 from invented_crawl import write_archive
 from invented_sites import article
+from json_lines import write_lines
 
 from neardup import contamination, contamination_in_files
 from neardup.decisions import partners
@@ -144,7 +145,7 @@ def test_files_in_pieces_have_the_same_answer(tmp_path, monkeypatch):
 def test_files_whose_records_are_all_rejected_are_an_error(tmp_path, bad):
     for name in ("training", "items"):
         value = ["a list"] if name == bad else "one two three four"
-        (tmp_path / f"{name}.jsonl").write_text(json.dumps({"text": value}) + "\n")
+        write_lines(tmp_path / f"{name}.jsonl", [{"text": value}])
     with pytest.raises(DataError, match=rf"{bad}\.jsonl: its only record, .*, was rejected: .*must be a string"):
         contamination_in_files([tmp_path / "training.jsonl"], [tmp_path / "items.jsonl"])
 

@@ -1,8 +1,7 @@
-import json
-
 import numpy as np
 import pyarrow as pa
 import pytest
+from json_lines import write_lines
 
 from neardup.errors import DataError
 from neardup.pipeline.spilled import common_shingles as stages
@@ -24,7 +23,7 @@ def test_the_bound_is_the_last_hash_of_the_sample(monkeypatch):
 def test_the_sample_of_shards_is_that_of_all_texts(tmp_path, job_of, monkeypatch, largest):
     monkeypatch.setattr(common_shingles, "BYTES", largest)
     texts = [f"{'x' * (n % 7)} {n % 40}" for n in range(100)]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    write_lines(tmp_path / "a.jsonl", [{"text": text} for text in texts])
     job = job_of([tmp_path / "a.jsonl"], size=100)
     bound = stages.Bound()
     expected = common_shingles.sample(pa.chunked_array([texts])).to_pylist()
@@ -41,7 +40,7 @@ def test_the_sample_of_shards_is_that_of_all_texts(tmp_path, job_of, monkeypatch
 
 def test_later_shards_store_only_texts_that_the_sample_may_have(tmp_path, job_of, monkeypatch):
     monkeypatch.setattr(common_shingles, "BYTES", 400)
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps({"text": f"text {n:06}"}) + "\n" for n in range(2000)))
+    write_lines(tmp_path / "a.jsonl", [{"text": f"text {n:06}"} for n in range(2000)])
     job = job_of([tmp_path / "a.jsonl"], size=3000)
     bound = stages.Bound()
     records = [stages.sample(job, bound, task) for task in range(len(job.shards.shards))]

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 import pytest
+from json_lines import write_lines
 from msgspec.structs import replace
 
 from neardup import Index, MinHash, dedup_files
@@ -81,7 +82,7 @@ def test_texts_that_are_gone_are_named_and_nothing_is_added(batches, tmp_path, m
     texts = [{**json.loads(line), "title": "other"} for line in moved.read_text().splitlines()]
     for text in texts:
         text["text"] = f"{text['text']} and more" if text["text"] else None
-    copies.write_text("".join(json.dumps(text) + "\n" for text in texts))
+    write_lines(copies, texts)
     with pytest.raises(DataError, match=r"batch00\.jsonl.*moved or changed since"):
         dedup_files([copies], state=tmp_path / "state")
     os.mkfifo(batches[0][0])  # which is not waited for
@@ -117,13 +118,12 @@ def test_an_input_that_is_not_needed_may_be_missing(tmp_path):
     texts = {name: " ".join(f"{name}{number}" for number in range(60)) for name in "abc"}
     paths = [tmp_path / f"{name}.jsonl" for name in texts]
     for path, text in zip(paths, texts.values(), strict=True):
-        path.write_text(json.dumps({"id": path.stem, "text": text}) + "\n")
+        write_lines(path, [{"id": path.stem, "text": text}])
     dedup_files(paths, state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
         state.forget(["b"])
     paths[1].unlink()
-    new = tmp_path / "new.jsonl"
-    new.write_text(json.dumps({"id": "new", "text": texts["a"].replace("a9 ", "other ")}) + "\n")
+    new = write_lines(tmp_path / "new.jsonl", [{"id": "new", "text": texts["a"].replace("a9 ", "other ")}])
     found = dedup_files([new], against=tmp_path / "state").result.decisions
     assert found.column("representative").to_pylist() == ["a"]
     with Index.create(tmp_path / "index", texts=True) as index, State.open(tmp_path / "state") as state:
@@ -154,7 +154,7 @@ def test_inputs_of_earlier_runs_are_not_replaced(batches, tmp_path, target, way)
     ],
 )
 def test_a_state_that_the_system_cannot_read_is_not_called_damaged(tmp_path, monkeypatch, raised, reported):
-    (tmp_path / "in.jsonl").write_text(json.dumps({"text": TEXT}))
+    write_lines(tmp_path / "in.jsonl", [{"text": TEXT}])
     dedup_files([tmp_path / "in.jsonl"], state=tmp_path / "state")
 
     def fails(_):

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
+from json_lines import write_lines
 
 from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, Trials, dedup_files
 from neardup.engines.journal import Journal
@@ -140,7 +141,7 @@ def test_fields_of_pages_decide(tmp_path, small_parts, name, options):
         path.write_text("id,page\n" + "".join(f"http://a.example/{n},{page}\n" for n, page in enumerate(pages)))
     else:
         rows_ = ({"id": f"http://a.example/{n}", "page": page} for n, page in enumerate(pages))
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows_))
+        write_lines(path, rows_)
     visible = Extraction(view="visible")
     assert_same([path], tmp_path / "w", html="page", extraction=visible, **options)
 
@@ -579,7 +580,7 @@ def test_a_process_whose_run_has_ended_names_no_further_output(tmp_path, monkeyp
     """Such as a worker that was suspended: the files may be of others then."""
     paths = [tmp_path / f"{number}.jsonl" for number in range(3)]
     for path in paths:
-        path.write_text(json.dumps({"text": f"The text of {path.name}"}) + "\n")
+        write_lines(path, [{"text": f"The text of {path.name}"}])
     size_of = output_records._size_of
 
     def suspended(path):
@@ -740,7 +741,7 @@ def test_short_texts_need_more_memory_than_long_ones_of_the_same_size(tmp_path, 
     for name, words, in_pieces in (("long", 2_000, False), ("short", 3, True)):
         source = tmp_path / f"{name}.jsonl"
         texts = [" ".join(f"{name}{(n * 7 + m) % 999}" for m in range(words)) for n in range(300_000 // words)]
-        source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+        write_lines(source, [{"text": text} for text in texts])
         size = source.stat().st_size
         with warnings.catch_warnings(record=True) as shown:
             warnings.simplefilter("always")
@@ -766,7 +767,7 @@ def test_folders_and_links_count_as_what_they_hold(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "available_memory", lambda: 1000)
     (tmp_path / "texts").mkdir()
     (tmp_path / "texts" / "a.txt").write_text("one two three four " * 3_000)
-    (tmp_path / "b.jsonl").write_text(json.dumps({"text": "one two three four " * 3_000}))
+    write_lines(tmp_path / "b.jsonl", [{"text": "one two three four " * 3_000}])
     (tmp_path / "link.jsonl").symlink_to(tmp_path / "b.jsonl")
     for source, out in (("texts", "kept"), ("link.jsonl", "kept.jsonl")):
         with pytest.warns(RuntimeWarning) as shown:
@@ -852,7 +853,7 @@ def test_nested_fields_are_texts_ids_ranks_and_signed_fields(tmp_path, records, 
             pa.Table.from_pylist([one | {"meta": {"id": None} | one["meta"]} for one in nested]), tmp_path / name
         )
     else:
-        (tmp_path / name).write_text("".join(json.dumps(one) + "\n" for one in nested))
+        write_lines(tmp_path / name, nested)
     for scheme in (None, Checksum(fields=(Field(name="page.title"), Field(name="page.text", limit=20)))):
         options = {"text": "page.text", "id": "meta.id", "keep": "max:meta.score", "scheme": scheme}
         assert_same([tmp_path / name], tmp_path / "w", **options)

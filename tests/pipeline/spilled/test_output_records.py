@@ -9,6 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from archives_made import packed, page, record
+from json_lines import write_lines
 
 from neardup import dedup_files
 from neardup.engines.processes import Processes
@@ -97,8 +98,7 @@ def test_the_ending_of_an_output_decides_its_format(tmp_path, small_parts, work,
     small_parts(500)
     rows = [{"text": f"text {n // 2} has its own words {n // 2}", "n": n, "id": f"d{n}"} for n in range(60)]
     rows[50]["x"] = 0.5
-    lines = tmp_path / "a.jsonl"
-    lines.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "a.jsonl", rows)
     pq.write_table(pa.Table.from_pylist([{"x": None, **row} for row in rows]), tmp_path / "a.parquet", row_group_size=9)
     pyarrow.csv.write_csv(pa.Table.from_pylist([{"x": None, **row} for row in rows]), tmp_path / "a.csv")
     for name in ("a.jsonl", "a.parquet", "a.csv"):
@@ -357,7 +357,7 @@ def test_many_small_inputs_have_an_output_each_and_few_files_in_the_work_folder(
         form = ("jsonl", "csv", "parquet")[number // 20]
         paths.append(tmp_path / "in" / f"{number:02}.{form}")
         if form == "jsonl":
-            paths[-1].write_text("".join(json.dumps(record) + "\n" for record in own))
+            write_lines(paths[-1], own)
             continue
         names = ["id", "title", "text"]
         table = pa.table({name: pa.array([record.get(name) for record in own], pa.string()) for name in names})
@@ -439,7 +439,7 @@ def test_revisit_records_are_in_the_last_file_of_a_report(tmp_path):
 def test_an_output_of_many_does_not_look_at_all_inputs(tmp_path, monkeypatch):
     paths = [tmp_path / f"{number}.jsonl" for number in range(40)]
     for path in paths:
-        path.write_text(json.dumps({"text": f"The text of {path.name}"}) + "\n")
+        write_lines(path, [{"text": f"The text of {path.name}"}])
     shown, display = [], stage.display
     monkeypatch.setattr(stage, "display", lambda path: shown.append(path) or display(path))
     dedup_files(paths, tmp_path / "out", out_format="parquet", work=tmp_path / "w")

@@ -9,6 +9,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from archives_made import packed, page
+from json_lines import read_lines, write_lines
 
 from neardup import dedup_files
 from neardup.errors import DataError, OutputError, ParameterError
@@ -181,7 +182,7 @@ def test_tables_of_different_columns_are_refused_before_they_are_read(tmp_path, 
 def test_parts_have_all_records_in_order_whatever_the_shards(tmp_path, sources, small_parts, size, form):
     rows = [json.loads(line) for path in sources for line in path.read_text().splitlines() if line.endswith("}")]
     rows = [row | {"text": row["text"] or "", "n": place} for place, row in enumerate(rows) if row["text"] != 3]
-    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    write_lines(tmp_path / "a.jsonl", rows)
     whole = {key: tmp_path / f"{key}.jsonl" for key in ("out", "dropped", "mark")}
     dedup_files([tmp_path / "a.jsonl"], **whole)
     found = []
@@ -192,10 +193,10 @@ def test_parts_have_all_records_in_order_whatever_the_shards(tmp_path, sources, 
         for key, folder in outputs.items():
             paths = sorted(folder.iterdir())
             assert [path.name for path in paths] == [f"part-{n:05}.{form or 'jsonl'}" for n in range(len(paths))]
-            expected = [json.loads(line) for line in whole[key].read_text().splitlines()]
+            expected = read_lines(whole[key])
             if form is None:
                 assert b"".join(path.read_bytes() for path in paths) == whole[key].read_bytes()
-                kept = [[json.loads(line) for line in path.read_text().splitlines()] for path in paths]
+                kept = [read_lines(path) for path in paths]
             elif form == "parquet":
                 kept = [pq.read_table(path).to_pylist() for path in paths]
             else:
@@ -311,7 +312,7 @@ def test_only_folders_are_divided_into_parts(tmp_path, sources):
     parts = sorted((tmp_path / "out").iterdir())
     assert len(parts) > 1
     kept = [json.loads(line)["text"] for part in parts for line in part.read_text().splitlines()]
-    marked = [json.loads(line) for line in marks.read_text().splitlines()]
+    marked = read_lines(marks)
     assert kept == [row["text"] for row in marked if row["neardup_kept"]]
     assert len(marked) == done.result.summary.documents
 

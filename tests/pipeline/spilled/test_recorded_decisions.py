@@ -1,13 +1,13 @@
 """What a run decided is in its report and in its work folder: audits of both are equal."""
 
 import io
-import json
 import os
 import sys
 from itertools import product
 
 import pytest
 from audits import LEAKY, TEXTS, written
+from json_lines import write_lines
 
 from neardup import (
     CommonShingles,
@@ -105,8 +105,7 @@ def test_another_threshold_has_not_been_decided(files, tmp_path, monkeypatch):
 def test_other_inputs_and_settings_are_refused(files, tmp_path):
     work = tmp_path / "work"
     dedup_files(files, work=work, keep_work=True, scheme=LEAKY, keep="last")
-    other = tmp_path / "other.jsonl"
-    other.write_text(json.dumps({"id": "x", "text": "one two three four"}) + "\n")
+    other = write_lines(tmp_path / "other.jsonl", [{"id": "x", "text": "one two three four"}])
     with pytest.raises(DataError, match=r"other\.jsonl is not an input of both the audit and its run"):
         audit_files([*files, other], work)
     with pytest.raises(DataError, match=r"b\.jsonl is not an input of both the audit and its run"):
@@ -267,7 +266,7 @@ def test_the_list_of_a_run_may_be_named_again(tmp_path):
     words = [f"word{number}" for number in range(400)]
     texts = [" ".join([*words[:30], *words[30 + 10 * at : 60 + 10 * at]]) for at in range(30)]
     source, report = tmp_path / "a.jsonl", tmp_path / "why.parquet"
-    source.write_text("".join(json.dumps({"text": text}) + "\n" for text in [*texts, f"{texts[0]} more"]))
+    write_lines(source, [{"text": text} for text in [*texts, f"{texts[0]} more"]])
     found = dedup_files([source], ignore_common=0.5, work=tmp_path / "first", keep_work=True)
     common, plain = found.result.summary.common, MinHash()
     listed = plain.with_common(common)

@@ -12,6 +12,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from json_lines import write_lines
 
 from neardup import (
     Analysis,
@@ -212,7 +213,7 @@ def test_a_run_whose_ids_are_forgotten_is_as_if_it_had_not_been(tmp_path):
     }
     right, wrong, third = paths = [tmp_path / f"{name}.jsonl" for name in texts]
     for path, own in zip(paths, texts.values(), strict=True):
-        path.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in own.items()))
+        write_lines(path, [{"id": name, "text": text} for name, text in own.items()])
 
     def counts():
         found = dedup_files([third], against=tmp_path / "state").result.summary
@@ -277,8 +278,8 @@ def test_the_last_run_of_a_damaged_state_is_not_forgotten(batches, tmp_path):
 def test_a_run_of_copies_only_is_counted_until_it_is_forgotten(tmp_path):
     texts = [f"article {number} about the harbour of town {number} and its {number} boats" for number in range(9)]
     first, second = tmp_path / "first.jsonl", tmp_path / "second.jsonl"
-    first.write_text("".join(json.dumps({"id": f"a{n}", "text": text}) + "\n" for n, text in enumerate(texts)))
-    second.write_text("".join(json.dumps({"id": f"b{n}", "text": text}) + "\n" for n, text in enumerate(texts[:4])))
+    write_lines(first, [{"id": f"a{n}", "text": text} for n, text in enumerate(texts)])
+    write_lines(second, [{"id": f"b{n}", "text": text} for n, text in enumerate(texts[:4])])
     for batch in (first, second):
         dedup_files([batch], state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
@@ -308,7 +309,7 @@ def test_copies_of_earlier_documents_are_counted_when_the_other_documents_of_the
         assert state.forget(["first 0", "first 1"]).removed == 2
         assert [(part.documents, part.leaders, part.kept) for part in state.segments] == [(1, 0, 0)]
     # Its input may be replaced without a warning: none of its texts is needed.
-    (tmp_path / "second.jsonl").write_text(json.dumps({"id": "new", "text": texts[0]}))
+    write_lines(tmp_path / "second.jsonl", [{"id": "new", "text": texts[0]}])
     assert dedup_files([tmp_path / "second.jsonl"], state=tmp_path / "state").result.summary.kept == 1
 
 
