@@ -205,4 +205,4 @@ def test_a_file_whose_answers_are_up_to_date_is_not_written_again(pool, path):
     before = path.stat()
     with Labelling(pool, path, wanted=5):
         pass
-    assert path.stat() == before
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
