@@ -1,4 +1,4 @@
-"""What tests share: how hard Hypothesis tries, how processes end, permissions, interruptions, and the files of a crawl.
+"""What tests share: how hard Hypothesis tries, ends of processes, standard input, permissions, interruptions, a crawl.
 
 ``HYPOTHESIS_PROFILE`` names one of the profiles below.
 """
@@ -6,6 +6,7 @@
 import ctypes
 import gc
 import importlib.util
+import io
 import os
 import resource
 import shutil
@@ -162,6 +163,16 @@ def interrupted_at(monkeypatch):
                 yield
 
     return interrupted_at
+
+
+@pytest.fixture
+def piped(monkeypatch):
+    """Make standard input of these bytes."""
+
+    def piped(data):
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+
+    return piped
 
 
 @pytest.fixture

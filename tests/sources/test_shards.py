@@ -1,10 +1,8 @@
 """Inputs read in pieces, compared with the same inputs read at once."""
 
 import gzip
-import io
 import json
 import os
-import sys
 from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -679,12 +677,12 @@ def test_frames_are_limited_together(tmp_path):
         split([path], 1, max_bytes=500)
 
 
-def test_standard_input_and_files_at_urls_are_copied_and_the_copies_removed(monkeypatch):
+def test_standard_input_and_files_at_urls_are_copied_and_the_copies_removed(piped):
     fsspec = pytest.importorskip("fsspec")
     lines = JSONL["plain"]
     fsspec.filesystem("memory").pipe("/copied/a.jsonl", lines)
     for given in ("-", "memory://copied/a.jsonl"):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+        piped(lines)
         with local_shards(inputs_of([given], Request()), Request(), size=64) as shards:
             for _ in range(2):  # they can be read again
                 texts = [text for shard in shards.shards for piece in shards.pieces(shard) for text in piece.texts]

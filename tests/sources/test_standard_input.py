@@ -1,4 +1,3 @@
-import io
 import os
 import sys
 import threading
@@ -11,16 +10,6 @@ from hypothesis import strategies as st
 from neardup.model.errors import DataError
 from neardup.sources import standard_input as module
 from neardup.sources.standard_input import arriving, check_same, standard_input
-
-
-@pytest.fixture
-def piped(monkeypatch):
-    """Make standard input of these bytes."""
-
-    def piped(data):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-
-    return piped
 
 
 def test_a_copy_has_all_bytes(piped, tmp_path):

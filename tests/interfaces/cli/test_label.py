@@ -210,8 +210,8 @@ def test_the_terminal_is_as_before(terminal):
     assert waits_for_lines()
 
 
-def test_lines_from_a_pipe(monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b" S \nback\n\n\xff\nlast")))
+def test_lines_from_a_pipe(piped):
+    piped(b" S \nback\n\n\xff\nlast")
     with key_reader() as read:
         assert [read() for _ in range(6)] == ["s", "back", "", "\ufffd", "last", END]
 

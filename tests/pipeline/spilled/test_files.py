@@ -861,16 +861,6 @@ def test_nested_fields_are_texts_ids_ranks_and_signed_fields(tmp_path, records, 
         assert 1 < done.result.summary.kept < len(records)
 
 
-@pytest.fixture
-def piped(monkeypatch):
-    """Give these bytes on standard input."""
-
-    def piped(data):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
-
-    return piped
-
-
 @pytest.mark.parametrize("form", ["jsonl", "csv", "parquet"])
 def test_standard_input_is_a_file_in_a_run_in_pieces(tmp_path, records, small_parts, piped, form):
     small_parts(2000)
@@ -912,7 +902,7 @@ def test_an_interrupted_run_continues_without_its_standard_input(tmp_path, sourc
     assert sorted(path.name for path in (tmp_path / "kept").iterdir()) == ["part1.jsonl", "stdin.jsonl"]
 
 
-def test_a_copy_of_standard_input_that_is_not_complete_does_not_count(tmp_path, sources, monkeypatch):
+def test_a_copy_of_standard_input_that_is_not_complete_does_not_count(tmp_path, sources, piped, monkeypatch):
     data = sources[0].read_bytes()
 
     class Pipe(io.BytesIO):
@@ -925,11 +915,11 @@ def test_a_copy_of_standard_input_that_is_not_complete_does_not_count(tmp_path, 
     with pytest.raises(KeyboardInterrupt):
         dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
     for _ in range(2):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO()))
+        piped(b"")
         with pytest.raises(DataError, match="<stdin>: it is empty, but the run was interrupted before all"):
             dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
         assert not (tmp_path / "kept.jsonl").exists()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+    piped(data)
     found = dedup_files(["-"], tmp_path / "kept.jsonl", work=tmp_path / "w")
     assert found.result.summary.kept == dedup_files(sources[:1]).result.summary.kept
 

@@ -1,8 +1,6 @@
 import gzip
-import io
 import json
 import re
-import sys
 
 import pyarrow as pa
 import pyarrow.csv
@@ -251,12 +249,12 @@ def test_too_many_parts_for_their_names_are_refused(tmp_path, sources, monkeypat
         ("data.ndjson.GZ", "jsonl", "ndjson.gz"),
     ],
 )
-def test_outputs_have_the_format_of_the_input_whatever_its_name(tmp_path, monkeypatch, name, form, part):
+def test_outputs_have_the_format_of_the_input_whatever_its_name(tmp_path, piped, name, form, part):
     lines = b"text\none two\n" if form == "csv" else b'{"text": "one two"}\n'
     is_packed = part.endswith(".gz")
     path = name if name == "-" else tmp_path / name
     if name == "-":
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(lines)))
+        piped(lines)
     else:
         path.write_bytes(gzip.compress(lines) if is_packed else lines)
     dedup_files([path], tmp_path / "parts", part_size=10, work=tmp_path / "w", format=form)

@@ -1,8 +1,6 @@
 """What a run decided is in its report and in its work folder: audits of both are equal."""
 
-import io
 import os
-import sys
 from itertools import product
 
 import pytest
@@ -136,7 +134,7 @@ def test_a_run_with_a_secret_key_needs_it(files, tmp_path, common):
     assert audit_files(files, work, key=bytes(16)) == audit_files(files, work, scheme=scheme)
 
 
-def test_inputs_are_found_from_another_folder(files, tmp_path, monkeypatch):
+def test_inputs_are_found_from_another_folder(files, tmp_path, piped, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     dedup_files([path.name for path in files], work="work", keep_work=True, scheme=LEAKY)
@@ -236,15 +234,15 @@ def test_incomplete_files_are_named(files, tmp_path, name):
             audit_files(files, work)
 
 
-def test_standard_input_is_found_from_another_folder(files, tmp_path, monkeypatch):
+def test_standard_input_is_found_from_another_folder(files, tmp_path, piped, monkeypatch):
     other = tmp_path / "other"
     other.mkdir()
     joined = b"".join(path.read_bytes() for path in files)
     for here in (other, tmp_path, other):
         monkeypatch.chdir(here)
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(joined)))
+        piped(joined)
         dedup_files(["-"], tmp_path / "kept.jsonl", work=os.path.relpath(tmp_path / "work"), keep_work=True, force=True)
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(joined)))
+        piped(joined)
         assert audit_files(["-"], tmp_path / "work").documents == len(TEXTS)
 
 
