@@ -332,31 +332,26 @@ def test_a_time_is_compared_as_a_time_however_it_is_written(batches, tmp_path, m
         assert (state.forget(before=before).removed > 0) == removes
 
 
-@pytest.mark.parametrize("before", [datetime(9000, 1, 1, tzinfo=UTC), "90000101"])
-def test_the_future_is_refused(batches, tmp_path, before):
-    dedup_files(batches[0], state=tmp_path / "state")
+FUTURE = "is in the future, so everything would be removed"
+NO_TIME = r"must be a (datetime, or a string with a time|time such as)"
+NO_LIST = "must be a list of strings"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "rule"),
+    [
+        *(("before", value, FUTURE) for value in (datetime(9000, 1, 1, tzinfo=UTC), "90000101")),
+        *(("before", value, NO_TIME) for value in ("9999", "yesterday", "23.11.2026", "", 7, False, pd.NaT)),
+        *(("ids", value, NO_LIST) for value in ("a", [b"a"], [1], None)),
+        *(("ids", table({"a": ["b"]}), NO_LIST) for table in (pd.DataFrame, pa.table)),
+    ],
+)
+def test_what_is_neither_a_list_of_ids_nor_a_time_of_the_past_is_refused(tmp_path, option, value, rule):
+    path = write_lines(tmp_path / "in.jsonl", [{"id": "a", "text": "some words of a text"}])
+    dedup_files([path], state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
-        with pytest.raises(ParameterError, match="is in the future, so everything would be removed"):
-            state.forget(before=before)
-        assert state.segments
-
-
-@pytest.mark.parametrize("before", ["9999", "yesterday", "23.11.2026", "", 7, False, pd.NaT])
-def test_what_is_not_a_time_is_refused(batches, tmp_path, before):
-    dedup_files(batches[0], state=tmp_path / "state")
-    with State.open(tmp_path / "state", write=True) as state:
-        with pytest.raises(ParameterError, match=r"must be a (datetime, or a string with a time|time such as)"):
-            state.forget(before=before)
-        assert state.segments
-
-
-@pytest.mark.parametrize("ids", ["a", [b"a"], [1], pd.DataFrame({"a": ["b"]}), pa.table({"a": ["b"]}), None])
-def test_what_is_not_a_list_of_ids_is_refused(tmp_path, ids):
-    (tmp_path / "in.jsonl").write_text('{"id": "a", "text": "some words of a text"}')
-    dedup_files([tmp_path / "in.jsonl"], state=tmp_path / "state")
-    with State.open(tmp_path / "state", write=True) as state:
-        with pytest.raises(ParameterError, match="must be a list of strings"):
-            state.forget(ids)
+        with pytest.raises(ParameterError, match=rule):
+            state.forget(**{option: value})
         assert state.segments[0].leaders == 1
 
 
