@@ -202,35 +202,24 @@ TEXTS = [
 
 @pytest.mark.parametrize("rule", match_rules(), ids=lambda rule: rule.name)
 def test_scores_decide_as_dedup_does(rule, tmp_path):
-    """A pair is dropped by the settings of a rule if its score reaches the threshold."""
-    left, right = (found.ravel() for found in np.triu_indices(len(TEXTS), 1))
-    scores, _ = rule.measured(TEXTS, left, right)
-    assert scores.min() >= 0
-    assert scores.max() == 1.0  # copies
-    for threshold in (0.72, 0.9):
-        path = tmp_path / f"{threshold}.toml"
-        path.write_text(settings_text(rule.at(threshold)), encoding="utf-8")
-        config = load_config(path)
-        for one, other, score in zip(left.tolist(), right.tolist(), scores.tolist(), strict=True):
-            if "" not in (TEXTS[one], TEXTS[other]):
-                dropped = not dedup([TEXTS[one], TEXTS[other]], threads=1, **config.arguments).mask.all()
-                assert dropped == (score >= threshold), (TEXTS[one], TEXTS[other], score)
-
-
-@pytest.mark.parametrize("rule", [rule for rule in match_rules() if rule.by_length], ids=lambda rule: rule.name)
-def test_stricter_scores_decide_as_dedup_does(rule, tmp_path):
+    """A pair is dropped by the settings of a rule, stricter or not, if its score reaches the threshold."""
     left, right = (found.ravel() for found in np.triu_indices(len(TEXTS), 1))
     values, smaller = rule.measured(TEXTS, left, right)
-    for short, raised, threshold in ((20, 0.5, 0.3), (60, 0.25, 0.61), (60, 0.9, 0.3), (700, 0.75, 0.61)):
-        way = Stricter(short, raised)
-        scores = way.scores(values, smaller)
+    assert values.min() >= 0
+    assert values.max() == 1.0  # copies
+    cases = [(threshold, threshold, values, {}) for threshold in (0.72, 0.9)]
+    if rule.by_length:
+        for short, raised, threshold in ((20, 0.5, 0.3), (60, 0.25, 0.61), (60, 0.9, 0.3), (700, 0.75, 0.61)):
+            way = Stricter(short, raised)
+            cases.append((threshold, threshold - 1e-9, way.scores(values, smaller), way.settings(threshold)))
+    for threshold, least, scores, stricter in cases:
         path = tmp_path / "neardup.toml"
-        path.write_text(settings_text(rule.at(threshold) | way.settings(threshold)), encoding="utf-8")
+        path.write_text(settings_text(rule.at(threshold) | stricter), encoding="utf-8")
         config = load_config(path)
         for one, other, score in zip(left.tolist(), right.tolist(), scores.tolist(), strict=True):
             if "" not in (TEXTS[one], TEXTS[other]):
                 dropped = not dedup([TEXTS[one], TEXTS[other]], threads=1, **config.arguments).mask.all()
-                assert dropped == (score >= threshold - 1e-9), (TEXTS[one], TEXTS[other], score)
+                assert dropped == (score >= least), (TEXTS[one], TEXTS[other], score)
 
 
 def test_ways_to_be_stricter_begin_with_the_mildest():
