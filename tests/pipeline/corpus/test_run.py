@@ -87,11 +87,13 @@ CHAIN = [" ".join(f"w{n}" for n in range(start, start + 10)) for start in (0, 2,
 
 
 def test_components_follow_chains_and_say_so():
-    scheme = MinHash(shingle=1, threshold=0.6, recall=CERTAIN)
-    result = dedup(CHAIN, scheme=scheme, gather="components")
-    assert result.representatives.tolist() == [-1, 0, 0]
-    assert result.decisions["rule"].to_pylist() == [None, "resemblance", "component"]
-    assert result.decisions["resemblance"].to_pylist() == [None, 8 / 12, 6 / 14]
+    scheme = MinHash(shingle=1, permutations=256, threshold=0.6, recall=CERTAIN)
+    for verify, rule in (("exact", "resemblance"), ("estimate", "estimate")):
+        result = dedup(CHAIN, scheme=scheme, gather="components", verify=verify)
+        assert result.representatives.tolist() == [-1, 0, 0]
+        assert result.decisions["rule"].to_pylist() == [None, rule, "component"]
+        if verify == "exact":
+            assert result.decisions["resemblance"].to_pylist() == [None, 8 / 12, 6 / 14]
 
 
 # Verification.
@@ -116,13 +118,6 @@ def test_a_shared_key_is_labelled_and_measures_nothing():
     assert [row["rule"] for row in rows] == [None, "shared key", "same text"]
     assert [row["resemblance"] for row in rows] == [None, None, 1.0]
     assert [row["contained_in_kept"] for row in rows] == [None, None, 1.0]
-
-
-def test_a_chain_of_estimates_says_that_it_is_one():
-    scheme = MinHash(shingle=1, permutations=256, threshold=0.6, recall=CERTAIN)
-    result = dedup(CHAIN, scheme=scheme, gather="components", verify="estimate")
-    assert result.representatives.tolist() == [-1, 0, 0]
-    assert result.decisions["rule"].to_pylist() == [None, "estimate", "component"]
 
 
 # The same whatever the way.
@@ -448,18 +443,12 @@ def test_many_equal_checksums_are_grouped_without_pairs():
 # Complexity.
 
 
-def test_identical_documents_make_no_pairs():
-    result = dedup([LINE] * 20_000)
-    assert result.kept.tolist() == [0]
-    assert (result.summary.candidates, result.summary.compared) == (0, 0)
-    assert result.summary.exact == 19_999
-
-
-def test_documents_of_identical_features_make_no_pairs():
-    result = dedup([LINE + "." * (place + 1) for place in range(3000)])
-    assert result.kept.tolist() == [0]
-    assert (result.summary.candidates, result.summary.compared) == (0, 0)
-    assert result.summary.near == 2999
+def test_documents_of_identical_texts_or_features_make_no_pairs():
+    for texts, exact in (([LINE] * 20_000, 19_999), ([LINE + "." * (place + 1) for place in range(3000)], 0)):
+        result = dedup(texts)
+        assert result.kept.tolist() == [0]
+        assert (result.summary.candidates, result.summary.compared) == (0, 0)
+        assert (result.summary.exact, result.summary.near) == (exact, len(texts) - 1 - exact)
 
 
 @pytest.mark.parametrize("gather", ["kept", "components"])
