@@ -63,13 +63,18 @@ def copies(rng, number, columns, draw_values):
     return rows
 
 
-@given(asked(), st.sampled_from([1, 2, 7, 63, 64, 65, 128, 130]), st.floats(0, 1), st.sampled_from([4, 2**32]))
-def test_minima_are_compared_as_defined(case, columns, share, values):
+def require_agreement(kernel, case, columns, share, *, values, dtype):
+    """Compare with the definition: rows match if so many of their entries are equal."""
     rng, number, *_ = case
-    rows = copies(rng, number, columns, lambda size: rng.integers(0, values, size, np.uint32))
+    rows = copies(rng, number, columns, lambda size: rng.integers(0, values, size, dtype))
     needed = max(1, round(share * columns))
     near = lambda one, other: sum(a == b for a, b in zip(rows[one], rows[other], strict=True)) >= needed  # noqa: E731
-    assert run(collapse.by_minima, rows, [needed], case) == expected(case, near)
+    assert run(kernel, rows, [needed], case) == expected(case, near)
+
+
+@given(asked(), st.sampled_from([1, 2, 7, 63, 64, 65, 128, 130]), st.floats(0, 1), st.sampled_from([4, 2**32]))
+def test_minima_are_compared_as_defined(case, columns, share, values):
+    require_agreement(collapse.by_minima, case, columns, share, values=values, dtype=np.uint32)
 
 
 @pytest.mark.parametrize("columns", [1, 65, 128])
@@ -86,11 +91,7 @@ def test_minima_that_only_look_equal(columns):
 
 @given(asked(), st.sampled_from([1, 5, 6, 7, 8, 9, 16, 19]), st.floats(0, 1), st.sampled_from([3, 2**64 - 1]))
 def test_trials_are_compared_as_defined(case, columns, share, values):
-    rng, number, *_ = case
-    rows = copies(rng, number, columns, lambda size: rng.integers(0, values, size, np.uint64))
-    needed = max(1, round(share * columns))
-    near = lambda one, other: sum(a == b for a, b in zip(rows[one], rows[other], strict=True)) >= needed  # noqa: E731
-    assert run(collapse.by_trials, rows, [needed], case) == expected(case, near)
+    require_agreement(collapse.by_trials, case, columns, share, values=values, dtype=np.uint64)
 
 
 @given(asked(), st.integers(1, 8), st.integers(0, 70))
