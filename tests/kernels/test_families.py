@@ -15,22 +15,23 @@ def lists(*owners):
     return np.cumsum([0, *map(len, owners)]), np.array([each for one in owners for each in one], np.uint32)
 
 
+def gathered(owned, sizes, most):
+    """Return the number of families of at least two sets, the family of each set, the members, and their bounds."""
+    family, members = np.full(len(sizes), -1, np.int32), np.zeros(len(sizes), np.int64)
+    bounds = np.zeros(len(sizes) // 2 + 1, np.int64)
+    count = gather(*lists(*owned), np.array(sizes), np.arange(len(owned)), 2, most, family, members, bounds)
+    return count, family.tolist(), members[: bounds[count]].tolist(), bounds[: count + 1].tolist()
+
+
 def test_the_owners_of_a_list_become_a_family_unless_they_have_one_or_are_too_few():
-    begins, owners = lists([0, 1, 2, 5], [1, 2, 3], [3, 4, 6], [4])
-    family, members, bounds = np.full(7, -1, np.int32), np.zeros(7, np.int64), np.zeros(4, np.int64)
-    sizes = np.full(7, 10)
-    assert gather(begins, owners, sizes, np.array([0, 1, 2, 3]), 2, 40, family, members, bounds) == 2
-    assert family.tolist() == [0, 0, 0, 1, 1, 0, 1]
-    assert (members.tolist(), bounds[:3].tolist()) == ([0, 1, 2, 5, 3, 4, 6], [0, 4, 7])
+    found = gathered([[0, 1, 2, 5], [1, 2, 3], [3, 4, 6], [4]], [10] * 7, 40)
+    assert found == (2, [0, 0, 0, 1, 1, 0, 1], [0, 1, 2, 5, 3, 4, 6], [0, 4, 7])
 
 
 def test_a_family_has_a_limited_number_of_values():
-    begins, owners = lists(range(8))
-    sizes = np.array([10, 10, 10, 10, 50, 10, 10, 10])
-    family, members, bounds = np.full(8, -1, np.int32), np.zeros(8, np.int64), np.zeros(5, np.int64)
-    assert gather(begins, owners, sizes, np.array([0]), 2, 30, family, members, bounds) == 2
-    assert family.tolist() == [0, 0, 0, -1, -1, 1, 1, 1]  # one alone before a large set, and that set
-    assert (members[:6].tolist(), bounds[:3].tolist()) == ([0, 1, 2, 5, 6, 7], [0, 3, 6])
+    found = gathered([range(8)], [10, 10, 10, 10, 50, 10, 10, 10], 30)
+    # one alone before a large set, and that set, have no family
+    assert found == (2, [0, 0, 0, -1, -1, 1, 1, 1], [0, 1, 2, 5, 6, 7], [0, 3, 6])
 
 
 def families(seed):
