@@ -204,16 +204,13 @@ def test_a_pipe_is_read_to_its_end(tmp_path):
     writer.join()
 
 
-def test_standard_input_is_read_up_to_the_cap(monkeypatch):
-    def given_input(data):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-
-    given_input(PLAIN)
+def test_standard_input_is_read_up_to_the_cap(piped):
+    piped(PLAIN)
     assert bytes(load("-", None, CAP).data) == PLAIN
-    given_input(PLAIN)
+    piped(PLAIN)
     with pytest.raises(DataError, match="<stdin>: it expands to more than 100 bytes"):
         load("-", None, 100)
-    given_input(PACKED["gzip"])
+    piped(PACKED["gzip"])
     with pytest.raises(DataError, match="should be plain UTF-8 text"):
         load("-", None, CAP)
 

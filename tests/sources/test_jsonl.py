@@ -1,5 +1,4 @@
 import gzip
-import io
 import json
 
 import numpy as np
@@ -256,8 +255,8 @@ def test_several_files_are_one_collection(tmp_path):
     assert (tmp_path / "out.jsonl").read_bytes() == b'{"text": "b"}\n{"text": "c", "id": 9}\n'
 
 
-def test_standard_input_is_json_lines(monkeypatch, tmp_path):
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b'{"text": "a"}\n{"text": "b"}\n3\n')))
+def test_standard_input_is_json_lines(piped, tmp_path):
+    piped(b'{"text": "a"}\n{"text": "b"}\n3\n')
     got = read(["-"])
     assert (got.names, got.ids.to_pylist()) == (("<stdin>",), ["<stdin>:1", "<stdin>:2"])
     assert str(got.rejected[0]) == "<stdin>:3: it must be an object, not an integer"

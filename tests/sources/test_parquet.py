@@ -1,6 +1,5 @@
 import datetime as dt
 import gzip
-import io
 import json
 import os
 from contextlib import suppress
@@ -482,22 +481,22 @@ def test_file_names_that_other_readers_skip(collection):
     assert len(collection({"text": ["a"]}, name=".x%20 y=1.parquet")) == 1
 
 
-def test_a_pipe_may_hold_a_table(tmp_path, monkeypatch):
+def test_a_pipe_may_hold_a_table(tmp_path, piped):
     table = pa.table({"text": ["a", None, "b"], "id": [1, 2, 3]})
     pq.write_table(table, tmp_path / "x.parquet", compression="zstd", row_group_size=2)
     data = (tmp_path / "x.parquet").read_bytes()
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    piped(data)
     got = read(["-"], format="parquet")
     assert got.texts.to_pylist() == ["a", None, "b"]
     got.write(tmp_path / "out.parquet", np.array([0, 2]))
     assert pq.read_table(tmp_path / "out.parquet").to_pylist() == [{"text": "a", "id": 1}, {"text": "b", "id": 3}]
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    piped(data)
     with pytest.raises(DataError, match="<stdin>: it expands to more than 100 bytes"):
         read(["-"], format="parquet", max_bytes=100)
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
+    piped(data)
     with pytest.raises(FieldMissing, match="<stdin>: there is no field 'body'"):
         read(["-"], format="parquet", text="body")
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"text")))
+    piped(b"text")
     with pytest.raises(DataError, match="<stdin>: it is not a Parquet file"):
         read(["-"], format="parquet")
 

@@ -153,13 +153,9 @@ def test_wrong_usage_is_reported(label, tmp_path, options, code, said):
     assert (tmp_path / "notes.jsonl").read_text() == "my notes\n"
 
 
-def test_single_keys_of_a_terminal(label, neardup, monkeypatch, tmp_path):
-    types, reads = pty.openpty()
-    os.write(types, b"sd\x1b[Aq")
-    with os.fdopen(reads, "r") as stdin:
-        monkeypatch.setattr(sys, "stdin", stdin)
-        neardup("label", "in.jsonl", "--out", "out.jsonl")
-    os.close(types)
+def test_single_keys_of_a_terminal(label, neardup, terminal, tmp_path):
+    os.write(terminal, b"sd\x1b[Aq")
+    neardup("label", "in.jsonl", "--out", "out.jsonl")
     assert labels(tmp_path / "out.jsonl") == ["same", "different"]
 
 
