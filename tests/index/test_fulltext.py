@@ -123,7 +123,7 @@ def test_the_log_is_emptied_although_there_is_a_query_at_any_moment(table, path,
     threads = [threading.Thread(target=ask, args=(seconds,)) for seconds in (0.017, 0.023, 0.029)]
     for thread in threads:
         thread.start()
-    for number in range(200):
+    for number in range(100):
         table.update(6 + number, texts([(f"d{number}", "title", f"word{number} " * 40)], 5 + number))
         sizes.append(path.with_name("search.sqlite-wal").stat().st_size)
     ended.set()
