@@ -10,6 +10,7 @@ import pytest
 import uvicorn
 
 from neardup import Index
+from neardup.interfaces.http import service
 from neardup.interfaces.http.app import create_app
 from neardup.interfaces.http.limits import Limits
 from neardup.interfaces.http.server import Deployment, uvicorn_config
@@ -31,13 +32,13 @@ def writer(folder, short_path):
     token, line = new_token("write")
     path = str(short_path / "writer")
     limits = Limits()
-    service = Service(lambda mode: Index.open(folder, mode), limits=limits)
+    served = Service(lambda mode: Index.open(folder, mode), limits=limits)
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listening:
         listening.bind(path)
         listening.listen()
         listening.setblocking(False)
         started = threading.Event()
-        app = create_app(service, tokens=Tokens.parsed([line]), started=started.set)
+        app = create_app(served, tokens=Tokens.parsed([line]), started=started.set)
         server = uvicorn.Server(uvicorn_config(app, Deployment(folder=folder, limits=limits)))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
@@ -93,7 +94,8 @@ def test_a_token_is_required_before_anything_is_passed_on(serve, writer, texts):
     assert ask.post("/v1/seen", {"pages": [{"url": "http://a.example/", "text": texts.heron}]}).status_code == 401
 
 
-def test_a_process_that_reads_says_whether_the_writer_writes(serve, folder, request):
+def test_a_process_that_reads_says_whether_the_writer_writes(serve, folder, request, monkeypatch):
+    monkeypatch.setattr(service, "RETRY_SECONDS", 0.5)
     with Index.open(folder, "w"):
         path, token, line = request.getfixturevalue("writer")  # which only reads until then
         ask = serve(read_only=True, writer=path, tokens=Tokens.parsed([line]))
