@@ -19,10 +19,15 @@ def settings(choice):
     return {"scheme": "minhash", "threshold": 0.6 if choice is None else choice.threshold}
 
 
-def tuned(rules, scores, labels, goal, **ways):
+def tuned(rules, scores, labels, goal="f1", *, unsure=0, seed=1):
     number = len(labels.same)
-    made = [ScoredRule.of(*rule, own, number) for rule, own in zip(rules, scores, strict=True)]
-    return tuning.tuned(made, labels, goal, **ways)
+    made = [ScoredRule.of(*rule, np.atleast_2d(own), number) for rule, own in zip(rules, scores, strict=True)]
+    return tuning.tuned(made, labels, goal, unsure=unsure, seed=seed)
+
+
+def tuned_alone(scores, labels, goal="f1", seed=1):
+    """Tune with a single rule."""
+    return tuned([("only", settings)], [scores], labels, goal, seed=seed)
 
 
 def threshold_of(scores, labels, goal):
@@ -76,9 +81,6 @@ def test_the_best_variant_is_chosen_and_the_middle_one_of_equally_good_ones():
     )
 
 
-WAYS = {"unsure": 0, "seed": 1}
-
-
 def varied(choice):
     return {**settings(choice), "variant": choice.variant}
 
@@ -91,7 +93,7 @@ def test_a_rule_with_variants_must_be_clearly_better(gained, is_chosen):
     plain[1 : 2 * gained : 2] = 0.9
     rows = np.stack([plain, np.where(same, 0.8, 0.2)])
     rules = [("plain", settings), ("varied", varied)]
-    found = tuned(rules, [plain[None], rows], labels_of(same), "f1", unsure=0, seed=1)
+    found = tuned(rules, [plain, rows], labels_of(same))
     assert found.chosen.name == ("varied" if is_chosen else "plain")
     assert (len(found.rules), found.keeps_default) == ((2, False) if is_chosen else (3, True))
     if is_chosen:
@@ -109,8 +111,8 @@ def test_a_threshold_by_which_many_random_pairs_match_is_only_chosen_if_there_is
     rules = [("first", settings), ("second", settings)]
 
     def tuned_by(*random):
-        every = [np.append(scores, one)[None] for one in random]
-        return tuned(rules, every, labels_of(same, weights), "f1", unsure=0, seed=1)
+        every = [np.append(scores, one) for one in random]
+        return tuned(rules, every, labels_of(same, weights))
 
     found = tuned_by(spread, spread)
     assert (found.chosen.name, found.chosen.unlabelled, found.indiscriminate) == ("first", 0.0, False)
@@ -127,11 +129,8 @@ def test_a_rule_with_variants_is_chosen_if_all_others_match_many_random_pairs():
     scores, weights = np.where(same, 1.0, 0.25), np.where(same, 1.0, 1e6)
     found = tuned(
         [("plain", settings), ("varied", varied)],
-        [np.append(scores, np.ones(50))[None], np.stack([np.append(scores, np.full(50, one)) for one in (1, 0)])],
+        [np.append(scores, np.ones(50)), np.stack([np.append(scores, np.full(50, one)) for one in (1, 0)])],
         labels_of(same, weights),
-        "f1",
-        unsure=0,
-        seed=1,
     )
     assert (found.chosen.name, found.chosen.settings["variant"], found.indiscriminate) == ("varied", 1, False)
 
@@ -144,7 +143,7 @@ def test_one_heavy_pair_proves_nothing():
     weights[1] = 50
     rows = np.stack([plain, np.where(same, 0.8, 0.2)])
     rules = [("plain", settings), ("varied", varied)]
-    found = tuned(rules, [plain[None], rows], labels_of(same, weights), "f1", unsure=0, seed=1)
+    found = tuned(rules, [plain, rows], labels_of(same, weights))
     assert found.chosen.name == "plain"
 
 
@@ -204,7 +203,7 @@ def test_the_rule_that_separates_the_labels_is_chosen():
     noise = random.random(200)
     good = np.where(same, 0.6, 0.2) + 0.2 * random.random(200)
     rules = [("noise", settings), ("good", settings)]
-    found = tuned(rules, [noise[None], good[None]], labels_of(same), "f1", unsure=3, seed=1)
+    found = tuned(rules, [noise, good], labels_of(same), unsure=3)
     assert (found.chosen.name, found.labels, found.same, found.unsure) == ("good", 200, int(same.sum()), 3)
     assert 0.4 < found.chosen.threshold < 0.6
     assert found.expected.f1.value == found.chosen.shares.f1.value == 1.0
@@ -219,7 +218,7 @@ def test_the_rule_that_separates_the_labels_is_chosen():
 def test_of_equal_rules_the_first_one_is_chosen():
     scores = np.array([0.1, 0.2, 0.4, 0.5] * 5)
     rules = [(name, settings) for name in "abc"]
-    found = tuned(rules, [scores[None]] * 3, labels_of(scores > 0.3), "f1", unsure=0, seed=1)
+    found = tuned(rules, [scores] * 3, labels_of(scores > 0.3))
     assert [rule.name for rule in found.rules] == ["a", "b", "c"]
 
 
@@ -232,9 +231,7 @@ def test_the_default_stays_unless_another_is_expected_to_be_better(goal):
         truth = random.random(50) < 0.5
         same = truth ^ (random.random(50) < 0.1)
         scores = [np.where(truth, 0.75, 0.45) + random.normal(0, spread, 50) for spread in (0.05, 0.06, 0.07, 0.08)]
-        found = tuned(
-            [(name, settings) for name in "abcd"], [own[None] for own in scores], labels_of(same), goal, **WAYS
-        )
+        found = tuned([(name, settings) for name in "abcd"], scores, labels_of(same), goal)
         wanted = Goal.of(goal)
         if found.keeps_default:
             kept += 1
@@ -249,9 +246,9 @@ def test_the_default_stays_unless_another_is_expected_to_be_better(goal):
 def test_a_default_that_matches_many_random_pairs_does_not_stay():
     same = np.tile([True, False], 40)
     scores, weights = np.where(same, 0.7, 0.2), np.where(same, 1.0, 1e6)
-    every = [np.append(scores, np.full(50, one))[None] for one in (0.65, 0)]
+    every = [np.append(scores, np.full(50, one)) for one in (0.65, 0)]
     rules = [("first", settings), ("second", settings)]
-    found = tuned(rules, every, labels_of(same, weights), "f1", **WAYS)
+    found = tuned(rules, every, labels_of(same, weights))
     assert not found.keeps_default
     assert found.default.unlabelled == 1.0
 
@@ -259,9 +256,7 @@ def test_a_default_that_matches_many_random_pairs_does_not_stay():
 def test_a_goal_that_no_rule_reaches_is_reported():
     random = np.random.default_rng(4)
     same = random.random(300) < 0.5
-    found = tuned(
-        [("noise", settings)], [random.random((1, 300))], labels_of(same), "precision>=0.99", unsure=0, seed=1
-    )
+    found = tuned_alone(random.random(300), labels_of(same), "precision>=0.99")
     assert not found.reaches
     assert not found.certain
     assert found.expected.precision.value < 0.99
@@ -270,15 +265,8 @@ def test_a_goal_that_no_rule_reaches_is_reported():
 def test_a_goal_is_certain_only_if_its_interval_reaches_it():
     scores = np.array([0.1, 0.9] * 15)
     few, many = (
-        tuned(
-            [("only", settings)],
-            [np.tile(scores, (1, times))],
-            labels_of(np.tile(scores > 0.5, times)),
-            goal,
-            unsure=0,
-            seed=1,
-        )
-        for times, goal in ((1, "precision>=0.9"), (20, "precision>=0.9"))
+        tuned_alone(np.tile(scores, times), labels_of(np.tile(scores > 0.5, times)), "precision>=0.9")
+        for times in (1, 20)
     )
     assert few.reaches
     assert not few.certain
@@ -290,8 +278,8 @@ def test_labels_that_choose_among_rules_of_chance_do_not_judge_them():
     """The best of 30 rules of chance looks good on the labels that chose it, and is not."""
     random = np.random.default_rng(7)
     same = np.tile([True, False], 20)
-    scores = [random.random((1, 40)) for _ in range(30)]
-    found = tuned([(str(one), settings) for one in range(30)], scores, labels_of(same), "f1", unsure=0, seed=1)
+    scores = [random.random(40) for _ in range(30)]
+    found = tuned([(str(one), settings) for one in range(30)], scores, labels_of(same))
     everything = 2 / 3  # the F1 of a rule that matches all pairs
     assert found.expected.f1.value <= everything < found.chosen.shares.f1.value
 
@@ -304,7 +292,7 @@ def test_intervals_hold_the_truth(samples):
         random = np.random.default_rng(seed)
         scores = np.where(random.random(60) < 0.5, 0.9, 0.1)
         same = np.where(scores > 0.5, random.random(60) < 0.8, False)
-        found = tuned([("only", settings)], [scores[None]], labels_of(same), "f1", unsure=0, seed=seed)
+        found = tuned_alone(scores, labels_of(same), seed=seed)
         held += found.expected.precision.low <= 0.8 <= found.expected.precision.high
     assert held >= 0.9 * samples
 
@@ -314,7 +302,7 @@ def decided(same, matches, weights=None, doubted=None):
     labels = labels_of(same, weights)
     if doubted is not None:
         labels = Labels(labels.same, labels.weights, labels.groups, np.array(doubted))
-    return tuned([("only", settings)], [np.where(matches, 0.9, 0.1)[None]], labels, "f1", **WAYS)
+    return tuned_alone(np.where(matches, 0.9, 0.1), labels)
 
 
 def test_with_equal_weights_intervals_are_those_of_clopper_and_pearson():
@@ -379,7 +367,7 @@ def test_intervals_hold_what_the_chosen_rule_reaches(samples):
     for seed in range(samples):
         drawn = np.random.default_rng([2, seed]).choice(len(labels.same), 50, replace=False)
         sample = labels_of(labels.same[drawn], labels.weights[drawn])
-        found = tuned(rules, [own[:, drawn] for own in scores], sample, "f1", unsure=0, seed=seed)
+        found = tuned(rules, [own[:, drawn] for own in scores], sample, seed=seed)
         own = scores[int(found.chosen.name)][found.chosen.settings.get("variant", 0)]
         true = labels.counts(own, np.array([found.chosen.threshold])).f1[0]
         held += found.expected.f1.low <= true <= found.expected.f1.high
@@ -395,14 +383,7 @@ def test_pairs_that_are_clearly_different_do_not_narrow_the_interval():
     scores = np.where(same, 0.8, 0.2)
     scores[[1, 4]] = 0.5
     few, many = (
-        tuned(
-            [("only", settings)],
-            [np.append(scores, np.zeros(number))[None]],
-            labels_of(np.append(same, np.zeros(number, np.bool_))),
-            "f1",
-            unsure=0,
-            seed=1,
-        ).expected.f1
+        tuned_alone(np.append(scores, np.zeros(number)), labels_of([*same, *[False] * number])).expected.f1
         for number in (0, 500)
     )
     assert many.width == pytest.approx(few.width, rel=0.2)
@@ -412,7 +393,7 @@ def test_an_interval_of_labels_without_mistakes_has_an_end_by_their_number():
     """Of *n* pairs without mistakes, the share of mistakes is at most 1 - 0.025 ** (1 / *n*)."""
     for number in (20, 100):
         same = np.tile([True, False], number)
-        found = tuned([("only", settings)], [np.where(same, 0.8, 0.2)[None]], labels_of(same), "f1", unsure=0, seed=1)
+        found = tuned_alone(np.where(same, 0.8, 0.2), labels_of(same))
         assert found.expected.recall.low == pytest.approx(0.025 ** (1 / number), abs=0.1 / number)
         assert found.expected.recall.low < found.expected.f1.low < 1.0  # a missed pair is one error of two shares
         assert found.expected.recall.high == found.expected.f1.high == 1.0
@@ -431,5 +412,5 @@ def test_a_default_just_below_the_goal_does_not_stay(goal):
         reaches[960:990] = 0.95
     labels = labels_of(same)
     rules = [("below", settings), ("reaches", settings)]
-    made = tuned(rules, [below[None], reaches[None]], labels, goal, unsure=0, seed=1)
+    made = tuned(rules, [below, reaches], labels, goal)
     assert (made.chosen.name, made.reaches) == ("reaches", True)
