@@ -198,57 +198,35 @@ def test_an_input_that_cannot_be_cut_leaves_no_work_folder(tmp_path, name, conte
     assert not (tmp_path / "w").exists()
 
 
-def test_a_failure_to_read_does_not_lose_what_was_done(tmp_path, sources, small_parts, monkeypatch):
-    from neardup.pipeline.spilled import run
-
-    small_parts(3000)
-    moved = sources[0].with_name("moved")
-    with monkeypatch.context() as patch:
-        gather = run.gather
-        patch.setattr(run, "gather", lambda *given: (sources[0].exists() and sources[0].rename(moved), gather(*given)))
-        with pytest.raises(DataError, match="it was moved or removed after the run had begun"):
-            dedup_files(sources, work=tmp_path / "w", threads=1)
-    moved.rename(sources[0])
-    monkeypatch.setattr(run, "sign", lambda *_: 1 / 0)
-    dedup_files(sources, work=tmp_path / "w", threads=1)
-    assert not (tmp_path / "w").exists()
-
-
+@pytest.mark.parametrize("change", ["moved or removed", "changed"])
 @pytest.mark.parametrize("stage", ["sign", "gather", "write"])
-def test_an_input_that_is_removed_may_be_restored(tmp_path, sources, no_held_texts, monkeypatch, stage):
+def test_an_input_that_is_removed_or_changed_may_be_restored(
+    tmp_path, sources, small_parts, no_held_texts, monkeypatch, *, stage, change
+):
+    """What was done before is not done again."""
+    small_parts(3000)
     no_held_texts()
-    owner, away = output_records if stage == "write" else run, tmp_path / "away"
+    owner, content = output_records if stage == "write" else run, sources[0].read_bytes()
+    again = partial(dedup_files, sources, tmp_path / "out.jsonl", work=tmp_path / "w", threads=1)
     with monkeypatch.context() as patch:
         function = getattr(owner, stage)
 
-        def removing(*given, **more):
-            if sources[0].exists():
-                sources[0].rename(away)
+        def changing(*given, **more):
+            sources[0].write_text("other") if change == "changed" else sources[0].unlink(missing_ok=True)
             return function(*given, **more)
 
-        patch.setattr(owner, stage, removing)
-        with pytest.raises(DataError, match=r"part0.jsonl: it was moved or removed after the run had begun") as refused:
-            dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "w", threads=1)
+        patch.setattr(owner, stage, changing)
+        with pytest.raises(DataError, match=rf"part0.jsonl: it was {change} after the run had begun") as refused:
+            again()
     assert (refused.value.code, type(refused.value)) == ("changed", DataError)
     assert list((tmp_path / "w").glob("run-*/done/split-*"))
-    away.rename(sources[0])
-    dedup_files(sources, tmp_path / "out.jsonl", work=tmp_path / "w")
-    assert not (tmp_path / "w").exists()
-
-
-def test_a_change_of_an_input_does_not_lose_what_was_done(tmp_path, sources, small_parts, monkeypatch):
-    small_parts(3000)
-    content = sources[0].read_bytes()
-    with monkeypatch.context() as patch:
-        gather = run.gather
-        patch.setattr(run, "gather", lambda *given: (sources[0].write_text("other"), gather(*given)))
-        with pytest.raises(DataError, match="it was changed after the run had begun"):
-            dedup_files(sources, work=tmp_path / "w", threads=1)
-    with pytest.raises(RunChanged, match=r"part0.jsonl was changed"):
-        dedup_files(sources, work=tmp_path / "w", threads=1)
+    if change == "changed":
+        with pytest.raises(RunChanged, match=r"part0.jsonl was changed"):
+            again()
     sources[0].write_bytes(content)
-    monkeypatch.setattr(run, "sign", lambda *_: 1 / 0)
-    dedup_files(sources, work=tmp_path / "w", threads=1)
+    if stage != "sign":
+        monkeypatch.setattr(run, "sign", lambda *_: 1 / 0)
+    again()
     assert not (tmp_path / "w").exists()
 
 
