@@ -50,10 +50,15 @@ def decided(documents, keep):
         return decided_documents(documents, replace(SETTINGS, policy=Policy(keep=keep)), engine, lambda *_: None)[0]
 
 
-def test_values_rank_as_numbers(documents):
-    result = decided(documents(["1", "9", "10"]), "max:score")
+@pytest.mark.parametrize(
+    ("scores", "keep"),
+    [(["1", "9", "10"], "max:score"), ([1, 2, 3], "max:id,longest"), ([1, 2, 3], "min:text")],
+    ids=["numbers", "ids", "texts"],
+)
+def test_values_rank_as_numbers_and_so_may_ids_and_texts(documents, scores, keep):
+    result = decided(documents(scores), keep)
     assert result.kept.tolist() == [1, 2]
-    assert result.summary.policy.keep == "max:score"
+    assert result.summary.policy.keep == keep
     assert result.decisions["id"].to_pylist() == ["0", "1", "2"]
 
 
@@ -66,11 +71,3 @@ def test_values_of_csv_rank_as_numbers_with_blanks_around_them(tmp_path):
 def test_an_error_names_the_line_and_the_field(documents):
     with pytest.raises(ValueRefused, match=r"in\.jsonl:2: its 'score' is 'x'"):
         decided(documents(["1", "x", "10"]), "max:score")
-
-
-def test_the_id_and_the_text_may_rank(documents):
-    result = decided(documents([1, 2, 3]), "max:id,longest")
-    assert result.kept.tolist() == [1, 2]
-    assert result.summary.policy.keep == "max:id,longest"
-    assert result.decisions["id"].to_pylist() == ["0", "1", "2"]
-    assert decided(documents([1, 2, 3]), "min:text").kept.tolist() == [1, 2]
