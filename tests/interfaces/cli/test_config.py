@@ -1,6 +1,7 @@
 import json
 
 import pytest
+from json_lines import write_lines
 
 
 @pytest.fixture
@@ -10,8 +11,7 @@ def files(tmp_path):
         "one two three four five six seven",
         "one two three four five six seven eight",
     ]
-    lines = [json.dumps({"id": str(number), "text": text}) for number, text in enumerate(texts)]
-    (tmp_path / "in.jsonl").write_text("\n".join(lines))
+    write_lines(tmp_path / "in.jsonl", [{"id": str(number), "text": text} for number, text in enumerate(texts)])
     (tmp_path / "neardup.toml").write_text('[recipe]\nshingle = 1\n[policy]\nthreshold = 0.7\nkeep = "longest"\n')
     return tmp_path
 

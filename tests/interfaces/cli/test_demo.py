@@ -3,6 +3,7 @@ import re
 import tempfile
 
 import pytest
+from json_lines import write_lines
 
 from neardup import Index
 from neardup.interfaces.cli import demo, main
@@ -15,8 +16,7 @@ def collection(tmp_path, monkeypatch):
     """Show a collection of our own instead of the bundled one."""
 
     def collection(documents):
-        rows = [json.dumps({"id": name, "text": text}) + "\n" for name, text in documents]
-        (tmp_path / "collection.jsonl").write_text("".join(rows))
+        write_lines(tmp_path / "collection.jsonl", [{"id": name, "text": text} for name, text in documents])
         monkeypatch.setattr(demo, "files", lambda _package: tmp_path)
 
     return collection
@@ -129,10 +129,10 @@ def test_without_a_place_for_the_report_it_continues(shown, temporary):
 
 def test_served_it_can_be_searched_until_it_ends_and_nothing_stays(shown, temporary, tmp_path, monkeypatch):
     texts = {"a": "The ferry left the harbour at dawn", "b": "The ferry left the harbour at dusk"}
-    rows = [
-        json.dumps({"id": own, "text": text, "url": f"http://{own}.example/"}) + "\n" for own, text in texts.items()
-    ]
-    (tmp_path / "collection.jsonl").write_text("".join(rows))
+    write_lines(
+        tmp_path / "collection.jsonl",
+        [{"id": own, "text": text, "url": f"http://{own}.example/"} for own, text in texts.items()],
+    )
     monkeypatch.setattr(demo, "files", lambda _package: tmp_path)
     served = []
 

@@ -1,5 +1,4 @@
 import io
-import json
 import os
 import pty
 import sys
@@ -19,8 +18,7 @@ TEXTS = [" ".join([*WORDS[:keep], *(f"{keep}x{rest}" for rest in range(40 - keep
 @pytest.fixture
 def label(neardup, tmp_path, monkeypatch):
     """Label pairs of a small collection with these lines as standard input."""
-    rows = [json.dumps({"id": f"d{number}", "text": text}) for number, text in enumerate(TEXTS)]
-    (tmp_path / "in.jsonl").write_text("\n".join(rows))
+    write_lines(tmp_path / "in.jsonl", [{"id": f"d{number}", "text": text} for number, text in enumerate(TEXTS)])
     monkeypatch.setenv("COLUMNS", "120")
 
     def run(lines, *options, code=0):
@@ -109,7 +107,7 @@ def test_texts_that_were_left_out(label):
 
 def test_rejected_records_are_reported(label, tmp_path):
     with (tmp_path / "in.jsonl").open("a") as file:
-        file.write("\n{broken\n")
+        file.write("{broken\n")
     shown = label("s\n", "in.jsonl", "--out", "out.jsonl", code=1)
     assert "rejected: in.jsonl:12" in shown.out
     assert labels("out.jsonl") == ["same"]

@@ -1,4 +1,3 @@
-import json
 import re
 
 import pytest
@@ -134,8 +133,7 @@ def test_what_decides_can_be_chosen(neardup, seen):
 
 def test_repeats_are_listed_below_the_first_match_or_the_closest(neardup, tmp_path):
     texts = ["two three four five six", "two three five six", "one two three four"]
-    lines = [json.dumps({"id": own, "text": text}) for own, text in zip("dca", texts, strict=True)]
-    (tmp_path / "words.jsonl").write_text("\n".join(lines))
+    write_lines(tmp_path / "words.jsonl", [{"id": own, "text": text} for own, text in zip("dca", texts, strict=True)])
     neardup("index", "words.jsonl", "--to", "seen", "--search", "--shingle", "1", "--threshold", "0.5")
     for ways, expected in (((), "matches a"), (("--representative", "closest"), "matches c")):
         shown = neardup("search", "seen", "two", "--sort", "newest", "--all", *ways).out

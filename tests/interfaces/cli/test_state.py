@@ -14,8 +14,7 @@ TEXTS = {
 @pytest.fixture
 def crawls(neardup, tmp_path):
     for name, ids in (("one", "ab"), ("two", "c")):
-        lines = [json.dumps({"id": one, "text": TEXTS[one]}) for one in ids]
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+        write_lines(tmp_path / f"{name}.jsonl", [{"id": one, "text": TEXTS[one]} for one in ids])
     neardup("dedup", "one.jsonl", "--out", "kept1.jsonl", "--state", "crawls")
     return tmp_path
 

@@ -201,9 +201,8 @@ SHORT = "the heron left the harbour at dawn with the tide and the fog over the {
 def short_run(tmp_path, **options):
     """Write short documents that match from 0.6, and deduplicate them."""
     bays = ["wide", "wider", "blue", "calm", "green", "grey"]
-    lines = [json.dumps({"id": f"s{n}", "text": SHORT.format(bay) + f" {n % 3}"}) for n, bay in enumerate(bays)]
-    path, report = tmp_path / "short.jsonl", tmp_path / f"why{len(options)}.jsonl"
-    path.write_text("\n".join(lines) + "\n")
+    rows = [{"id": f"s{n}", "text": SHORT.format(bay) + f" {n % 3}"} for n, bay in enumerate(bays)]
+    path, report = write_lines(tmp_path / "short.jsonl", rows), tmp_path / f"why{len(options)}.jsonl"
     assert dedup_files([path], report=report, force=True, **options).result.summary.near
     return [path], report
 
@@ -267,8 +266,7 @@ def test_a_document_dropped_for_an_earlier_one_is_no_kept_partner(tmp_path):
     words = [f"w{number}" for number in range(40)]
     near, far = [*words[8:], *"abcdefgh"], [*words[16:], *"abcdefgh", *"ijklmnop"]  # far matches near only
     for name, texts in (("first", [words]), ("second", [near, far])):
-        lines = [json.dumps({"text": " ".join(text)}) for text in texts]
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+        write_lines(tmp_path / f"{name}.jsonl", [{"text": " ".join(text)} for text in texts])
         scheme, report = MinHash(shingle=1), tmp_path / f"{name}.parquet"
         dedup_files([tmp_path / f"{name}.jsonl"], state=tmp_path / "state", report=report, scheme=scheme)
     found = audit_files([tmp_path / "second.jsonl"], report)

@@ -1,5 +1,3 @@
-import json
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -71,8 +69,7 @@ def reasons(found):
 
 def test_a_value_of_json_of_another_kind_refuses_its_row_alone(tmp_path):
     values = [True, "false", 1, [True], None, "x"]
-    lines = [json.dumps({"text": "a", "good": value, "size": value}) + "\n" for value in values]
-    (tmp_path / "a.jsonl").write_text("".join(lines))
+    write_lines(tmp_path / "a.jsonl", [{"text": "a", "good": value, "size": value} for value in values])
     documents = read([tmp_path / "a.jsonl"]).pieces[0]
     flags = reader({"good": "flag"}).read(documents)
     assert flags.fields.column("good").to_pylist() == [True, False, None, None, None, None]

@@ -9,6 +9,7 @@ from itertools import product
 import pyarrow as pa
 import pytest
 from archives_made import packed, page
+from json_lines import write_lines
 from test_state import SCHEMES
 
 from neardup import Index, MinHash, Search, SimHash, State, Trials, dedup_files
@@ -321,7 +322,7 @@ def test_an_interruption_of_the_search_table_is_explained(tmp_path, weeks, inter
 def test_documents_that_an_index_cannot_have_are_rejected(tmp_path):
     lines = [{"id": "x" * 2000, "text": "one two three four"}, {"id": "b", "text": "five six seven eight", "n": "z"}]
     lines.append({"id": "c", "text": "nine ten eleven twelve"})
-    (tmp_path / "pages.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    write_lines(tmp_path / "pages.jsonl", lines)
     dedup_files([tmp_path / "pages.jsonl"], state=tmp_path / "state")
     done = fill_index(tmp_path / "state", tmp_path / "index", fields={"n": int})
     assert (done.documents, done.total) == (3, 1)

@@ -1,6 +1,5 @@
-import json
-
 import numpy as np
+from json_lines import write_lines
 
 from neardup import dedup_files
 from neardup.pipeline.spilled import files
@@ -10,8 +9,7 @@ from neardup.pipeline.spilled.state import State
 def test_a_state_is_small(tmp_path):
     words = np.random.default_rng(1).integers(0, 50_000, (3000, 60))
     texts = [" ".join(f"w{word}" for word in row) for row in words.tolist()]
-    lines = [json.dumps({"id": str(number), "text": text}) for number, text in enumerate(texts)]
-    (tmp_path / "some.jsonl").write_text("\n".join(lines))
+    write_lines(tmp_path / "some.jsonl", [{"id": str(number), "text": text} for number, text in enumerate(texts)])
     done = dedup_files([tmp_path / "some.jsonl"], state=tmp_path / "state")
     ids = sum(len(str(number)) + 8 for number in range(len(texts)))  # a large string has an offset of 8 bytes
     with State.open(tmp_path / "state") as state:

@@ -1,7 +1,6 @@
-import json
-
 import numpy as np
 import pytest
+from json_lines import write_lines
 from test_features import gathered
 
 from neardup import dedup
@@ -54,8 +53,7 @@ def test_a_window_has_at_most_twice_the_limit_unless_one_document_has_more(job_o
 
 
 def large_cluster(job_of, folder, texts, **policy):
-    path = folder / "alike.jsonl"
-    path.write_text("\n".join(json.dumps({"text": text}) for text in texts))
+    path = write_lines(folder / "alike.jsonl", [{"text": text} for text in texts])
     return job_of([path], block=1 << 14, **policy)
 
 

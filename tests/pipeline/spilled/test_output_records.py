@@ -234,9 +234,7 @@ def folder_of_pages(path):
 
 
 def lines_of_pages(path):
-    lines = (json.dumps({"id": number, "html": PAGE.format(number)}) + "\n" for number in range(3))
-    path.write_text("".join(lines))
-    return path
+    return write_lines(path, [{"id": number, "html": PAGE.format(number)} for number in range(3)])
 
 
 def archive_of_pages(path):

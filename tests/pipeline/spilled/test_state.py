@@ -1,5 +1,4 @@
 import gc
-import json
 import os
 import subprocess
 import sys
@@ -299,8 +298,9 @@ def test_a_run_of_copies_only_is_counted_until_it_is_forgotten(tmp_path):
 def test_copies_of_earlier_documents_are_counted_when_the_other_documents_of_their_run_are_forgotten(tmp_path):
     texts = [f"article {number} about the harbour of town {number} and its {number} boats" for number in range(4)]
     for name, numbers in (("first", [0, 1]), ("second", [0, 2]), ("third", [3])):
-        lines = [json.dumps({"id": f"{name} {number}", "text": texts[number]}) for number in numbers]
-        (tmp_path / f"{name}.jsonl").write_text("\n".join(lines))
+        write_lines(
+            tmp_path / f"{name}.jsonl", [{"id": f"{name} {number}", "text": texts[number]} for number in numbers]
+        )
         dedup_files([tmp_path / f"{name}.jsonl"], state=tmp_path / "state")
     with State.open(tmp_path / "state", write=True) as state:
         assert state.forget(pa.array(["second 2", "third 3"])).removed == 2
