@@ -46,3 +46,12 @@ class Site:
             f"<html><head><title>{' '.join(paragraphs[0].split()[:4])}</title></head><body><nav><ul>{menu}</ul></nav>"
             f"<article>{stamp}{body}{box}</article><footer><p>{self._footer}</p></footer></body></html>"
         )
+
+
+SITES = [Site(f"host{number}.example") for number in range(3)]
+PAGES = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in SITES for n in range(24)]
+
+
+def renamed(pages):
+    """Return the same pages with other boxes and menus."""
+    return [(url, page.replace("the", "tho").replace("<li>", "<li>new ")) for url, page in pages]

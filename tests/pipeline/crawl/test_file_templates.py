@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from archives_made import http, packed, record
 from invented_crawl import templates_in, write_archive, write_table
-from invented_sites import Site, article
+from invented_sites import PAGES, SITES, renamed
 from json_lines import read_lines
 
 import neardup
@@ -31,14 +31,6 @@ from neardup.sources.request import Request
 from neardup.text import extraction as extraction_module
 from neardup.text.host_templates import HostTemplates
 from neardup.web_pages import Extraction
-
-SITES = [Site(f"host{number}.example") for number in range(3)]
-PAGES = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in SITES for n in range(24)]
-
-
-def renamed(pages):
-    """Return the same pages with other boxes and menus."""
-    return [(url, page.replace("the", "tho").replace("<li>", "<li>new ")) for url, page in pages]
 
 
 def test_a_file_gets_the_templates_of_new_hosts_and_keeps_its_own(tmp_path):

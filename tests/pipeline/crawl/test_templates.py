@@ -9,7 +9,7 @@ from zlib import crc32
 
 import numpy as np
 import pytest
-from invented_sites import Site, article, edited
+from invented_sites import PAGES, SITES, Site, article, edited, renamed
 
 import neardup
 from neardup import MinHash
@@ -23,8 +23,6 @@ from neardup.text import sites
 from neardup.text.host_templates import HostTemplates
 from neardup.web_pages import Extraction
 
-SITES = [Site(f"host{number}.example") for number in range(3)]
-PAGES = [site.page(f"p{n}", article(f"{site.host} {n}")) for site in SITES for n in range(24)]
 LEARNED = learn_templates(PAGES)
 
 
@@ -309,11 +307,6 @@ def test_pages_with_little_main_text_have_a_site_of_their_own_on_hosts_without_a
     learned = learn_templates(PAGES, extraction=Extraction(view="visible"))
     found = Extraction(view="visible", templates=learned).pages(pages, hosts=["other.example"] * 2)
     assert found.sites == [sites.site("other.example", thin=False)] * 2  # as was asked for
-
-
-def renamed(pages):
-    """Return the same pages with other boxes and menus."""
-    return [(url, page.replace("the", "tho").replace("<li>", "<li>new ")) for url, page in pages]
 
 
 def test_one_host_is_learned_again():
