@@ -304,72 +304,62 @@ def test_without_admitting_nothing_changes_and_others_are_seen(index, tmp_path):
     with Index.open(tmp_path / "seen") as reader:
         asking = FileAnswers(reader)
         for _ in range(2):
-            assert answered(asking, [line(id="a", text=STORM)] * 2, 1)[1]["verdict"] == "new"
-        answered(FileAnswers(index, admit=True), [line(id="a", text=STORM)], 1)
+            assert answered(asking, [line(id="a", text=STORM)] * 2)[1]["verdict"] == "new"
+        answered(FileAnswers(index, admit=True), [line(id="a", text=STORM)])
         assert answered(asking, [line(id="a", text=STORM)], 3)[0]["verdict"] == "known"
 
 
-def require_answer(index, broken, expected):
-    answering = FileAnswers(index, admit=True)
+WITHOUT_ID = [
+    (b"{", "it is incomplete JSON: it ends too early"),
+    (b"[]", "it must be an object, not a list"),
+    (b'{"text": "\xff"}', "it is not valid UTF-8"),
+    (b'{"id": "a", "text": "\\ud800"}', HALF.format(22)),
+    (b'{"id": "\\ud800", "text": "a"}', HALF.format(9)),
+    (None, "it has more than 67,108,864 bytes"),
+    (line(text=STORM), NAMELESS),
+    (line(url="", id="", text=STORM), NAMELESS),
+    (line(id=[1], text=STORM), "its 'id' must be a string or a number, not a list"),
+    (line(id="ä" * 600, text=STORM), "its id has 1,200 bytes, but may have at most 1,024"),
+    (line(id=[1], text=7), "its 'text' must be a string, not an integer"),
+    (line(id="a", text=7), "its 'text' must be a string, not an integer"),
+    (line(id="a", text={}), "its 'text' must be a string, not an object"),
+    (b'{"id": "a", "text": 1e999}', "its 'text' must be a string, not a number"),
+]
+WITH_ID = [
+    (line(id="a"), "its 'text' is missing or null"),
+    (line(id="a", text=None), "its 'text' is missing or null"),
+    (line(id="a", text=STORM, rank=1.5), "its 'rank' must be an integer of 64 bits, not '1.5'"),
+    (line(id="a", text=STORM, share=2**53 + 1), f"its 'share' {NUMBER}, not '9007199254740993'"),
+    (line(id="a", text=STORM, rank=2**63), "its 'rank' must be an integer of 64 bits, not '9223372036854775808'"),
+    (line(id="a", text=STORM, share="x"), f"its 'share' {NUMBER}, not 'x'"),
+    (b'{"id": "a", "text": "x", "share": 1e999}', f"its 'share' {NUMBER}, not '1e999'"),
+    (line(id="a", text=STORM, share="-1e999"), f"its 'share' {NUMBER}, not '-1e999'"),
+    (line(id="a", text=STORM, share=True), f"its 'share' {NUMBER}, not true"),
+    (b'{"id": "a", "text": "x", "rank": 1e999}', "its 'rank' must be an integer of 64 bits, not '1e999'"),
+    (line(id="a", text=STORM, when=[]), f"its 'when' {TIME}, not a list"),
+    (line(id="a", text=STORM, when="today"), f"its 'when' {TIME}, not 'today'"),
+    (line(id="a", text=STORM, rank="x"), "its 'rank' must be an integer of 64 bits, not 'x'"),
+    (line(id="a", text=STORM, flag="yes"), "its 'flag' must be true or false, not 'yes'"),
+    (line(id="a", text=STORM, flag=1), "its 'flag' must be true or false, not 1"),
+    (line(id="a", text=STORM, title=[]), "its 'title' must be a string or a number, not a list"),
+]
+
+
+@pytest.mark.parametrize(
+    ("own", "broken", "complaint"), [*((None, *case) for case in WITHOUT_ID), *(("a", *case) for case in WITH_ID)]
+)
+def test_broken_lines_are_answered_too_with_their_id_if_it_is_valid(index, own, broken, complaint):
     good = line(id="good", text=BAKER)
-    first, answer, last = answered(answering, [good, broken, good], 1)
-    assert answer == expected
+    first, answer, last = answered(FileAnswers(index, admit=True), [good, broken, good])
+    assert answer == {"line": 2, "id": own, "error": complaint}
     assert [(one["line"], one["verdict"]) for one in (first, last)] == [(1, "new"), (3, "known")]
     assert list(index.ids()) == ["good"]
-
-
-@pytest.mark.parametrize(
-    ("broken", "complaint"),
-    [
-        (b"{", "it is incomplete JSON: it ends too early"),
-        (b"[]", "it must be an object, not a list"),
-        (b'{"text": "\xff"}', "it is not valid UTF-8"),
-        (b'{"id": "a", "text": "\\ud800"}', HALF.format(22)),
-        (b'{"id": "\\ud800", "text": "a"}', HALF.format(9)),
-        (None, "it has more than 67,108,864 bytes"),
-        (line(text=STORM), NAMELESS),
-        (line(url="", id="", text=STORM), NAMELESS),
-        (line(id=[1], text=STORM), "its 'id' must be a string or a number, not a list"),
-        (line(id="ä" * 600, text=STORM), "its id has 1,200 bytes, but may have at most 1,024"),
-        (line(id=[1], text=7), "its 'text' must be a string, not an integer"),
-        (line(id="a", text=7), "its 'text' must be a string, not an integer"),
-        (line(id="a", text={}), "its 'text' must be a string, not an object"),
-        (b'{"id": "a", "text": 1e999}', "its 'text' must be a string, not a number"),
-    ],
-)
-def test_broken_lines_are_answered_too(index, broken, complaint):
-    require_answer(index, broken, {"line": 2, "id": None, "error": complaint})
-
-
-@pytest.mark.parametrize(
-    ("broken", "complaint"),
-    [
-        (line(id="a"), "its 'text' is missing or null"),
-        (line(id="a", text=None), "its 'text' is missing or null"),
-        (line(id="a", text=STORM, rank=1.5), "its 'rank' must be an integer of 64 bits, not '1.5'"),
-        (line(id="a", text=STORM, share=2**53 + 1), f"its 'share' {NUMBER}, not '9007199254740993'"),
-        (line(id="a", text=STORM, rank=2**63), "its 'rank' must be an integer of 64 bits, not '9223372036854775808'"),
-        (line(id="a", text=STORM, share="x"), f"its 'share' {NUMBER}, not 'x'"),
-        (b'{"id": "a", "text": "x", "share": 1e999}', f"its 'share' {NUMBER}, not '1e999'"),
-        (line(id="a", text=STORM, share="-1e999"), f"its 'share' {NUMBER}, not '-1e999'"),
-        (line(id="a", text=STORM, share=True), f"its 'share' {NUMBER}, not true"),
-        (b'{"id": "a", "text": "x", "rank": 1e999}', "its 'rank' must be an integer of 64 bits, not '1e999'"),
-        (line(id="a", text=STORM, when=[]), f"its 'when' {TIME}, not a list"),
-        (line(id="a", text=STORM, when="today"), f"its 'when' {TIME}, not 'today'"),
-        (line(id="a", text=STORM, rank="x"), "its 'rank' must be an integer of 64 bits, not 'x'"),
-        (line(id="a", text=STORM, flag="yes"), "its 'flag' must be true or false, not 'yes'"),
-        (line(id="a", text=STORM, flag=1), "its 'flag' must be true or false, not 1"),
-        (line(id="a", text=STORM, title=[]), "its 'title' must be a string or a number, not a list"),
-    ],
-)
-def test_broken_lines_with_an_id_are_answered_with_it(index, broken, complaint):
-    require_answer(index, broken, {"line": 2, "id": "a", "error": complaint})
 
 
 def test_blank_lines_are_counted_but_not_answered(index):
     answering = FileAnswers(index, admit=True)
     lines = [b"\xef\xbb\xbf", line(id="a", text=STORM), b"", b" \t\r", line(id="b", text=STORM), b""]
-    answers = answered(answering, lines, 1)
+    answers = answered(answering, lines)
     assert [(answer["line"], answer["id"], answer["verdict"]) for answer in answers] == [
         (2, "a", "new"),
         (5, "b", "exact duplicate"),
@@ -380,7 +370,7 @@ def test_blank_lines_are_counted_but_not_answered(index):
 def test_fields_are_filled(index):
     record = {"title": "Storm", "rank": 3, "share": 1, "when": "2026-01-31T12:00:00+01:00", "flag": True}
     answering = FileAnswers(index, admit=True)
-    answered(answering, [line(url="HTTP://a.example/#x", text=STORM, **record), line(id="b", text=BAKER)], 1)
+    answered(answering, [line(url="HTTP://a.example/#x", text=STORM, **record), line(id="b", text=BAKER)])
     full, bare = index.get(["http://a.example/", "b"])
     assert full.fields == record | {
         "url": "HTTP://a.example/#x",
@@ -406,7 +396,7 @@ def test_fields_that_are_signed_are_given_to_the_scheme(tmp_path):
     with Index.create(tmp_path / "seen", Checksum(), fields={"title": str, "text": str}) as index:
         answering = FileAnswers(index, admit=True)
         lines = [line(id=name, text=STORM + "x" * extra, title="t") for name, extra in (("a", 0), ("b", 0))]
-        answers = answered(answering, [*lines, line(id="c", text=STORM)], 1)
+        answers = answered(answering, [*lines, line(id="c", text=STORM)])
         assert [answer["verdict"] for answer in answers] == ["new", "exact duplicate", "empty"]
         lines = [
             line(id="d", text=STORM, body=STORM),
@@ -422,8 +412,7 @@ def test_other_names_for_fields(tmp_path):
     with Index.create(tmp_path / "seen", MinHash()) as index:
         answering = FileAnswers(index, text="body", url="link", id="key")
         assert (
-            answered(answering, [line(link="http://a.example/", key="k", body=STORM)], 1)[0]["id"]
-            == "http://a.example/"
+            answered(answering, [line(link="http://a.example/", key="k", body=STORM)])[0]["id"] == "http://a.example/"
         )
         with pytest.raises(ParameterError, match="another field"):
             FileAnswers(index, text="body", url="body")
@@ -432,7 +421,7 @@ def test_other_names_for_fields(tmp_path):
 def test_a_byte_order_mark_is_skipped_at_the_start_only(index):
     marked = b"\xef\xbb\xbf" + line(id="a", text=STORM)
     answering = FileAnswers(index)
-    assert answered(answering, [marked], 1)[0]["verdict"] == "new"
+    assert answered(answering, [marked])[0]["verdict"] == "new"
     assert "error" in answered(answering, [marked], 2)[0]
 
 
