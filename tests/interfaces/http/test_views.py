@@ -40,8 +40,9 @@ def test_a_hidden_hit_names_the_hit_that_it_repeats():
     assert [one.of for one in result.repeats] == ["Kept", "on another page"]
 
 
-def test_no_other_step_where_there_is_no_threshold():
-    assert results_view(PageQuery(q="x"), answer(group(shown(hit()))), {}).strictness == ()
+def test_only_near_duplicates_with_thresholds_have_a_strictness():
+    for query, steps in ((PageQuery(q="x"), {}), (PageQuery(q="x", rule="site"), STEPS)):
+        assert results_view(query, answer(group(shown(hit()))), steps).strictness == ()
 
 
 def test_links_take_along_what_was_asked_and_no_more():
@@ -69,10 +70,6 @@ def test_what_hides_nothing_has_no_choice_of_rule():
     view = results_view(PageQuery(q="x", repeats="shown"), answer(group(shown(hit())), collapse="off"), STEPS)
     assert (view.rules, view.strictness) == ((), ())
     assert [(one.label, one.chosen) for one in view.switch] == [("hidden", False), ("shown", True)]
-
-
-def test_only_near_duplicates_have_a_strictness():
-    assert results_view(PageQuery(q="x", rule="site"), answer(group(shown(hit()))), STEPS).strictness == ()
 
 
 def test_many_duplicates_have_a_page_of_their_own():
