@@ -296,7 +296,7 @@ def test_in_an_index(tmp_path, key):
     assert type(verdict) is neardup.verdicts.ExactDuplicate
 
 
-def test_stored_schemes_are_read_only_where_they_are_registered(tmp_path, monkeypatch, capsys):
+def test_stored_schemes_are_read_only_where_they_are_registered(tmp_path, capsys):
     write_lines(tmp_path / "texts.jsonl", [{"text": text} for text in TEXTS])
     names = ("texts.jsonl", "index", "state", "report.parquet", "filled")
     source, index, state, report, filled = (str(tmp_path / name) for name in names)

@@ -312,7 +312,7 @@ def test_pages_that_lead_to_themselves_are_fetched(crawl, sites):
     assert len(site.served) == 5
 
 
-def test_a_second_crawl_fetches_only_what_it_does_not_know(crawl, sites, tmp_path):
+def test_a_second_crawl_fetches_only_what_it_does_not_know(crawl, sites):
     site = sites()
     site.pages["/"] = '<a href="/one"></a><a href="/two"></a><a href="/three"></a>'
     for number, name in enumerate(("one", "two")):

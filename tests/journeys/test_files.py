@@ -103,7 +103,7 @@ def test_the_same_documents_in_every_format_get_the_same_answer(tmp_path, monkey
 # Pipes
 
 
-def test_in_a_pipeline(tmp_path):
+def test_in_a_pipeline():
     done = run("dedup", "-", "--out", "-", "--json", input=COLLECTION.read_bytes())
     assert len(done.stdout.splitlines()) == json.loads(done.stderr)["kept"] == 224
     broken = run("dedup", "-", "--out", "-", input=b'{"text": "a"}\nbroken\n', code=1)
@@ -414,7 +414,7 @@ sys.exit(main(["check", "seen"]))
 """
 
 
-def test_stopped_while_c_calls_python_it_ends(tmp_path):
+def test_stopped_while_c_calls_python_it_ends():
     """As the compiler does for each function that it adds to memory; Python ignores exceptions there."""
     done = subprocess.run([sys.executable, "-c", CALLED_BY_C], check=False, capture_output=True, timeout=PATIENCE)
     assert (done.returncode, done.stdout, done.stderr) == (143, b"", b"")

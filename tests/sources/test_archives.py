@@ -305,7 +305,7 @@ def test_records_of_a_capture_stay_together_whatever_their_addresses(tmp_path, m
     assert (tmp_path / "kept.warc.gz").read_bytes() == packed(made[:3] + made[6:])
 
 
-def test_damage_is_rejected_and_counted(tmp_path, archive):
+def test_damage_is_rejected_and_counted(archive):
     content = archive.read_bytes()
     first = len(packed(RECORDS[:2]))
     archive.write_bytes(content[:first] + b"\0" * 50 + content[first:-5])

@@ -119,7 +119,7 @@ def test_the_name_of_a_hidden_file_is_no_ending(made):
     assert read([place], glob=[".html", "a.*"]).texts.to_pylist() == ["<p>Page", "Page"]
 
 
-def test_links_out_of_the_folder_are_not_followed(made, tmp_path):
+def test_links_out_of_the_folder_are_not_followed(made):
     place = made({"a.txt": b"A", "sub/b.txt": b"B"})
     outside = made({"secret.txt": b"S"}, "outside")
     (place / "inside.txt").symlink_to(place / "a.txt")
@@ -132,7 +132,7 @@ def test_links_out_of_the_folder_are_not_followed(made, tmp_path):
     assert got.ignored == 4
 
 
-def test_links_that_are_not_followed_are_named_if_there_are_no_documents(made, tmp_path):
+def test_links_that_are_not_followed_are_named_if_there_are_no_documents(made):
     outside, place = made({"secret.txt": b"S"}, "outside"), made({}, "inside")
     place.mkdir(exist_ok=True)
     (place / "leaks").symlink_to(outside)

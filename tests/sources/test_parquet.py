@@ -269,7 +269,7 @@ def test_dictionaries_have_the_values_of_the_written_rows_only(tmp_path, size):
         assert sorted(chunk.dictionary.to_pylist()) == sorted({*chunk.to_pylist()} - {None})
 
 
-def test_values_that_are_too_many_for_one_dictionary_stay_in_several(tmp_path):
+def test_values_that_are_too_many_for_one_dictionary_stay_in_several():
     numbers = pa.array(range(100), pa.int8())
     arrays = [pa.DictionaryArray.from_arrays(numbers, [f"{part}{row}" for row in range(100)]) for part in "ab"]
     column = pa.chunked_array(arrays)

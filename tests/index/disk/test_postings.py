@@ -76,7 +76,7 @@ def test_all_documents_of_a_key_are_those_of_the_first_list(tmp_path):
         assert lists.of(int(key)).tolist() == np.flatnonzero((keys[:, 0] & ~low) == (key & ~low)).tolist()
 
 
-def test_rows_find_those_before_them(tmp_path):
+def test_rows_find_those_before_them():
     keys = np.array([[5], [5], [6], [5]], np.uint64)
     hits = Chains(position_independent=False).find_and_add(
         Query.of(keys, np.ones(4, np.bool_), 64), 0, np.ones(4, np.bool_)

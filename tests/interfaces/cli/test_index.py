@@ -121,7 +121,7 @@ def test_nothing_makes_an_empty_index(neardup, tmp_path):
     assert ids(tmp_path / "seen") == []
 
 
-def test_other_formats_and_fields(neardup, tmp_path):
+def test_other_formats_and_fields(neardup):
     table = pa.table(
         {"key": ["a", "b"], "body": [STORM, BAKER], "rank": [1, 2], "when": ["2026-01-31T12:00:00Z", None]}
     )
@@ -134,7 +134,7 @@ def test_other_formats_and_fields(neardup, tmp_path):
     assert second.fields == {"rank": 2, "when": None}
 
 
-def test_the_scheme_is_a_choice_of_the_first_run(neardup, pages, tmp_path):
+def test_the_scheme_is_a_choice_of_the_first_run(neardup, pages):
     neardup("index", pages, "--to", "seen", "--scheme", "sentences", "--size", "32")
     with Index.open("seen") as index:
         assert index.scheme == Sentences(size=32)

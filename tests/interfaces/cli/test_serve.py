@@ -74,7 +74,7 @@ def test_a_port_that_is_taken(neardup, seen):
         pass
 
 
-def test_tokens_are_made(neardup, tmp_path):
+def test_tokens_are_made(neardup):
     made = [neardup("serve", "--new-token", scope, "--token-file", "tokens") for scope in ("read", "write")]
     known = Tokens.in_file("tokens")
     assert [known.scope_of(one.out.strip().encode()) for one in made] == ["read", "write"]

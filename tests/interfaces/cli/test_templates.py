@@ -52,7 +52,7 @@ def test_other_fields_are_named(crawl, tmp_path, neardup):
     assert "'url'" in neardup("dedup", table, *names[:2], "--templates", "t.arrow", "--dry-run", code=1).err
 
 
-def test_what_was_learned_unasked_is_shown_and_may_be_left_out(crawl, tmp_path, neardup):
+def test_what_was_learned_unasked_is_shown_and_may_be_left_out(crawl, neardup):
     bare = ("dedup", crawl / "crawl.warc.gz", "--dry-run")
     found = neardup(*bare)
     assert "templates of 2 hosts learned, whose lines do not count" in found.out

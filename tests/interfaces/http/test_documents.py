@@ -205,7 +205,7 @@ def test_a_cluster_whose_representative_is_removed_has_another(serve):
     assert ask.post("/v1/remove", {"ids": ["nobody", "c", "c"]}).json() == {"removed": 1, "promoted": 0}
 
 
-def test_documents_expire(serve, folder):
+def test_documents_expire(serve):
     ask = serve()
     assert ask.post("/v1/expire", {"before": "2001-01-01T00:00:00Z"}).json() == {"removed": 0, "promoted": 0}
     for before in ("2001-01-01", "2001-01-01T00:00:00", "90d"):
@@ -384,7 +384,7 @@ def test_a_request_has_one_short_and_printable_key(serve, texts, crawled, keys):
     assert "Idempotency-Key must be one key of 1 to 255 printable characters" in answer.json()["detail"]
 
 
-def test_a_key_belongs_to_one_request(serve, texts, crawled):
+def test_a_key_belongs_to_one_request(serve, crawled):
     ask = serve(crawled)
     assert ask.post("/v1/seen", pages(("http://a.example/", "x")), headers={KEY_HEADER: "one"}).status_code == 200
     answer = ask.post("/v1/seen", pages(("http://b.example/", "x")), headers={KEY_HEADER: "one"})

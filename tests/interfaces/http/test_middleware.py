@@ -219,7 +219,7 @@ def test_only_requests_with_the_scope_to_write_change_something():
     assert all(one.method in {"POST", "DELETE"} for one in OPERATIONS if one.scope == "write")
 
 
-def test_get_changes_nothing(serve, folder):
+def test_get_changes_nothing(serve):
     ask = serve()
     before = ask.service.index.stats()
     for operation in OPERATIONS:

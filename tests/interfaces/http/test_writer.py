@@ -50,7 +50,7 @@ def writer(folder, short_path):
             thread.join()
 
 
-def test_changes_are_passed_on_and_read_back(serve, writer, texts, folder):
+def test_changes_are_passed_on_and_read_back(serve, writer, texts):
     path, token, line = writer
     ask = serve(read_only=True, writer=path, tokens=Tokens.parsed([line]))
     head = {"Authorization": f"Bearer {token}", "Idempotency-Key": "one", "X-Request-Id": "edge-17"}

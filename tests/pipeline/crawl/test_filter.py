@@ -180,7 +180,7 @@ def test_a_crawler_has_a_match_of_every_kept_page(dice):
             assert all(max(resemblance(version(number), text) for text in texts) >= 0.6 for number in kept)
 
 
-def test_a_page_that_changes_altogether_leaves_its_cluster_to_another(index, pages):
+def test_a_page_that_changes_altogether_leaves_its_cluster_to_another(pages):
     a, b, c = (f"http://{name}.example/" for name in "abc")
     pages.judge_and_admit([(url, STORM) for url in (a, b, c)])
     verdicts = [pages.admit(url, text) for url, text in ((a, HERON), (b, STORM), (c, STORM), (b, STORM))]
@@ -284,7 +284,7 @@ def test_a_change_of_a_signed_field_is_a_change(tmp_path):
         assert pages.judge(a, BAKER, {"title": "Wind"}) == Known(a, changed=True)
 
 
-def test_columns_that_the_index_does_not_know_are_passed_over_but_fields_are_not(index, pages):
+def test_columns_that_the_index_does_not_know_are_passed_over_but_fields_are_not(pages):
     with pytest.raises(DataError, match="is unknown; this index has"):
         pages.admit("http://a.example/", STORM, {"rank": 1})
     assert pages.judge_and_admit(pa.table({"url": ["http://a.example/"], "text": [STORM], "rank": [1]})) == [New()]
@@ -360,7 +360,7 @@ def test_addresses_are_known_in_a_batch_as_one_by_one(first, second):
             assert asked[0] == asked[1] == Known(url)
 
 
-def test_nobody_is_dropped_for_a_page_that_is_not_kept(index, pages):
+def test_nobody_is_dropped_for_a_page_that_is_not_kept(pages):
     dice = random.Random(1)  # noqa: S311 - no secrets
     words = [f"word{number}" for number in range(40)]
     versions = [words]
@@ -375,7 +375,7 @@ def test_nobody_is_dropped_for_a_page_that_is_not_kept(index, pages):
     assert {verdict.representative for verdict in verdicts} - {None} <= kept
 
 
-def test_many_pages_are_judged_in_one_batch(index, pages):
+def test_many_pages_are_judged_in_one_batch(pages):
     dice = np.random.default_rng(1)
     texts = [" ".join(f"w{word}" for word in dice.integers(0, 10**6, 30)) for _ in range(5000)]
     urls = [f"http://a.example/{number}" for number in range(5000)]

@@ -167,7 +167,7 @@ def test_a_field_of_none_is_an_error():
         Hits(["a"], "id", None).values("site", 1)
 
 
-def test_the_list_that_was_given_may_change(tmp_path):
+def test_the_list_that_was_given_may_change():
     hits = ["a", "b"]
     given = Hits(hits, "id", None)
     hits.clear()

@@ -99,12 +99,12 @@ def test_a_touched_small_file_continues_the_run(begun, sources, tmp_path):
     assert not (tmp_path / "w").exists()
 
 
-def test_a_state_is_named(begun, sources, tmp_path):
+def test_a_state_is_named(begun, tmp_path):
     begun(state=tmp_path / "known")
     assert begun.changed() == [f"--state was {tmp_path / 'known'} and is not set"]
 
 
-def test_a_state_for_an_index_is_named(begun, sources, tmp_path):
+def test_a_state_for_an_index_is_named(begun, tmp_path):
     begun(state=tmp_path / "known")
     assert begun.changed(state=tmp_path / "known", for_index=True) == ["--for_index was not set and is on"]
 

@@ -145,7 +145,7 @@ def test_a_lack_of_disk_or_memory_is_warned_of_before_all_is_read(  # noqa: PLR0
     assert [words[short] in str(one.message) for one in shown] == [True] * bool(short)
 
 
-def test_outputs_need_room(tmp_path, sources, free):
+def test_outputs_need_room(tmp_path, free):
     free(1)
     with pytest.raises(StorageFailed, match="about 1 MB of disk"):
         require_room(tmp_path / "not" / "there", 2, "x")
@@ -156,7 +156,7 @@ def test_amounts():
     assert [amount(size) for size in (0, 1, 5e6, 2.34e9)] == ["0 MB", "1 MB", "5 MB", "2.3 GB"]
 
 
-def test_full_buckets_are_warned_of(job_of, tmp_path, monkeypatch):
+def test_full_buckets_are_warned_of(job_of, tmp_path):
     """Texts of a small vocabulary share many shingles of one word."""
     chance = np.random.default_rng(1)
     lines = [json.dumps({"text": " ".join(f"w{word}" for word in chance.choice(200, 60))}) for _ in range(600)]

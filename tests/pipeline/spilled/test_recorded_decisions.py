@@ -134,7 +134,7 @@ def test_a_run_with_a_secret_key_needs_it(files, tmp_path, common):
     assert audit_files(files, work, key=bytes(16)) == audit_files(files, work, scheme=scheme)
 
 
-def test_inputs_are_found_from_another_folder(files, tmp_path, piped, monkeypatch):
+def test_inputs_are_found_from_another_folder(files, tmp_path, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     dedup_files([path.name for path in files], work="work", keep_work=True, scheme=LEAKY)

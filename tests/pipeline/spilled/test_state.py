@@ -395,7 +395,7 @@ def test_a_list_of_common_shingles_is_needed_again(batches, tmp_path):
         Index.create(scheme=MinHash()).fill(State.open(tmp_path / "state"))
 
 
-def test_a_run_that_fails_at_once_leaves_no_state(batches, tmp_path):
+def test_a_run_that_fails_at_once_leaves_no_state(tmp_path):
     with pytest.raises(ParameterError, match="standard input"):
         dedup_files(["-"], state=tmp_path / "state")
     assert not (tmp_path / "state").exists()
