@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from test_signing import signed_of
 
 from neardup import Checksum, Field, MinHash, SimHash, dedup_files
 from neardup.errors import StorageFailed
@@ -21,7 +22,7 @@ from neardup.pipeline.spilled.forecast import (
     warn_of_full_buckets,
 )
 from neardup.pipeline.spilled.run import Stages
-from neardup.pipeline.spilled.signing import Signed, sign
+from neardup.pipeline.spilled.signing import sign
 
 
 class Usage(NamedTuple):
@@ -38,11 +39,6 @@ def free(monkeypatch):
         monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(10**12, 0, size))
 
     return of
-
-
-def signed_of(job):
-    records = [sign(job, task) for task in range(len(job.shards.shards))]
-    return records, Signed(job, records)
 
 
 @pytest.mark.parametrize("scheme", [MinHash(), SimHash(), Checksum(fields=(Field(name="title"),))])

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from archives_made import packed, page, record
 from json_lines import write_lines
+from test_files import few
 
 from neardup import dedup_files
 from neardup.engines.processes import Processes
@@ -391,7 +392,7 @@ def test_revisit_records_name_the_archive_of_the_kept_page(tmp_path):
 def test_a_report_in_a_folder_has_the_rows_of_one_file(tmp_path, sources, small_parts, small):
     small_parts(small)
     (tmp_path / "e.jsonl").write_text("")
-    inputs = [*few(sources), tmp_path / "e.jsonl"]
+    inputs = [*few(sources, 25), tmp_path / "e.jsonl"]
     run = partial(dedup_files, inputs, threads=2, keep="longest")
     run(report=tmp_path / "one.parquet")
     run(report=tmp_path / "each", dropped=tmp_path / "dropped")
@@ -413,12 +414,6 @@ def test_a_report_in_a_folder_has_the_rows_of_one_file(tmp_path, sources, small_
     assert audit_files(inputs, tmp_path / "each") == audit_files(inputs, tmp_path / "parts") == expected
     with pytest.raises(OutputRefused, match="it exists already"):
         run(report=tmp_path / "each")
-
-
-def few(sources):
-    for path in sources:
-        path.write_bytes(b"".join(path.read_bytes().splitlines(keepends=True)[:25]))
-    return sources
 
 
 def test_revisit_records_are_in_the_last_file_of_a_report(tmp_path):

@@ -38,14 +38,6 @@ def files(tmp_path):
     return written(tmp_path)
 
 
-def interrupted(monkeypatch, owner, name, start):
-    """Start a run that is interrupted when it calls a function."""
-    with monkeypatch.context() as patch:
-        patch.setattr(owner, name, lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
-            start()
-
-
 @pytest.mark.parametrize("keep", ["first", "max:score,longest"])
 @pytest.mark.parametrize("scheme", [LEAKY, SimHash(rule="cosine", threshold=0.7), FracMinHash(threshold=0.8)])
 def test_a_kept_work_folder_is_audited_as_the_report_of_its_run(files, tmp_path, keep, scheme):
@@ -67,10 +59,11 @@ def test_other_policies_are_audited_as_the_report_of_their_run(files, tmp_path, 
     assert audit_files(files, work) == audit_files(files, work, scheme=LEAKY) == expected
 
 
-def test_a_run_that_was_interrupted_after_its_decisions_is_audited_and_continues(files, tmp_path, monkeypatch):
+def test_a_run_that_was_interrupted_after_its_decisions_is_audited_and_continues(files, tmp_path, interrupted_at):
     work, out = tmp_path / "work", tmp_path / "kept.jsonl"
     expected = audit_files(files, scheme=LEAKY)
-    interrupted(monkeypatch, output_records, "write", lambda: dedup_files(files, out, work=work, scheme=LEAKY))
+    with interrupted_at(output_records, "write"):
+        dedup_files(files, out, work=work, scheme=LEAKY)
     assert audit_files(files, work) == expected
     assert audit_files(files, work) == expected
     dedup_files(files, out, work=work, scheme=LEAKY)
@@ -80,20 +73,22 @@ def test_a_run_that_was_interrupted_after_its_decisions_is_audited_and_continues
         audit_files(files, work)
 
 
-def test_a_run_that_has_not_decided_is_refused(files, tmp_path, monkeypatch):
+def test_a_run_that_has_not_decided_is_refused(files, tmp_path, interrupted_at):
     work = tmp_path / "work"
     for name in ("_begun", "decided"):
-        interrupted(monkeypatch, module, name, lambda: dedup_files(files, work=work))
+        with interrupted_at(module, name):
+            dedup_files(files, work=work)
         with pytest.raises(StorageRefused, match="its run has not decided yet; continue it with the same command"):
             audit_files(files, work)
     dedup_files(files, work=work)
     assert not work.exists()
 
 
-def test_another_threshold_has_not_been_decided(files, tmp_path, monkeypatch):
+def test_another_threshold_has_not_been_decided(files, tmp_path, interrupted_at):
     work = tmp_path / "work"
     dedup_files(files, work=work, keep_work=True, threshold=0.9)
-    interrupted(monkeypatch, module, "decided", lambda: dedup_files(files, work=work, threshold=0.7))
+    with interrupted_at(module, "decided"):
+        dedup_files(files, work=work, threshold=0.7)
     with pytest.raises(StorageRefused, match="has not decided yet"):
         audit_files(files, work)
     dedup_files(files, work=work, keep_work=True, threshold=0.7)

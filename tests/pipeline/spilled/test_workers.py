@@ -62,10 +62,9 @@ def busy(work):
     return worker
 
 
-def interrupted(work, inputs, monkeypatch, **options):
+def interrupted(work, inputs, interrupted_at, **options):
     """Interrupt a run that has read its inputs; return its token."""
-    monkeypatch.setattr(run, "rank", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
-    with pytest.raises(KeyboardInterrupt):
+    with interrupted_at(run, "rank"):
         dedup_files(inputs, work=work, scheme=MinHash(), **options)
     return read_header(work).token
 
@@ -112,22 +111,24 @@ def test_a_worker_does_not_need_the_folder_in_which_a_run_of_absolute_paths_was_
 
 
 @pytest.mark.parametrize("relative", ["input", "output"])
-def test_relative_paths_need_the_folder_in_which_the_run_was_started(tmp_path, sources, monkeypatch, relative):
+def test_relative_paths_need_the_folder_in_which_the_run_was_started(
+    tmp_path, sources, interrupted_at, monkeypatch, relative
+):
     folder = tmp_path / "start"
     folder.mkdir()
     monkeypatch.chdir(folder)
     names = [os.path.relpath(path) if relative == "input" else path for path in sources]
-    token = interrupted(tmp_path / "w", names, monkeypatch, out="out" if relative == "output" else tmp_path / "out")
+    token = interrupted(tmp_path / "w", names, interrupted_at, out="out" if relative == "output" else tmp_path / "out")
     folder.rename(tmp_path / "moved")
     with pytest.raises(StorageRefused, match="start, which is not here; start it with absolute paths"):
         do_nothing(tmp_path / "w", token)
 
 
-def test_a_worker_extracts_pages_with_the_same_library(tmp_path, monkeypatch):
+def test_a_worker_extracts_pages_with_the_same_library(tmp_path, interrupted_at, monkeypatch):
     (tmp_path / "pages").mkdir()
     for number in range(3):
         (tmp_path / "pages" / f"{number}.html").write_text(f"<p>page {number}")
-    token = interrupted(tmp_path / "w", [tmp_path / "pages"], monkeypatch)
+    token = interrupted(tmp_path / "w", [tmp_path / "pages"], interrupted_at)
     for own, words in (("resiliparse 0", "resiliparse 0"), (None, "no such library")):
         monkeypatch.setattr("neardup.text.extraction.installed", lambda own=own: own)
         with pytest.raises(StorageRefused, match=f"here by {words}; install the same version"):
@@ -207,8 +208,8 @@ def test_the_folder_of_a_run_is_not_a_file(sources):
         work_on(sources[0])
 
 
-def test_an_executor_does_tasks_of_its_run_and_its_terms_only(tmp_path, sources, monkeypatch):
-    token = interrupted(tmp_path / "w", sources, monkeypatch)
+def test_an_executor_does_tasks_of_its_run_and_its_terms_only(tmp_path, sources, interrupted_at):
+    token = interrupted(tmp_path / "w", sources, interrupted_at)
     for own, stage, rule in ((token[::-1], "sign-", "its run is not here"), (token, "sign-0", "has other terms than")):
         with pytest.raises(StorageRefused, match=rule), tasks_of(str(tmp_path / "w"), own, MinHash(), stage):
             pass
@@ -221,8 +222,8 @@ def test_without_a_run_a_worker_ends(tmp_path):
     assert waiting == ["absent"]
 
 
-def test_a_worker_reports_that_the_run_was_interrupted(tmp_path, sources, monkeypatch):
-    interrupted(tmp_path / "w", sources, monkeypatch)
+def test_a_worker_reports_that_the_run_was_interrupted(tmp_path, sources, interrupted_at):
+    interrupted(tmp_path / "w", sources, interrupted_at)
     waiting = []
     assert work_on(tmp_path / "w", idle=0.1, threads=3, waiting=waiting.append) == (0, "stopped")
     assert waiting == ["stopped"]
