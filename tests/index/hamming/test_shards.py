@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from near_pairs import near_pairs, tuples
 
 from neardup.hamming import HammingTables, ShardedTables, TableDesign
 from neardup.index.hamming import tables as tables_module
@@ -25,23 +26,8 @@ def population(number):
     return random.permutation(np.concatenate([base, near, base]))[:number]
 
 
-def pairs(left, right, distance):
-    """The definition, in plain integers."""
-    return [
-        (i, j, (one ^ other).bit_count())
-        for i, one in enumerate(left.tolist())
-        for j, other in enumerate(right.tolist())
-        if (one ^ other).bit_count() <= distance
-    ]
-
-
-def tuples(found):
-    assert [column.dtype for column in found] == [np.int64] * 3
-    return list(zip(*(column.tolist() for column in found), strict=True))
-
-
 def agree(tables, fingerprints, queries, distance):
-    expected = pairs(queries, fingerprints, distance)
+    expected = near_pairs(queries, fingerprints, distance)
     plain = HammingTables.build(fingerprints, distance)
     assert tuples(tables.lookup(queries)) == tuples(plain.lookup(queries)) == expected
     for first in (1, 2):
@@ -50,9 +36,9 @@ def agree(tables, fingerprints, queries, distance):
     assert tuples(tables.lookup(queries, there=there)) == [pair for pair in expected if there[pair[1]]]
     assert tables.count(queries).tolist() == plain.count(queries).tolist()
     assert tuples(tables.self_join()) == [
-        pair for pair in pairs(fingerprints, fingerprints, distance) if pair[0] < pair[1]
+        pair for pair in near_pairs(fingerprints, fingerprints, distance) if pair[0] < pair[1]
     ]
-    assert tuples(tables.join(queries)) == pairs(fingerprints, queries, distance)
+    assert tuples(tables.join(queries)) == near_pairs(fingerprints, queries, distance)
     assert (len(tables), tables.distance) == (len(fingerprints), distance)
 
 
@@ -73,7 +59,7 @@ def test_any_number_of_shards(number, shards, distance, others):
     fingerprints, more = population(number), population(20)
     tables = HammingTables.build(fingerprints, distance, shards=shards)
     agree(tables, fingerprints, more, distance)
-    expected = pairs(fingerprints, more, distance)
+    expected = near_pairs(fingerprints, more, distance)
     assert tuples(tables.join(HammingTables.build(more, 0))) == expected
     assert tuples(tables.join(HammingTables.build(more, distance, shards=others))) == expected
 
@@ -203,7 +189,7 @@ def test_the_parts_of_a_join_are_the_whole_join(tmp_path):
         HammingTables.build(other, design=TableDesign(kind="blocks", distance=3, pieces=5), shards=2),
     )
     parts = [tuples(tables.join_part(*part)) for part in product(range(3), [second], range(2))]
-    assert sorted(pair for part in parts for pair in part) == tuples(tables.join(second)) == pairs(one, other, 3)
+    assert sorted(pair for part in parts for pair in part) == tuples(tables.join(second)) == near_pairs(one, other, 3)
     parts = [tuples(tables.join_part(i, None, j)) for i, j in combinations_with_replacement(range(3), 2)]
     assert sorted(pair for part in parts for pair in part) == tuples(tables.self_join())
     none = HammingTables.build(population(0), 3, shards=1)
@@ -213,8 +199,8 @@ def test_the_parts_of_a_join_are_the_whole_join(tmp_path):
 def test_tables_are_joined_with_shards():
     one, other = population(200), population(90)
     tables, shards = HammingTables.build(one, 3), HammingTables.build(other, 3, shards=2)
-    assert tuples(tables.join(shards)) == pairs(one, other, 3)
-    assert tuples(shards.join(tables)) == pairs(other, one, 3)
+    assert tuples(tables.join(shards)) == near_pairs(one, other, 3)
+    assert tuples(shards.join(tables)) == near_pairs(other, one, 3)
 
 
 def test_what_cannot_be_joined_is_named():

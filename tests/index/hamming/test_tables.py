@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from near_pairs import near_pairs, tuples
 
 import neardup
 from neardup.index.hamming import entries, tables
@@ -36,21 +37,6 @@ def words(values):
     return np.array(values, np.uint64)
 
 
-def brute(queries, fingerprints, distance):
-    """The definition, in plain integers."""
-    return sorted(
-        (i, j, (query ^ fingerprint).bit_count())
-        for i, query in enumerate(queries)
-        for j, fingerprint in enumerate(fingerprints)
-        if (query ^ fingerprint).bit_count() <= distance
-    )
-
-
-def tuples(found):
-    assert [column.dtype for column in found] == [np.int64] * 3
-    return list(zip(*(column.tolist() for column in found), strict=True))
-
-
 def agrees(fingerprints, queries, design):
     """Every question has the answer of the definition, in its order, compressed or not."""
     for compressed in (False, True):
@@ -60,11 +46,11 @@ def agrees(fingerprints, queries, design):
 
 
 def answers(tables, fingerprints, queries, design):
-    expected = brute(queries, fingerprints, design.distance)
+    expected = near_pairs(queries, fingerprints, design.distance)
     assert tuples(tables.lookup(words(queries))) == expected
     assert tables.count(words(queries)).tolist() == [sum(i == n for i, _, _ in expected) for n in range(len(queries))]
     assert tuples(tables.join(words(queries))) == sorted((j, i, distance) for i, j, distance in expected)
-    pairs = [(i, j, distance) for i, j, distance in brute(fingerprints, fingerprints, design.distance) if i < j]
+    pairs = [(i, j, distance) for i, j, distance in near_pairs(fingerprints, fingerprints, design.distance) if i < j]
     assert tuples(tables.self_join()) == pairs
     assert len(tables) == len(fingerprints)
     assert tables.distance == design.distance
@@ -114,7 +100,7 @@ def test_any_design_equals_brute_force_on_anything(design, some, others, data):
 @pytest.mark.parametrize("distance", range(8))
 def test_equal_fingerprints_are_all_found_and_take_little_memory(distance, compressed):
     tables = HammingTables.build(words([5] * 40), distance, compressed=compressed)
-    assert tuples(tables.lookup(words([5, 4, MASK]))) == brute([5, 4, MASK], [5] * 40, distance)
+    assert tuples(tables.lookup(words([5, 4, MASK]))) == near_pairs([5, 4, MASK], [5] * 40, distance)
     assert tuples(tables.self_join()) == [(i, j, 0) for i in range(40) for j in range(i + 1, 40)]
     different = np.random.default_rng(1).integers(0, 2**64, 40, np.uint64)
     assert tables.nbytes < HammingTables.build(different, distance, compressed=compressed).nbytes
@@ -147,11 +133,13 @@ def test_the_first_ones_are_those_with_the_smallest_positions(monkeypatch):
         monkeypatch.setattr(tables, "BLOCK", block)
         for first in (1, 2, 3, 100, np.int64(4)):
             found = tuples(index.lookup(words(queries), first=first))
-            expected = [brute([query], fingerprints, 3)[:first] for query in queries]
+            expected = [near_pairs([query], fingerprints, 3)[:first] for query in queries]
             assert found == [(i, j, distance) for i, part in enumerate(expected) for _, j, distance in part]
             there = np.arange(len(fingerprints)) % 3 > 0
             found = tuples(index.lookup(words(queries), first=first, there=there))
-            expected = [[own for own in brute([query], fingerprints, 3) if there[own[1]]][:first] for query in queries]
+            expected = [
+                [own for own in near_pairs([query], fingerprints, 3) if there[own[1]]][:first] for query in queries
+            ]
             assert found == [(i, j, distance) for i, part in enumerate(expected) for _, j, distance in part]
     assert tuples(index.lookup(words([]), first=1)) == []
     with pytest.raises(ParameterError, match="must be 9 flags"):
@@ -182,16 +170,16 @@ def test_a_whole_population():
 def test_joins_of_two_indexes():
     some, others = [0, 1, MASK, 5, 5], [MASK, 4, 2**33, 4]
     one, other = HammingTables.build(words(some), 1), HammingTables.build(words(others), 2)
-    assert tuples(one.join(other)) == brute(some, others, 1)
-    assert tuples(other.join(one)) == brute(others, some, 2)
-    assert tuples(one.join(one)) == brute(some, some, 1)
+    assert tuples(one.join(other)) == near_pairs(some, others, 1)
+    assert tuples(other.join(one)) == near_pairs(others, some, 2)
+    assert tuples(one.join(one)) == near_pairs(some, some, 1)
     small = HammingTables.build(words(others), 1, compressed=True)
     assert tuples(one.join(small)) == tuples(one.join(other))
-    assert tuples(small.join(one)) == brute(others, some, 1)
+    assert tuples(small.join(one)) == near_pairs(others, some, 1)
     assert small.redesigned(TableDesign(kind="nested", distance=2, pieces=3)).compressed
     design = TableDesign(kind="nested", distance=5, pieces=7)
     assert tuples(one.redesigned(design).self_join()) == [
-        found for found in brute(some, some, 5) if found[0] < found[1]
+        found for found in near_pairs(some, some, 5) if found[0] < found[1]
     ]
 
 
@@ -311,7 +299,7 @@ def test_the_first_ones_in_dense_ranges_are_the_same(monkeypatch):
     index, there = HammingTables.build(fingerprints), random.random(len(fingerprints)) < 0.8
     queries = range(0, len(fingerprints), 7)
     nearest = {
-        query: [own[1:] for own in brute([int(fingerprints[query])], fingerprints.tolist(), 3) if there[own[1]]]
+        query: [own[1:] for own in near_pairs([fingerprints[query]], fingerprints, 3) if there[own[1]]]
         for query in queries
     }
     for dense in (0, entries.DENSE, MASK):

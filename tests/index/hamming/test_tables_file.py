@@ -12,6 +12,7 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from near_pairs import tuples
 
 from neardup.index.disk.arrays import ArraysWriter
 from neardup.index.disk.files import Disk
@@ -35,10 +36,6 @@ def population(number, *, distinct=False):
     if not distinct:
         fingerprints[-some // 2 :] = fingerprints[: len(fingerprints[-some // 2 :])]
     return fingerprints
-
-
-def tuples(found):
-    return list(zip(*(column.tolist() for column in found), strict=True))
 
 
 def built(number, compressed, design=None, *, distinct=False):
