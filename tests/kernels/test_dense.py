@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from test_hamming import ALL, LISTS, VALUES, Halves, unpacked
+from test_hamming import ALL, LISTS, VALUES, Halves, placed, unpacked
 
 from neardup.kernels import dense, hamming
 
@@ -28,14 +28,9 @@ def test_the_first_of_each_query_are_those_of_the_definition(lists, queries, dis
         found = dense.first_near(probe[None], asked, layout, tables.entries[0], np.sort(keys), rests, most)
         parts.append(found)
     found = unpacked(np.concatenate(parts))
+    members = [own for own in placed(lists) if not len(there) or there[own[0]]]
     for number, query in enumerate(queries):
-        expected = sorted(
-            (number, int(position), (query ^ value).bit_count())
-            for value, positions in lists.items()
-            if tables.finds(query, value) and (query ^ value).bit_count() <= distance
-            for position in positions
-            if not len(there) or there[position]
-        )
+        expected = tables.pairs([(number, query)], members, distance)
         own = [one for one in found if one[0] == number]
         assert own[:most] == expected[:most]
         assert set(own) <= set(expected)

@@ -58,6 +58,15 @@ class Halves:
             half.bit_count() <= radius for half, radius in zip(divmod(difference, 1 << 32), self.radii, strict=True)
         )
 
+    def pairs(self, left, right, distance):
+        """The definition: the places of the values that are found and near, and how many bits differ."""
+        return sorted(
+            (place, other_place, (value ^ other).bit_count())
+            for place, value in left
+            for other_place, other in right
+            if self.finds(value, other) and (value ^ other).bit_count() <= distance
+        )
+
 
 # Values that differ in the low two bits of their halves, or anywhere.
 CLOSE = st.tuples(st.integers(0, 3), st.integers(0, 3)).map(lambda halves: halves[0] << 32 | halves[1])
@@ -67,6 +76,11 @@ LISTS = st.dictionaries(VALUES, st.integers(1, 3), max_size=40).map(
         zip(sizes, np.split(np.arange(sum(sizes.values())), np.cumsum([*sizes.values()]))[:-1], strict=True)
     )
 )
+
+
+def placed(lists):
+    """Return the position and the value of each member of the lists."""
+    return [(int(position), value) for value, positions in lists.items() for position in positions]
 
 
 def unpacked(found):
@@ -86,13 +100,7 @@ ALL = np.empty(0, np.bool_)
 def test_a_search_equals_its_definition(lists, queries, distance, radii, choice):
     tables = Halves(lists, radii)
     asked = np.array(queries, np.uint64)
-    expected = sorted(
-        (number, int(position), (query ^ value).bit_count())
-        for number, query in enumerate(queries)
-        for value, positions in lists.items()
-        if tables.finds(query, value) and (query ^ value).bit_count() <= distance
-        for position in positions
-    )
+    expected = tables.pairs(enumerate(queries), placed(lists), distance)
     ranks = hamming.search(asked, (distance, *tables.layout), tables.entries, tables.bounds, None, hamming.NEVER)[0]
     assert unpacked(hamming.listed(ranks, 2**30, ALL, tables.lists, None)) == expected
     counts = np.full(len(queries), 9)
@@ -110,28 +118,14 @@ def test_a_search_equals_its_definition(lists, queries, distance, radii, choice)
 @given(LISTS, LISTS, st.integers(0, 7), st.integers(1, 9))
 def test_join_equals_its_definition(lists, others, distance, other_bits):
     tables, theirs = Halves(lists, (1, 1)), Halves(others, (1, 1), other_bits)
-    expected = sorted(
-        (int(left), int(right), (value ^ other).bit_count())
-        for value, positions in lists.items()
-        for other, other_positions in others.items()
-        if tables.finds(value, other) and (value ^ other).bit_count() <= distance
-        for left in positions
-        for right in other_positions
-    )
     found = hamming.join(False, (distance, *tables.layout), tables.entries, tables.lists, theirs.entries, theirs.lists)
-    assert unpacked(found) == expected
+    assert unpacked(found) == tables.pairs(placed(lists), placed(others), distance)
 
 
 @given(LISTS, st.integers(0, 7), st.sampled_from([(0, 0), (1, 0), (1, 1)]))
 def test_a_join_with_itself_finds_each_pair_once(lists, distance, radii):
     tables = Halves(lists, radii)
-    at = {int(position): value for value, positions in lists.items() for position in positions}
-    expected = sorted(
-        (left, right, (at[left] ^ at[right]).bit_count())
-        for left in at
-        for right in at
-        if left < right and tables.finds(at[left], at[right]) and (at[left] ^ at[right]).bit_count() <= distance
-    )
+    expected = [pair for pair in tables.pairs(placed(lists), placed(lists), distance) if pair[0] < pair[1]]
     own = tables.entries, tables.lists
     found = hamming.join(True, (distance, *tables.layout), *own, *own)
     assert unpacked(found) == expected
