@@ -4,6 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from batches import ragged
 
 from neardup.decisions import pairs as module
 from neardup.decisions.evidence import FeatureSets
@@ -21,7 +22,7 @@ def collection(seed):
 
 
 def joined(sets, threshold, parts=1, engine=None, **ways):
-    features = Features(np.array([v for one in sets for v in one], np.uint64), np.cumsum([0, *map(len, sets)]))
+    features = Features(*ragged(sets))
     ways |= {} if engine is None else {"engine": engine}
     join = Join(FeatureSets(features, np.arange(len(sets))), threshold, **ways)
     edges = np.linspace(0, len(join), parts + 1).astype(int).tolist()
@@ -89,8 +90,7 @@ def test_pairs_of_families_are_those_of_plain_sets(monkeypatch, least, measure, 
 
 def test_the_collection_has_families():
     features = pages(2)
-    values = Features(np.array([v for one in features for v in one], np.uint64), np.cumsum([0, *map(len, features)]))
-    join = Join(FeatureSets(values, np.arange(len(features))), 0.05)
+    join = Join(FeatureSets(Features(*ragged(features)), np.arange(len(features))), 0.05)
     assert len(join.families.members) > 80
     assert (join.families.medians >= 20).sum() > 1
 

@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from batches import ragged
 
 from neardup.decisions import partners as partners_module
 from neardup.decisions.partners import Partners
@@ -7,7 +8,7 @@ from neardup.model.arrays import Features
 
 
 def features(sets):
-    return Features(np.array([v for one in sets for v in one], np.uint64), np.cumsum([0, *map(len, sets)]))
+    return Features(*ragged(sets))
 
 
 def test_partners_are_found_by_their_sets():

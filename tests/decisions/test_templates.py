@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from batches import ragged
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,9 +13,7 @@ from neardup.decisions.templates import shared_lines, view_of
 
 
 def found(pages, kept):
-    parts = np.cumsum([0, *map(len, pages)])
-    hashes = np.array([line for page in pages for line in page], np.uint64)
-    return shared_lines(hashes, parts, np.array(kept, np.int64)).tolist()
+    return shared_lines(*ragged(pages), np.array(kept, np.int64)).tolist()
 
 
 @given(st.lists(st.lists(st.integers(0, 5), max_size=5), min_size=15, max_size=40), st.randoms(use_true_random=False))

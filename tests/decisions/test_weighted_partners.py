@@ -5,6 +5,7 @@ from math import sqrt
 
 import numpy as np
 import pytest
+from batches import ragged
 
 from neardup.decisions import partners as shared
 from neardup.decisions import weighted_partners as module
@@ -26,8 +27,7 @@ def bags(seed, number=40):
 
 
 def weighted(bags):
-    values = np.array([value * SPREAD % 2**64 for one in bags for value in one], np.uint64)
-    features = Features(values, np.cumsum([0, *map(len, bags)]))
+    features = Features(*ragged([[value * SPREAD % 2**64 for value in one] for one in bags]))
     return WeightedSets(features, np.arange(len(bags)), EVEN)
 
 

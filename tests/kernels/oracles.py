@@ -397,6 +397,16 @@ def sentences(text, abbreviations, before_numbers, endings):
     return [whole[begin:end] for begin, end in itertools.pairwise(cuts)]
 
 
+def sketch_overlap(one, other, columns, of_smaller):
+    """The share of common numbers of two bottom-k sketches: of those of the smaller one, or the least of both."""
+    if not one or not other:
+        return 0.0
+    if of_smaller:
+        return len({*one} & {*other}) / min(len(one), len(other))
+    union = sorted({*one, *other})[:columns]
+    return len({*one} & {*other} & {*union}) / len(union)
+
+
 def collapsed(number, keeps, matches, closeness=None, leaders=None):
     """Which hits go, best first: for each the one it matches, the rule's number, and the first of all it belongs with.
 

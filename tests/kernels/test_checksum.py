@@ -1,5 +1,5 @@
 import numpy as np
-from batches import text_batch
+from batches import ragged, text_batch
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import SPREAD, siphash13
@@ -53,8 +53,7 @@ def test_sums_equal_their_definition(first, second, limit):
 
 @given(st.lists(st.lists(st.integers(0, 2**64 - 1), max_size=40), max_size=4))
 def test_digests_equal_their_definition(documents):
-    values = np.array([value for own in documents for value in own], np.uint64)
-    bounds = np.cumsum([0, *map(len, documents)])
+    values, bounds = ragged(documents)
     digests = np.full((len(documents), 2), 5, np.uint64)
     checksum.digest_words(values, bounds, np.array(KEY, np.uint64), digests)
     written = [np.array(own, "<u8").tobytes() for own in documents]

@@ -5,21 +5,19 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
+from batches import ragged
 
 from neardup.kernels.families import deviations, gather
 
 SPREAD = 0x9E3779B97F4A7C15
 
 
-def lists(*owners):
-    return np.cumsum([0, *map(len, owners)]), np.array([each for one in owners for each in one], np.uint32)
-
-
 def gathered(owned, sizes, most):
     """Return the number of families of at least two sets, the family of each set, the members, and their bounds."""
     family, members = np.full(len(sizes), -1, np.int32), np.zeros(len(sizes), np.int64)
     bounds = np.zeros(len(sizes) // 2 + 1, np.int64)
-    count = gather(*lists(*owned), np.array(sizes), np.arange(len(owned)), 2, most, family, members, bounds)
+    owners, begins = ragged(owned, np.uint32)
+    count = gather(begins, owners, np.array(sizes), np.arange(len(owned)), 2, most, family, members, bounds)
     return count, family.tolist(), members[: bounds[count]].tolist(), bounds[: count + 1].tolist()
 
 

@@ -5,6 +5,7 @@ from contextlib import closing
 from itertools import pairwise
 
 import numpy as np
+from batches import text_batch
 from hypothesis import example, given
 from hypothesis import strategies as st
 from search_oracle import words_of
@@ -19,13 +20,8 @@ from neardup.text.unicode import unicode_tables
 SEARCHED = unicode_tables().search
 
 
-def batch(texts):
-    raw = [text if isinstance(text, bytes) else text.encode() for text in texts]
-    return np.frombuffer(b"".join(raw) or b"\0", np.uint8), np.cumsum([0, *map(len, raw)])
-
-
 def folded(terms):
-    data, offsets = batch(terms)
+    data, offsets = text_batch(terms)
     letters, bounds = np.zeros(ROOM * len(data), np.uint32), np.zeros(ROOM * len(data) + 1, np.int64)
     places = np.zeros(len(terms) + 1, np.int64)
     marks.fold_terms(data, offsets, *SEARCHED, letters, bounds, places)
@@ -34,7 +30,7 @@ def folded(terms):
 
 def marked(texts, terms, most):
     """Return, for each text, the bytes to show, and its spans."""
-    data, offsets = batch(texts)
+    data, offsets = text_batch(texts)
     begins = np.array([begins for _, begins in terms], np.bool_)
     windows, counts = np.full((len(texts), 2), -1), np.full(len(texts), -1)
     spans = np.full((len(texts), most, 2), -1)

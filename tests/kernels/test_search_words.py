@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from batches import text_batch
 from hypothesis import example, given
 from hypothesis import strategies as st
 from search_oracle import words_of
@@ -20,7 +21,7 @@ LETTERS = st.text(
 
 
 def cut(raw, most=1 << 62):
-    data, offsets = np.frombuffer(b"".join(raw) or b"\0", np.uint8), np.cumsum([0, *map(len, raw)])
+    data, offsets = text_batch(raw)
     out, places = np.zeros(kernels.GROWTH * int(offsets[-1]) + 1, np.uint8), np.zeros(len(raw) + 1, np.int64)
     kernels.cut(data, offsets, *unicode_tables().search, most, out, places)
     return [out[begin:end].tobytes() for begin, end in pairwise(places)]

@@ -5,7 +5,7 @@ import pytest
 from batches import ragged
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import EMPTY, mix
+from oracles import EMPTY, mix, sketch_overlap
 
 from neardup.kernels import sentences
 
@@ -72,15 +72,6 @@ def least_counts(columns, threshold):
     return np.array([1, *counts], np.int64)
 
 
-def overlap(one, other, columns, of_smaller):
-    if not one or not other:
-        return 0.0
-    if of_smaller:
-        return len({*one} & {*other}) / min(len(one), len(other))
-    union = sorted({*one, *other})[:columns]
-    return len({*one} & {*other} & {*union}) / len(union)
-
-
 def asked(rows, kernel, *rest, dtype):
     """All pairs: the kernel's answers, and the steps it took."""
     left, right = (found.ravel() for found in np.indices((len(rows), len(rows))))
@@ -92,7 +83,7 @@ def asked(rows, kernel, *rest, dtype):
 @given(ROWS, st.booleans())
 def test_overlaps_equal_their_definition(rows, of_smaller):
     shares, _ = asked(padded(rows), sentences.overlaps, of_smaller, dtype=np.float64)
-    assert shares == [overlap(one, other, COLUMNS, of_smaller) for one in rows for other in rows]
+    assert shares == [sketch_overlap(one, other, COLUMNS, of_smaller) for one in rows for other in rows]
 
 
 @given(ROWS, THRESHOLDS, st.booleans())

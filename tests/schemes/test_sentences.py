@@ -5,7 +5,7 @@ import pytest
 from batches import lists
 from hypothesis import given
 from hypothesis import strategies as st
-from oracles import EMPTY, mix
+from oracles import EMPTY, mix, sketch_overlap
 
 from neardup import Features, Sentences
 from neardup.errors import ParameterError
@@ -47,21 +47,13 @@ def test_rows_equal_their_definition(texts, change):
     assert signatures.present.tolist() == [row[0] != EMPTY for row in expected]
 
 
-def overlap(one, other, size, relative_to):
-    if not one or not other:
-        return 0.0
-    if relative_to == "smaller":
-        return len({*one[:size]} & {*other[:size]}) / min(len(one[:size]), len(other[:size]))
-    union = sorted({*one, *other})[:size]
-    return len({*one} & {*other} & {*union}) / len(union)
-
-
 @given(TEXTS, st.integers(1, 6), st.sampled_from(["union", "smaller"]), st.sampled_from([0.3, 0.5, 2 / 3, 1.0]))
 def test_estimates_and_matches_equal_their_definition(texts, size, relative_to, threshold):
     scheme = Sentences(size=size, relative_to=relative_to, threshold=threshold)
     signatures, values = scheme.sign(texts), sums(scheme, texts)
     left, right = (found.ravel() for found in np.indices((len(values), len(values))))
-    expected = [overlap(values[i], values[j], size, relative_to) for i, j in zip(left, right, strict=True)]
+    rows, of_smaller = [own[:size] for own in values], relative_to == "smaller"
+    expected = [sketch_overlap(rows[i], rows[j], size, of_smaller) for i, j in zip(left, right, strict=True)]
     assert scheme.estimate_pairs(signatures, left, right).tolist() == expected
     assert scheme.match_pairs(signatures, left, right).tolist() == [share >= threshold for share in expected]
 

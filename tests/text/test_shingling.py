@@ -4,7 +4,7 @@ from functools import partial
 import numpy as np
 import pyarrow as pa
 import pytest
-from batches import lists
+from batches import lists, ragged
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import labelled, public_hash, shingles, siphash13, words
@@ -124,8 +124,7 @@ def test_the_features_of_prose_take_one_array(unit):
 def test_a_buffer_keeps_batches_in_order(parts, guess):
     buffer = FeatureBuffer(guess)
     for part in parts:
-        flat = np.array([value for document in part for value in document], np.uint64)
-        buffer.append(Features(flat, np.cumsum([0, *map(len, part)]).astype(np.int64)))
+        buffer.append(Features(*ragged(part)))
     found = buffer.features()
     assert lists(found.values, found.offsets) == [document for part in parts for document in part]
     assert found.values.dtype == np.uint64
