@@ -3,7 +3,7 @@ import zlib
 import numpy as np
 import pytest
 from batches import lists
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from oracles import EMPTY, mix, sketch_overlap
 
@@ -48,6 +48,7 @@ def test_rows_equal_their_definition(texts, change):
 
 
 @given(TEXTS, st.integers(1, 6), st.sampled_from(["union", "smaller"]), st.sampled_from([0.3, 0.5, 2 / 3, 1.0]))
+@example(["The cats sat there. It rained all day.", "It rained all day."], 4, "smaller", 1.0)
 def test_estimates_and_matches_equal_their_definition(texts, size, relative_to, threshold):
     scheme = Sentences(size=size, relative_to=relative_to, threshold=threshold)
     signatures, values = scheme.sign(texts), sums(scheme, texts)
