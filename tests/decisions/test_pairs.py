@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from batches import ragged
+from batches import ragged, set_arrays
 
 from neardup.decisions import pairs as module
 from neardup.decisions.evidence import FeatureSets
@@ -115,11 +115,9 @@ def test_nothing_has_no_pairs():
 
 
 def made(sets, lists):
-    values = np.array([value for one in sets for value in one], np.uint64) * np.uint64(0x9E3779B97F4A7C15)
-    sizes = np.array([*map(len, sets)])
-    begins = np.cumsum([0, *map(len, lists)])
-    owners = np.array([each for one in lists for each in one], np.uint32)
-    return families_of((values, np.cumsum(sizes) - sizes, sizes), begins, owners)
+    values, starts, sizes = set_arrays(sets)
+    owners, begins = ragged(lists, np.uint32)
+    return families_of((values * np.uint64(0x9E3779B97F4A7C15), starts, sizes), begins, owners)
 
 
 def test_many_documents_that_share_a_feature_are_a_family():

@@ -16,6 +16,12 @@ def ragged(segments, dtype=np.uint64):
     return np.array([value for segment in segments for value in segment], dtype), offsets
 
 
+def set_arrays(sets):
+    """The values of sets, where those of each begin, and how many they are."""
+    values, offsets = ragged(sets)
+    return values, offsets[:-1], np.diff(offsets)
+
+
 def lists(values, offsets):
     return [values[begin:end].tolist() for begin, end in pairwise(offsets)]
 

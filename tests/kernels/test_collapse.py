@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from batches import set_arrays
 from hypothesis import given
 from hypothesis import strategies as st
 from oracles import EMPTY, collapsed, read_only
@@ -196,11 +197,8 @@ def test_sets_are_compared_as_defined(closest, case, of_smaller, threshold, most
         return shares[hit, better] if codes[rule] is None else 1
 
     of, by, heads = expected(case, near, *((closeness, leaders) if closest else ()))
-    values = np.array([value for own in sets for value in own], np.uint64)
-    sizes = np.array([len(own) for own in sets], np.int64)
-    starts = np.cumsum(sizes) - sizes
     measured, verified, required = np.ones(number), np.zeros(number, np.bool_), np.ones(number)
-    own = (values, starts, sizes), known, int(of_smaller), (measured, required, verified)
+    own = set_arrays(sets), known, int(of_smaller), (measured, required, verified)
 
     def in_parts(rows, *rest):
         groups, found = np.full((3, len(keeps), number), 77), (0, 0)

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
-from batches import ragged
+from batches import ragged, set_arrays
 
 from neardup.kernels.families import deviations, gather
 
@@ -50,11 +50,7 @@ def test_what_two_members_share_follows_from_median_and_deviations(seed):
     sets = [[one * SPREAD % 2**64 for one in each] for each in plain]
     places = np.random.default_rng(seed).permutation(len(sets))  # the sets are not in the order of members
     stored = [sets[place] for place in np.argsort(places)]
-    sizes = np.array([*map(len, stored)])
-    values = np.array([value for one in stored for value in one], np.uint64)
-    medians, lacking, begins, deviating, list_begins, deviants = deviations(
-        (values, np.cumsum(sizes) - sizes, sizes), places, bounds, 1000
-    )
+    medians, lacking, begins, deviating, list_begins, deviants = deviations(set_arrays(stored), places, bounds, 1000)
     for family, (first, end) in enumerate(pairwise(bounds.tolist())):
         counts = Counter(value for one in sets[first:end] for value in one)
         median = {value for value, count in counts.items() if 2 * count > end - first}

@@ -4,28 +4,24 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from batches import set_arrays
 
 from neardup.kernels.joins import add_occurrences, lists, occurrences, parities, rarest_first
 
 SHIFT = np.uint64(56)  # values of one highest byte count together
 
 
-def arrays(sets):
-    sizes = np.array([len(one) for one in sets], np.int64)
-    return np.array([value for one in sets for value in one], np.uint64), np.cumsum(sizes) - sizes, sizes
-
-
 def test_values_are_counted_by_their_highest_bits():
     sets = [[1 << 56, 5], [2 << 56, (1 << 56) + 1]]
     counts = np.zeros(256, np.uint8)
-    occurrences(arrays(sets), SHIFT, counts)
+    occurrences(set_arrays(sets), SHIFT, counts)
     assert (counts[0], counts[1], counts[2], counts[3]) == (1, 2, 1, 0)
 
 
 @pytest.mark.parametrize(("number", "expected"), [(127, 127), (128, 127), (129, 128), (1_000, 194), (9_000, 255)])
 def test_many_sets_are_counted_in_steps(number, expected):
     counts, count = np.zeros(256, np.uint8), 0
-    occurrences(arrays([[7]] * number), SHIFT, counts)
+    occurrences(set_arrays([[7]] * number), SHIFT, counts)
     for one in range(number):
         if count < 127 or (count < 191 and one % 8 == 0) or (count < 255 and one % 128 == 0):
             count += 1
@@ -37,7 +33,7 @@ def test_the_rarest_values_come_first_and_those_of_one_set_before_all():
     counts[[4, 9]] = 1
     counts[7] = 2
     sets = [[one << 56 for one in (8, 4, 7, 1, 9)], [], [4 << 56]]
-    values, starts, sizes = arrays(sets)
+    values, starts, sizes = set_arrays(sets)
     alone = np.full(3, -1)
     rarest_first((values, starts, sizes), SHIFT, counts, np.array([0, 1]), sizes, alone)
     assert {*(values[:2] >> SHIFT).tolist()} == {4, 9}
@@ -46,7 +42,7 @@ def test_the_rarest_values_come_first_and_those_of_one_set_before_all():
 
 
 def test_the_sets_of_each_value_are_listed_with_its_positions():
-    sets = arrays([[5, 6, 7], [], [8, 7, 9], [6, 0]])
+    sets = set_arrays([[5, 6, 7], [], [8, 7, 9], [6, 0]])
     distinct, numbers, begins = np.empty(6, np.uint64), np.full(8, -1, np.int32), np.empty(8, np.int64)
     owners, at = np.empty(6, np.uint32), np.empty(6, np.uint32)
     ends = np.array([3, 0, 2, 2])
@@ -86,6 +82,6 @@ def test_many_values_are_sorted_like_few():
 def test_a_bit_is_one_if_an_odd_number_of_values_have_it():
     sets = [[0, 1, 3 << 56, 255 << 56], [], [64 << 56]]
     bits = np.ones((3, 4), np.uint64)
-    parities(arrays(sets), np.array([0, 1, 2]), bits)
+    parities(set_arrays(sets), np.array([0, 1, 2]), bits)
     whole = [sum(int(word) << (64 * place) for place, word in enumerate(row)) for row in bits]
     assert whole == [1 << 3 | 1 << 255, 0, 1 << 64]

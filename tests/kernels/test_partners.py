@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from batches import ragged, set_arrays
 
 from neardup.kernels.partners import enter, partners
 from neardup.kernels.sets import CONTAINMENT, OVERLAP, RESEMBLANCE
@@ -15,18 +16,14 @@ def found(few, many, least, measure, room):
     table = keys, numbers
     enter(np.array(values, np.uint64), table)
     assert sorted(keys[numbers >= 0].tolist()) == values
-    flat = np.array([value for one in many for value in one], np.uint64)
-    sizes = np.array([len(one) for one in many], np.int64)
-    starts = np.cumsum(sizes) - sizes
-    begins = np.cumsum([0, *map(len, lists)])
-    owners = np.array([number for one in lists for number in one], np.int64)
+    owners, begins = ragged(lists, np.int64)
     arrays = [np.empty(room, np.int64) for _ in range(3)]
     met = np.zeros(len(values), np.bool_)
     own = np.array([len(one) for one in few], np.int64)
     pairs, first, calls = [], 0, 0
     while first < len(many):
         lists = begins, owners, np.zeros(len(few) + 1, np.int64), owners[:0]
-        first, number = partners((flat, starts, sizes), first, table, lists, own, least, measure, met, *arrays)
+        first, number = partners(set_arrays(many), first, table, lists, own, least, measure, met, *arrays)
         pairs += zip(*(array[:number].tolist() for array in arrays), strict=True)
         calls += 1
     everywhere = {value for one in many for value in one}
