@@ -183,7 +183,7 @@ def test_another_writer_keeps_from_admitting_but_not_from_asking(seen, asked):
         ("seen --quoting none", "--quoting none can only be used with files of pages; standard input is JSON"),
         ("seen --max-bytes 1G", "--max-bytes 1G can only be used with files of pages"),
         ("seen --key-file none", "the key cannot be read"),
-        ('seen --url a"b', "must not contain quotation marks"),
+        ('seen --url a"b', "must be valid UTF-8, without quotation marks"),
     ],
 )
 def test_wrong_usage_is_reported(neardup, seen, options, complaint):
