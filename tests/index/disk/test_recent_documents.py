@@ -2,6 +2,7 @@ import numpy as np
 from documents import COLUMNS, batch
 
 from neardup.index.disk.columns import Lookup, decoded, encoded
+from neardup.index.disk.part import first_with
 from neardup.index.disk.postings import Query
 from neardup.index.disk.recent_documents import Recent
 
@@ -21,16 +22,20 @@ def recent():
     return found
 
 
+def first(part, name, digests, besides):
+    return first_with(part, name, digests, digests.any(axis=1), besides).tolist()
+
+
 def test_what_was_appended_is_found():
     part = recent()
     assert (part.documents, part.kept) == (4, 2)
     assert part.ordinals.tolist() == [5, 6, 7, 8]
     assert part.with_ids(["id 2", "none", "id 0"]).tolist() == [2, -1, 0]
     equals = np.array([[7, 7], [7, 7], [9, 9], [0, 0]], np.uint64)
-    assert part.leaders(equals, np.array([-1, 0, -1, -1])).tolist() == [0, 2, -1, -1]
-    contents = np.array([[9, 9], [7, 7], [9, 9], [0, 0]], np.uint64)
-    assert part.copies(contents, equals, np.full(4, -1)).tolist() == [2, 0, -1, -1]
-    assert part.copies(contents, equals, np.array([2, 0, -1, -1])).tolist() == [-1, -1, -1, -1]
+    assert first(part, "equal", equals, np.array([-1, 0, -1, -1])) == [0, 2, -1, -1]
+    contents = np.array([[9, 9], [7, 7], [6, 6], [0, 0]], np.uint64)
+    assert first(part, "content", contents, np.full(4, -1)) == [2, 0, -1, -1]
+    assert first(part, "content", contents, np.array([2, 0, -1, -1])) == [-1, -1, -1, -1]
     assert decoded(part.strings("id", np.array([3]))) == ["id 3"]
     assert part.kept_by(np.array([5])).tolist() == [2, 3]
 
@@ -40,7 +45,7 @@ def test_what_was_removed_is_not_found():
     part.remove(np.array([0]))
     assert part.alive.tolist() == [False, True, True, True]
     assert part.with_ids(["id 0", "id 1"]).tolist() == [-1, 1]
-    assert part.leaders(np.array([[7, 7]], np.uint64), np.array([-1])).tolist() == [2]
+    assert first(part, "equal", np.array([[7, 7]], np.uint64), np.array([-1])) == [2]
 
     def proposed():
         query = Query.of(np.array([[1]], np.uint64), np.array([True]), 64)
@@ -77,6 +82,6 @@ def test_the_work_of_copies_is_that_of_the_rows(monkeypatch):
     part.remove(np.arange(0, 300, 3))
     read, take = [], Recent.take
     monkeypatch.setattr(Recent, "take", lambda self, name, at: read.append(len(at)) or take(self, name, at))
-    found = part.copies(documents["content"], documents["equal"], np.full(300, -1))
-    assert found.tolist() == [-1 if place % 3 == 0 else place for place in range(300)]
+    found = first(part, "content", documents["content"], np.full(300, -1))
+    assert found == [-1 if place % 3 == 0 else place for place in range(300)]
     assert sum(read) <= 300

@@ -4,22 +4,27 @@
 ``bits`` is the number of low bits of keys that are replaced by numbers of documents in lists.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import numpy as np
 
-from neardup.model.arrays import Positions, Words
+from neardup.index.disk.postings import KeyHits, Query
+from neardup.model.arrays import Flags, Positions, Words
+from neardup.model.candidates import ROOM
 
 if TYPE_CHECKING:
     from neardup.index.disk.growing_part import GrowingPart
     from neardup.index.disk.recent_documents import Recent
     from neardup.index.disk.segment import Segment
 
-LISTS: Final = ("id", "content", "equal", "representative", "key")
+DIGESTS: Final = ("content", "equal")
+LISTS: Final = ("id", *DIGESTS, "representative", "key")
 
 Part: TypeAlias = "Segment | Recent"  # some documents, by position
 Written: TypeAlias = "Segment | GrowingPart"  # documents that can be written as a segment
 
+_MORE: Final = 16  # times as much room if it was not sufficient
 _ORDINAL: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
@@ -36,6 +41,37 @@ def alive_in(part: Written) -> int:
 def existing(part: Written) -> Positions:
     """Return the positions of the documents of a part that were not removed, ascending."""
     return np.flatnonzero(part.alive) if len(part.alive) else np.arange(part.documents)
+
+
+def hits_of(part: Part, name: str, keys: Words, asking: Flags) -> Iterator[KeyHits]:
+    """Yield documents with a key, with more room each time, until all documents of each *asking* key were found.
+
+    Callers may unset the flag of a key between two steps.
+    """
+    column, room = np.ascontiguousarray(keys).reshape(-1, 1), ROOM
+    while True:
+        hits = part.find(name, Query.of(column, asking, room))
+        yield hits
+        if not hits.oversized:
+            return
+        room *= _MORE
+
+
+def first_with(part: Part, name: str, digests: Words, asking: Flags, besides: Positions) -> Positions:
+    """Return the first document with each *asking* digest (uint64[n, 2]) that is not *besides*, or -1.
+
+    The flags of those that were found are unset.
+    """
+    found = np.full(len(digests), -1)
+    for hits in hits_of(part, name, digests[:, 0], asking):
+        if not len(hits.documents):  # as for most pages of a crawl
+            break
+        rows = hits.rows
+        same = (part.take(name, hits.documents) == digests[rows]).all(axis=1)
+        same &= hits.documents != besides[rows]
+        np.minimum.at(found.view(np.uint64), rows[same], hits.documents[same].astype(np.uint64))  # below -1
+        asking &= found < 0  # or a digest of a million documents would be listed because of another
+    return found
 
 
 def packed_keys(keys: Words, documents: Positions, number: int, bits: int, *, position_independent: bool) -> Words:

@@ -24,7 +24,7 @@ from neardup.index.disk.log import LogReader, LogRecord, Tail
 from neardup.index.disk.manifest import MOST_SESSION, TRIES, Manifest, Session, with_session
 from neardup.index.disk.memory_files import FOLDER as IN_MEMORY
 from neardup.index.disk.merger import UPDATES
-from neardup.index.disk.part import Part, alive_in, existing
+from neardup.index.disk.part import Part, alive_in, existing, first_with
 from neardup.index.disk.postings import KeyHits, Query, is_divided
 from neardup.index.disk.recent_documents import Recent
 from neardup.index.disk.segment import Segment
@@ -138,22 +138,22 @@ class Reader:
 
     def leaders(self, equals: Words, besides: Places | None = None) -> Places:
         """Return the first document of each group of equals, or -1; with *besides*, another one than that."""
-        self.require_open()
-        if not equals.any():  # as of signatures
-            return np.full(len(equals), -1)
-        return self._first([part.leaders(equals, own) for part, own in self._besides(equals, besides)])
+        return self._first_with("equal", equals, besides)
 
-    def copies(self, contents: Words, equals: Words, besides: Places) -> Places:
-        """Return the first document of each content, among its equals, or -1; another one than *besides*."""
-        self.require_open()
-        return self._first([part.copies(contents, equals, own) for part, own in self._besides(equals, besides)])
+    def copies(self, contents: Words, besides: Places) -> Places:
+        """Return the first document of each content, or -1; another one than *besides*."""
+        return self._first_with("content", contents, besides)
 
-    def _besides(self, asked: Words, places: Places | None) -> Iterator[tuple[Part, Positions]]:
-        """Yield each part, and the positions in it of the excluded places, or -1."""
-        left_out = np.full(len(asked), -1) if places is None else places
-        numbers, positions = left_out >> _POSITION_BITS, left_out & _POSITION
-        for number, part in enumerate(self.parts):
-            yield part, np.where(numbers == number, positions, -1)
+    def _first_with(self, name: str, digests: Words, besides: Places | None) -> Places:
+        self.require_open()
+        places, asking = np.full(len(digests), -1), np.asarray(digests.any(axis=1))
+        left_out = places.copy() if besides is None else besides
+        for number, part in enumerate(self.parts if asking.any() else ()):  # signatures have no digests
+            own = np.where(left_out >> _POSITION_BITS == number, left_out & _POSITION, -1)
+            found = first_with(part, name, digests, asking, own)
+            there = np.flatnonzero(found >= 0)
+            places[there] = _places_in(number, found[there])
+        return places
 
     def with_ordinals(self, ordinals: Positions) -> Places:
         """Return the document of each ordinal, or -1, also where it was removed."""

@@ -12,7 +12,7 @@ from neardup.index.disk.arrays import Array, ArraysWriter, Stored, StoredArrays,
 from neardup.index.disk.buffers import ChangedStrings, some
 from neardup.index.disk.columns import Columns, Lookup
 from neardup.index.disk.files import Disk
-from neardup.index.disk.part import LISTS, Written, existing, ordinal_keys, packed_keys, with_numbers
+from neardup.index.disk.part import LISTS, Written, existing, hits_of, ordinal_keys, packed_keys, with_numbers
 from neardup.index.disk.postings import (
     Division,
     KeyHits,
@@ -30,16 +30,14 @@ from neardup.index.disk.postings import (
 from neardup.index.hamming.tables import HammingTables, first_found
 from neardup.kernels.strings import WHOLE
 from neardup.model.arrays import AnyPositions, Flags, Positions, TextBatch, Words, positions_in
-from neardup.model.candidates import DEPTH, ROOM
+from neardup.model.candidates import DEPTH
 from neardup.model.errors import StorageDamaged
 
 SEGMENT: Final = "a segment of an index"
 TABLES: Final = "tables."  # the prefix of the arrays of fingerprints, in the order of the documents
 _TOGETHER: Final = 1 << 14  # documents that are copied together
-_NOBODY: Final = 1 << 31
 MOST_BITS: Final = 31  # that number a document: kernels return them as int32
 MOST_DOCUMENTS: Final = (1 << MOST_BITS) - 1
-_MORE: Final = 16  # times as much room if it was not sufficient
 
 
 def find_near(tables: HammingTables, fingerprints: Words, asking: Flags, there: Flags | None, room: int) -> KeyHits:
@@ -107,26 +105,9 @@ class Segment:
         """Return the document of each id, or -1; *keys* are those of the ids (``checksums``)."""
         return self._lists["id"].find_strings(keys, ids, self.alive)
 
-    def leaders(self, equals: Words, besides: Positions) -> Positions:
-        """Return the first document of each group of equals that is not *besides*, or -1."""
-        return self._first("equal", equals, besides)
-
-    def copies(self, contents: Words, _: Words, besides: Positions) -> Positions:
-        """Return the first document of each content that is not *besides*, or -1."""
-        return self._first("content", contents, besides)
-
-    def _first(self, name: str, digests: Words, besides: Positions) -> Positions:
-        found = np.full(len(digests), _NOBODY, np.int64)
-        asking = np.asarray(digests.any(axis=1))
-        for hits in self._hits(name, digests[:, 0], asking):
-            if not len(hits.documents):  # as for most pages of a crawl
-                break
-            rows = hits.rows
-            same = (self.take(name, hits.documents) == digests[rows]).all(axis=1)
-            same &= hits.documents != besides[rows]
-            np.minimum.at(found, rows[same], hits.documents[same])
-            asking &= found == _NOBODY  # or a digest of a million documents would be listed because of another
-        return np.where(found == _NOBODY, -1, found)
+    def find(self, name: str, query: Query) -> KeyHits:
+        """Find the documents with a key in one of the lists."""
+        return self._lists[name].find(query, self.alive)
 
     def kept_by(self, representatives: Positions) -> Positions:
         """Return the documents with these representatives."""
@@ -134,7 +115,7 @@ class Segment:
         if len(keys) == 1:  # whose documents may be many
             found = self._lists["representative"].of(int(keys[0]))
         else:
-            *_, hits = self._hits("representative", keys, np.ones(len(keys), np.bool_))
+            *_, hits = hits_of(self, "representative", keys, np.ones(len(keys), np.bool_))
             found = hits.documents.astype(np.int64)
         if "representative" in self._changes:
             values, changed = self._changes["representative"]
@@ -143,19 +124,6 @@ class Segment:
         found = found[np.isin(self.take("representative", found), representatives)]
         found = found[self.alive[found]] if len(self.alive) else found
         return np.asarray(found[~np.isin(found, self.with_ordinals(representatives))])  # without the representatives
-
-    def _hits(self, name: str, keys: Words, asking: Flags) -> Iterator[KeyHits]:
-        """Yield documents with a key, with more room each time, until all documents of each *asking* key were found.
-
-        Callers may unset the flag of a key between two steps.
-        """
-        column, room = np.ascontiguousarray(keys).reshape(-1, 1), ROOM
-        while True:
-            hits = self._lists[name].find(Query.of(column, asking, room), self.alive)
-            yield hits
-            if not hits.oversized:
-                return
-            room *= _MORE
 
     @cached_property
     def ordinals(self) -> Positions:

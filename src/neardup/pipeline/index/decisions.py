@@ -71,7 +71,7 @@ class Judge:
         copies[rows[same]] = equal[rows[same]]
         rows = rows[~same]
         if len(rows):
-            found = store.copies(asked.contents[rows], asked.equals[rows], own[rows])
+            found = store.copies(asked.contents[rows], own[rows])
             copies[rows] = np.where(before & (found > own[rows]), NONE, found)
         return copies
 
