@@ -77,7 +77,7 @@ def test_parts_of_a_column_are_joined(parts):
 )
 def test_each_scheme_is_found_in_its_way(tmp_path, scheme, position_independent, tabled):
     with Index.create(tmp_path / "index", scheme) as index:
-        lookup = index._store._lookup
+        lookup = index._store.lookup
         signed = scheme.sign(["one two three four. Five six seven."])
         assert lookup.keyed(signed.rows, signed.present).tolist() == scheme.keys(signed).tolist()
         assert lookup.position_independent == position_independent

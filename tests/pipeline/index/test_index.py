@@ -215,7 +215,7 @@ def test_a_layout_is_honoured_and_remembered(folder, scheme, layout, other):
     assert json.loads((folder / "manifest.json").read_bytes().split(b"\n")[0])["terms"]["layout"] is not None
     for options in ({}, {"scheme": scheme}, {"scheme": other}):
         with Index.open(folder, "w", **options) as index:
-            keys = index._store._lookup.keyed(index.scheme.sign(TEXTS).rows, np.ones(3, np.bool_))
+            keys = index._store.lookup.keyed(index.scheme.sign(TEXTS).rows, np.ones(3, np.bool_))
             assert (keys == scheme.keys(scheme.sign(TEXTS), layout)).all()
             assert [verdict.of for verdict in index.judge(TEXTS)] == ["a", "b", "c"]
             index.compact()

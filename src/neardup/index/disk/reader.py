@@ -64,7 +64,7 @@ class Reader:
 
     def __init__(self, folder: Path, manifest: Manifest, columns: Columns, lookup: Lookup, disk: Disk) -> None:
         self.folder, self.columns = folder.absolute(), columns  # the working directory may change
-        self.disk, self._lookup = disk, lookup
+        self.disk, self.lookup = disk, lookup
         self._process = os.getpid()
         self._stale = False  # whether some changes are only in memory
         self.closed = False
@@ -104,7 +104,7 @@ class Reader:
 
     def keys(self, rows: Array, asking: Flags) -> Words:
         """Return the keys of the asking rows."""
-        return self._lookup.keyed(rows, asking)
+        return self.lookup.keyed(rows, asking)
 
     def finding_keys(self, place: int) -> tuple[Words, Flags]:
         """Return the keys of a document, and by which of them every later document finds it.
@@ -115,7 +115,7 @@ class Reader:
         rows, present = self.take_all(("rows", "present"), np.array([place]))
         keys = self.keys(rows, present)
         number = keys.shape[1]
-        if self._lookup.design is not None or self._lookup.position_independent:
+        if self.lookup.design is not None or self.lookup.position_independent:
             return keys[0], np.zeros(number, np.bool_)
         query = Query.of(np.repeat(keys, number + 1, axis=0), np.repeat(present, number + 1), ROOM)
         query.listed[:] = ROOM + 1  # each row asks for one bucket, the last one for none
@@ -351,7 +351,7 @@ class Reader:
     def _load(self, manifest: Manifest) -> None:
         """Open the files that a manifest names, except those that are open already."""
         known = {segment.stored: segment for segment in self.segments}
-        segments = [known.get(stored) or self._segment(stored) for stored in manifest.segments]
+        segments = [known.get(stored) or self.segment(stored) for stored in manifest.segments]
         for one, other in pairwise(segments):
             if one.last >= other.first:
                 raise StorageDamaged(str(self.folder / other.stored.name), "comes before the segment in front of it")
@@ -376,12 +376,13 @@ class Reader:
         self.records, self.sessions = manifest.records, list(manifest.sessions)
         self._replay()
 
-    def _segment(self, stored: Stored) -> Segment:
+    def segment(self, stored: Stored) -> Segment:
+        """Open one of its files."""
         path = self.folder / stored.name
-        return Segment(self.disk, path, self.columns, stored, self._lookup)
+        return Segment(self.disk, path, self.columns, stored, self.lookup)
 
     def _new_recent(self) -> Recent:
-        return Recent(self.columns, self._lookup, self.salt)
+        return Recent(self.columns, self.lookup, self.salt)
 
     def _replay(self) -> None:
         for record in self._reader.read():
@@ -442,7 +443,7 @@ class Reader:
         pairs = [_pair(found.rows, number, found.documents) for number, found in enumerate(hits)]
         oversized = sum(found.oversized for found in hits)
         self.oversized_buckets += oversized
-        if oversized and is_divided(query.keys.shape[1], position_independent=self._lookup.position_independent):
+        if oversized and is_divided(query.keys.shape[1], position_independent=self.lookup.position_independent):
             division = query.division()
             finer = (part.divide(division) for part in self.parts)
             pairs += [_pair(division.rows[found.rows], number, found.documents) for number, found in enumerate(finer)]

@@ -26,7 +26,7 @@ from neardup.index.disk.latest_changes import LatestChanges
 from neardup.index.disk.log import HEADER_BYTES, LogWriter, Tail
 from neardup.index.disk.manifest import MANIFEST, MOST_SESSION, SECOND, Manifest, Session, with_session
 from neardup.index.disk.memory_files import MemoryDisk
-from neardup.index.disk.part import Part
+from neardup.index.disk.part import Written
 from neardup.index.disk.reader import PlacedCandidates, Places, Reader
 from neardup.index.disk.segment import Segment
 from neardup.model.arrays import Positions
@@ -159,8 +159,7 @@ class Store(Reader):
             before = replace(
                 self.manifest, terms=structs.replace(self.manifest.terms, **terms), sessions=tuple(self.sessions)
             )
-            parts = self._gathered(batches, documents)
-            self._commit(lambda files: merger.write_parts(files, before, parts, removed))
+            self._commit(before, ([part] for part in self._gathered(batches, documents)), removed=removed)
             self.next_ordinal = self.manifest.next_ordinal
         if len(self.segments) > merger.FAN:
             self.compact()
@@ -172,7 +171,7 @@ class Store(Reader):
 
     def _gathered(self, batches: Iterable[Batch], documents: int) -> Iterator[GrowingPart]:
         """Gather batches into parts as large as the memory allows; each is valid until the next one is taken."""
-        part, most = GrowingPart(self.columns, self._lookup, self.salt), self._memory // 3
+        part, most = GrowingPart(self.columns, self.lookup, self.salt), self._memory // 3
         for batch in batches:
             own = part.documents
             part.extend(batch)
@@ -400,8 +399,8 @@ class Store(Reader):
     def _replace_segments(self, begin: int, end: int) -> None:
         """Write some segments again as one, after a flush: a removal in the log could be lost, but not its effects."""
         self._require_place()
-        segments = [*self.segments[:begin], None, *self.segments[end:]]
-        self._commit_parts(self.manifest, segments, self.segments[begin:end], None)
+        segments = self.segments
+        self._commit(self.manifest, [*segments[:begin], segments[begin:end], *segments[end:]])
 
     def _commit_all(self) -> None:
         """Write the recent documents as the last segment, and begin a new log."""
@@ -412,13 +411,17 @@ class Store(Reader):
             records=self.records,
             sessions=tuple(self.sessions),
         )
-        self._commit_parts(before, self.segments, [self.recent], self._tail.following)
+        self._commit(before, [*self.segments, [self.recent]], first=self._tail.following)
 
-    def _commit_parts(
-        self, before: Manifest, segments: Sequence[Segment | None], merged: Sequence[Part], first: int | None
-    ) -> None:
-        """Write some parts as one segment as the next state of the index; see ``merger.write``."""
-        log = self._commit(lambda files: merger.write(files, before, segments, merged, first))
+    def _commit(self, before: Manifest, parts: Iterable[Segment | Sequence[Written]], **more: Any) -> None:
+        """Commit the next state of the index, see ``merger.commit``; its files are removed again if that fails."""
+        number = self.manifest.next_file
+        try:
+            found = self._guarded(lambda: merger.commit(self, before, parts, **more))
+        except BaseException:
+            merger.discard(self.disk, self.folder, number)
+            raise
+        self.manifest, self.segments, log = found
         if log:
             old, self._log = self._log, log
             self._log_identity, _ = self._guarded(lambda: self.disk.placed(self.folder / self.manifest.log))
@@ -429,18 +432,6 @@ class Store(Reader):
                 self._guarded(old.close)
         for name in sorted(set(before.files) - set(self.manifest.files)):
             self._guarded(lambda name=name: self.disk.remove(self.folder / name))  # type: ignore[misc]
-
-    def _commit(self, write: Callable[[merger.Files], merger.Committed]) -> LogWriter | None:
-        """Write the next state of the index, whose files are removed again if that fails; return its new log."""
-        number, disk, folder = self.manifest.next_file, self.disk, self.folder
-        files = merger.Files(disk, folder, self.columns, self._lookup, self._segment, self.removals)
-        try:
-            state: merger.Committed = self._guarded(lambda: write(files))
-        except BaseException:
-            merger.discard(disk, folder, number)
-            raise
-        self.manifest, self.segments = state.manifest, state.segments
-        return state.log
 
     def _guarded(self, action: Callable[[], Any]) -> Any:
         """Run an operation on files; if the system refuses, discard the memory."""
