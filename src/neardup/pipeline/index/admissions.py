@@ -1,7 +1,6 @@
 """Admitting documents to an index, and finding those that it knows already."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import Any, cast
 
@@ -27,33 +26,18 @@ class Admissions:
     def __init__(self, store: Store, scheme: Any, judge: Judge) -> None:
         self._store, self._scheme, self._judge = store, scheme, judge
 
-    def _compare(
-        self, known: list[Known | None], changed: list[int], asked: Asked, places: Places, least: float | None
-    ) -> None:
-        """Complete the verdicts on *changed* documents by comparing them with their earlier versions."""
-        before, kept = places[changed], self._kept(places[changed])
-        compared = self._judge.verifier.compared(asked, before)
-        for row, (resemblance, contained), own in zip(changed, compared, kept, strict=True):
-            one = cast("Known", known[row])
-            stays = least is not None and resemblance is not None and resemblance >= least
-            known[row] = Known(one.of, not stays, own if stays else None, resemblance, contained)
-
-    def _known(self, ids: list[str], given: Given, rows: slice | Positions, places: Places) -> list[Known | None]:
-        found: list[Known | None] = [None] * len(ids)
-        there = np.flatnonzero(places >= 0)
-        if len(there):
-            own = places[there]
-            changed = self._changed(own, given, _rows_of(rows, there)).tolist()
-            for row, is_changed, kept in zip(there.tolist(), changed, self._kept(own), strict=True):
-                found[row] = Known(ids[row], is_changed, None if is_changed else kept)
-        return found
-
-    def _changed(self, own: Places, given: Given, rows: slice | Positions) -> Flags:
-        """Return which texts and signed fields, or signatures, differ from those of the documents at *own*."""
+    def _changed(self, places: Places, given: Given, rows: slice | Positions) -> Flags:
+        """Return which texts and signed fields, or signatures, differ from those at *places*; none do for -1."""
+        changed, there = np.zeros(len(places), np.bool_), np.flatnonzero(places >= 0)
+        if not len(there):
+            return changed
+        own, rows = places[there], _rows_of(rows, there)
         if given.is_signed or self._scheme.columns:
-            return ~self._judge.unchanged(own, given.at(rows))
-        now = contents(whole_batch(given.documents(rows)), self._store.digest_salt)
-        return np.asarray((self._store.take("content", own) != now).any(axis=1))
+            changed[there] = ~self._judge.unchanged(own, given.at(rows))
+        else:
+            now = contents(whole_batch(given.documents(rows)), self._store.digest_salt)
+            changed[there] = (self._store.take("content", own) != now).any(axis=1)
+        return changed
 
     def _kept(self, places: Places) -> list[str | None]:
         """Return the ids of representatives; ``None`` for -1, and for documents to pass on: see ``Index.visit``."""
@@ -67,14 +51,6 @@ class Admissions:
         kept = self._kept(places)
         self._judge.see(np.unique(places[places >= 0]), moment, {})
         return kept
-
-    def _found_again(self, known: list[Known | None], same: list[int]) -> Places:
-        """Return the places of unchanged documents after a change, and name their representatives in *known*."""
-        verdicts = [cast("Known", known[row]) for row in same]
-        places = self._store.with_ids([verdict.of for verdict in verdicts])
-        for row, verdict, kept in zip(same, verdicts, self._kept(places), strict=True):
-            known[row] = replace(verdict, representative=kept)
-        return places
 
     def _see_again(self, places: Places, columns: Batch, moment: int) -> None:
         """Record that unchanged documents were seen, with these fields."""
@@ -115,46 +91,40 @@ class Admissions:
     ) -> list[Verdict]:
         """Return the verdicts on some *rows* of the documents, with different ids; admit them with their *columns*."""
         places = self._store.with_ids(ids)
-        known = self._known(ids, given, rows, places)
-        rest, asked = self._new_or_changed(known, given, rows, places, least)
-        verdicts: list[Verdict] = [New()] * len(ids)
-        if asked is not None:
-            before = places[rest]
+        changed, verdicts = self._changed(places, given, rows), list[Verdict]([New()]) * len(ids)
+        compared: dict[int, tuple[float | None, float | None]] = {}  # with the versions before, by row
+        rest = np.flatnonzero((places < 0) | changed)
+        if len(rest):
+            asked = given.at(_rows_of(rows, rest))
+            if changed.any():
+                known = np.flatnonzero(changed)
+                pairs = self._judge.verifier.compared(asked.at(np.searchsorted(rest, known)), places[known])
+                compared = dict(zip(known.tolist(), pairs, strict=True))
+            alike = [
+                row for row, (one, _) in compared.items() if one is not None and least is not None and one >= least
+            ]
+            if alike:
+                changed[alike] = False
+                stay = np.flatnonzero((places < 0)[rest] | changed[rest])
+                asked, rest = asked.at(stay), rest[stay]
+        if len(rest):
             if columns is None:
-                judged = self._judge.judge(asked, before, passes_on=True)
+                judged = self._judge.judge(asked, places[rest], passes_on=True)
             else:
-                names = [ids[row] for row in rest]
-                own = columns if len(rest) == len(ids) else taken_rows(columns, np.array(rest))
-                judged = self._admit(names, before, asked, own, moment, passes_on=True)
-            for row, verdict in zip(rest, judged, strict=True):
-                kept, was = None if verdict.representative == ids[row] else verdict.representative, known[row]
-                verdicts[row] = verdict if was is None else replace(was, representative=kept)
-        same = [row for row, found in enumerate(known) if found and not found.changed]
-        if same and columns is not None:
-            there = self._found_again(known, same) if rest else places[same]
-            self._see_again(there, columns if not rest else taken_rows(columns, np.array(same)), moment)
-        for row in same:
-            verdicts[row] = cast("Known", known[row])
+                names = [ids[row] for row in rest.tolist()]
+                own = columns if len(rest) == len(ids) else taken_rows(columns, rest)
+                judged = self._admit(names, places[rest], asked, own, moment, passes_on=True)
+            for row, verdict in zip(rest.tolist(), judged, strict=True):
+                kept = None if verdict.representative == ids[row] else verdict.representative
+                verdicts[row] = Known(ids[row], True, kept, *compared[row]) if row in compared else verdict
+        same = np.flatnonzero((places >= 0) & ~changed)
+        if len(same):
+            there = self._store.with_ids([ids[row] for row in same.tolist()]) if len(rest) else places[same]
+            for row, kept in zip(same.tolist(), self._kept(there), strict=True):
+                verdicts[row] = Known(ids[row], False, kept, *compared.get(row, (None, None)))
+            if columns is not None:
+                self._see_again(there, columns if len(same) == len(ids) else taken_rows(columns, same), moment)
         return verdicts
-
-    def _new_or_changed(
-        self, known: list[Known | None], given: Given, rows: slice | Positions, places: Places, least: float | None
-    ) -> tuple[list[int], Asked | None]:
-        """Return the rows of new and changed documents, and these documents, signed, if there are any.
-
-        The verdicts on changed documents are completed.
-        """
-        rest = [row for row, found in enumerate(known) if found is None or found.changed]
-        if not rest:
-            return rest, None
-        asked = given.at(_rows_of(rows, rest))
-        changed = [row for row in rest if known[row]]
-        if changed:
-            self._compare(known, changed, asked.at(np.searchsorted(rest, changed)), places, least)
-            stay = np.array([(found := known[row]) is None or found.changed for row in rest])
-            if not stay.all():
-                asked, rest = asked.at(np.flatnonzero(stay)), np.array(rest)[stay].tolist()
-        return rest, asked if rest else None
 
     def _admit(  # noqa: PLR0913 - a batch, and how its verdicts are meant
         self, ids: list[str], before: Places, asked: Asked, columns: Batch, moment: int, *, passes_on: bool = False
