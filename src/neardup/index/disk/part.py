@@ -24,6 +24,7 @@ LISTS: Final = ("id", *DIGESTS, "representative", "key")
 Part: TypeAlias = "Segment | Recent"  # some documents, by position
 Written: TypeAlias = "Segment | GrowingPart"  # documents that can be written as a segment
 
+_FEW: Final = 2  # documents of a digest that are looked at first: one may be excluded
 _MORE: Final = 16  # times as much room if it was not sufficient
 _ORDINAL: Final = np.uint64(0x9E37_79B9_7F4A_7C15)
 
@@ -43,12 +44,12 @@ def existing(part: Written) -> Positions:
     return np.flatnonzero(part.alive) if len(part.alive) else np.arange(part.documents)
 
 
-def hits_of(part: Part, name: str, keys: Words, asking: Flags) -> Iterator[KeyHits]:
+def hits_of(part: Part, name: str, keys: Words, asking: Flags, room: int = ROOM) -> Iterator[KeyHits]:
     """Yield documents with a key, with more room each time, until all documents of each *asking* key were found.
 
     Callers may unset the flag of a key between two steps.
     """
-    column, room = np.ascontiguousarray(keys).reshape(-1, 1), ROOM
+    column = np.ascontiguousarray(keys).reshape(-1, 1)
     while True:
         hits = part.find(name, Query.of(column, asking, room))
         yield hits
@@ -63,7 +64,7 @@ def first_with(part: Part, name: str, digests: Words, asking: Flags, besides: Po
     The flags of those that were found are unset.
     """
     found = np.full(len(digests), -1)
-    for hits in hits_of(part, name, digests[:, 0], asking):
+    for hits in hits_of(part, name, digests[:, 0], asking, _FEW):
         if not len(hits.documents):  # as for most pages of a crawl
             break
         rows = hits.rows
