@@ -2,10 +2,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from msgspec import structs
 
 from neardup import Index
 from neardup.index.disk.arrays import StoredArrays
-from neardup.index.disk.columns import Columns
 from neardup.index.disk.files import Disk
 from neardup.index.disk.manifest import Manifest
 from neardup.index.disk.rescue import Salvage, _intact
@@ -26,15 +26,16 @@ def seen(tmp_path):
     return folder, columns
 
 
-def rows(folder, columns):
-    salvage = Salvage(folder, Disk(), Manifest.read(Disk(), folder), columns)
+def rows(folder, **terms):
+    manifest = Manifest.read(Disk(), folder)
+    salvage = Salvage(folder, Disk(), replace(manifest, terms=structs.replace(manifest.terms, **terms)))
     batches = [*salvage.batches()]
     return np.concatenate([own["ordinal"] for own in batches]).tolist() if batches else [], salvage.losses
 
 
 def test_damaged_values_cost_their_documents_only(seen):
-    folder, columns = seen
-    assert rows(folder, columns) == ([*range(301)], [])
+    folder, _ = seen
+    assert rows(folder) == ([*range(301)], [])
     (segment,) = folder.glob("segment-*")
     whole = segment.read_bytes()
 
@@ -45,14 +46,14 @@ def test_damaged_values_cost_their_documents_only(seen):
         raw = bytearray(whole)
         raw[arrays.begin(name) + arrays[name].nbytes // 2] ^= 1
         segment.write_bytes(raw)
-        found, losses = rows(folder, columns)
+        found, losses = rows(folder)
         assert found[-1] == 300
         if losses:
             assert [loss.documents for loss in losses] == [301 - len(found)]
         else:
             assert found == [*range(301)]
     segment.write_bytes(whole[:-1])
-    found, losses = rows(folder, columns)
+    found, losses = rows(folder)
     assert found == [300]
     assert [loss.documents for loss in losses] == [None]
 
@@ -82,11 +83,10 @@ def test_a_document_is_intact_if_no_damaged_byte_is_one_of_its_values(seen, monk
 
 def test_the_columns_are_those_of_the_index(seen):
     folder, columns = seen
-    salvage = Salvage(folder, Disk(), Manifest.read(Disk(), folder), columns)
+    salvage = Salvage(folder, Disk(), Manifest.read(Disk(), folder))
     for own in salvage.batches():
         assert set(own) == {*columns.fixed, *columns.strings}
-    other = Columns(columns.row_kind, columns.row_width, (("rank", "integer"),), texts=True)
-    _, losses = rows(folder, other)
+    _, losses = rows(folder, fields=(("rank", "integer"),))
     assert losses
-    _, losses = rows(folder, replace(columns, row_kind="<u8"))
+    _, losses = rows(folder, row=("<u8", columns.row_width))
     assert any("rows is another column" in loss.what for loss in losses)

@@ -6,14 +6,14 @@ import pytest
 
 from neardup import MinHash
 from neardup.errors import DataError, RecipeMismatch
+from neardup.index.disk.columns import Columns
 from neardup.model.arrays import Signatures
 from neardup.pipeline.index import inputs
 from neardup.pipeline.index.inputs import Given, as_strings, is_id, microseconds, require_ids, types_of
-from neardup.pipeline.index.terms import columns
 
 SCHEME = MinHash()
 SALT = np.array([3, 5], np.uint64)
-COLUMNS = columns(SCHEME, (("rank", "integer"),), texts=False)
+COLUMNS = Columns("<u4", SCHEME.permutations, (("rank", "integer"),), texts=False)
 
 
 def steps(documents, names=None):

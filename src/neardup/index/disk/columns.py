@@ -109,13 +109,6 @@ class Lookup(NamedTuple):
     design: Callable[[int], TableDesign] | None = None
 
 
-class Structure(NamedTuple):
-    """What the scheme defines for a store."""
-
-    columns: Columns
-    lookup: Lookup
-
-
 def flattened(batch: Mapping[str, Array | TextBatch]) -> dict[str, Array]:
     """Return columns with strings as two arrays, ``NAME.data`` and ``NAME.offsets``."""
     flat: dict[str, Array] = {}

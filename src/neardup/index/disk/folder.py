@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from neardup.index.disk.columns import Structure
+from neardup.index.disk.columns import Lookup
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.log import HEADER_BYTES, MARK_BYTES, LogWriter
 from neardup.index.disk.manifest import FIRST_LOG, MANIFEST, UNFINISHED, Manifest, Terms
@@ -19,7 +19,7 @@ _REMAINS: Final = frozenset({LOCK, FIRST_LOG, COMMON, UNFINISHED})  # of an inte
 
 def create(  # noqa: PLR0913 - what an index is made of
     folder: Path,
-    structure: Structure,
+    lookup: Lookup,
     terms: Terms,
     usage: Usage,
     *,
@@ -48,16 +48,16 @@ def create(  # noqa: PLR0913 - what an index is made of
         if common is not None:
             disk.write(folder / COMMON, common)
         manifest = Manifest(mark=mark.hex(), log=FIRST_LOG, sealed=log.tail.end, terms=terms, next_file=2)
-        return Store(folder, manifest.commit(disk, folder), structure, usage, lock)
+        return Store(folder, manifest.commit(disk, folder), lookup, usage, lock)
 
 
-def open_(folder: Path, structure_of: Callable[[Manifest], Structure], usage: Usage, *, writes: bool) -> Store:
-    """Open an index; *structure_of* may refuse what its manifest states."""
-    structure_of(Manifest.read(usage.disk, folder))  # without an index, or with a wrong key, no lock is taken
+def open_(folder: Path, lookup_of: Callable[[Manifest], Lookup], usage: Usage, *, writes: bool) -> Store:
+    """Open an index; *lookup_of* may refuse what its manifest states."""
+    lookup_of(Manifest.read(usage.disk, folder))  # without an index, or with a wrong key, no lock is taken
     with _lock_for_store(folder, usage.disk, wanted=writes) as lock:
 
         def opened(manifest: Manifest) -> Store:
-            return Store(folder, manifest, structure_of(manifest), usage, lock)
+            return Store(folder, manifest, lookup_of(manifest), usage, lock)
 
         return Manifest.use(usage.disk, folder, opened, again=not writes)
 

@@ -62,9 +62,9 @@ class Reader:
     records they have written: copies of an index that were changed separately have other sessions from then on.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, columns: Columns, lookup: Lookup, disk: Disk) -> None:
-        self.folder, self.columns = folder.absolute(), columns  # the working directory may change
-        self.disk, self.lookup = disk, lookup
+    def __init__(self, folder: Path, manifest: Manifest, lookup: Lookup, disk: Disk) -> None:
+        self.folder = folder.absolute()  # the working directory may change
+        self.disk, self.lookup, self.columns = disk, lookup, manifest.terms.columns
         self._process = os.getpid()
         self._stale = False  # whether some changes are only in memory
         self.closed = False

@@ -54,11 +54,11 @@ def manifest_of(disk: Disk, folder: Path) -> tuple[Manifest, list[Loss]]:
 class Salvage:
     """The intact documents of a damaged index. *losses* describes the others, once all batches were taken."""
 
-    def __init__(self, folder: Path, disk: Disk, manifest: Manifest, columns: Columns) -> None:
-        self._folder, self._disk, self._manifest, self._columns = folder, disk, manifest, columns
+    def __init__(self, folder: Path, disk: Disk, manifest: Manifest) -> None:
+        self._folder, self._disk, self._manifest, self._columns = folder, disk, manifest, manifest.terms.columns
         self.losses: list[Loss] = []
         self._removed: set[int] = set()
-        self._changed: dict[str, dict[int, Any]] = {name: {} for name in columns.changing}
+        self._changed: dict[str, dict[int, Any]] = {name: {} for name in self._columns.changing}
         self._recent: list[Batch] = []
 
     def batches(self, progress: StageProgress | None = None) -> Iterator[Batch]:

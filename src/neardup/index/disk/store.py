@@ -18,7 +18,7 @@ import numpy.typing as npt
 from msgspec import structs
 
 from neardup.index.disk import merger
-from neardup.index.disk.columns import Batch, Structure, flattened
+from neardup.index.disk.columns import Batch, Lookup, flattened
 from neardup.index.disk.field_changes import FieldChanges, as_arrays
 from neardup.index.disk.files import LOCK, Disk
 from neardup.index.disk.growing_part import GrowingPart
@@ -61,7 +61,7 @@ class Store(Reader):
     ``discarded_bytes`` counts the bytes after the last record of the log, which the writer discarded on opening.
     """
 
-    def __init__(self, folder: Path, manifest: Manifest, structure: Structure, usage: Usage, lock: int = -1) -> None:
+    def __init__(self, folder: Path, manifest: Manifest, lookup: Lookup, usage: Usage, lock: int = -1) -> None:
         self._memory, self._durability, self._lock = usage.memory, usage.durability, lock
         self.failure: str | None = None
         self._owed = False  # whether acknowledged changes may not be on the disk since a failure
@@ -70,7 +70,7 @@ class Store(Reader):
         self._synced = threading.Event()
         self.discarded_bytes = 0
         self._number = randbelow(MOST_SESSION) + 1  # of the session
-        super().__init__(folder, manifest, *structure, usage.disk)
+        super().__init__(folder, manifest, lookup, usage.disk)
         _stores.add(self)
         if lock >= 0:
             try:

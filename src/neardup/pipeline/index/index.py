@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup.index.disk import check as checking
 from neardup.index.disk import copies
-from neardup.index.disk.columns import NEVER, Structure
+from neardup.index.disk.columns import NEVER, Lookup
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import create, open_
 from neardup.index.disk.manifest import Manifest
@@ -69,8 +69,8 @@ class Index(AbstractContextManager["Index"]):
     Ids that are not strings are a ``DataError``.
     """
 
-    def __init__(self, store: Store, scheme: Any, disk: Disk) -> None:
-        self._store, self._scheme, self._disk = store, scheme, disk
+    def __init__(self, store: Store, scheme: Any) -> None:
+        self._store, self._scheme = store, scheme
         self._kinds = {name: kind for name, kind in store.columns.fields if name != SITE}
         self._judge, self._settings = Judge(store, scheme), repr(scheme)
         self._admissions = Admissions(store, scheme, self._judge)
@@ -127,14 +127,13 @@ class Index(AbstractContextManager["Index"]):
             require_outside(folder)
         extraction = None if templates is None else read_with(templates)
         kinds = dict(field_kinds(fields)) | site_fields(templates, chosen)
-        columns = own_terms.columns(chosen, tuple(kinds.items()), texts=texts)
-        structure = own_terms.structure(chosen, layout, columns, chosen=layout is not None)
+        lookup = own_terms.lookup(chosen, layout, chosen=layout is not None)
         require_representative(representative)
-        terms = own_terms.terms_of(chosen, layout, columns, representative)
+        terms = own_terms.terms_of(chosen, layout, kinds, representative, texts=texts)
         common = common_of(chosen)
         listed = None if common is None else common.to_bytes()
-        store = create(folder, structure, terms, _usage(durability, memory, disk), common=listed)
-        index = cls(store, chosen, disk)
+        store = create(folder, lookup, terms, _usage(durability, memory, disk), common=listed)
+        index = cls(store, chosen)
         if extraction is not None:
             require_extraction(index, extraction)
         return index
@@ -168,16 +167,16 @@ class Index(AbstractContextManager["Index"]):
         folder, disk = local_folder("path", path), Disk() if disk is None else disk
         chosen: list[Any] = []
 
-        def structure_of(manifest: Manifest) -> Structure:
-            structure = own_terms.structure_of(folder, manifest)
+        def lookup_of(manifest: Manifest) -> Lookup:
+            lookup = own_terms.lookup_of(folder, manifest)
             chosen[:] = [own_terms.scheme_of(folder, manifest, scheme, key, disk)]
-            return structure
+            return lookup
 
-        store = open_(folder, structure_of, _usage(durability, memory, disk), writes=mode == "w")
+        store = open_(folder, lookup_of, _usage(durability, memory, disk), writes=mode == "w")
         if store.discarded_bytes:
             text = f"{folder}: {store.discarded_bytes:,} bytes behind its last record {checking.LEFT_OUT}"
             warnings.warn(text, RuntimeWarning, stacklevel=2)
-        return cls(store, chosen[0], disk)
+        return cls(store, chosen[0])
 
     def close(self) -> None:
         """Sync everything acknowledged to the disk and close the index; a second call does nothing.
@@ -217,7 +216,7 @@ class Index(AbstractContextManager["Index"]):
     @property
     def is_in_memory(self) -> bool:
         """Whether the index is in memory, without a folder."""
-        return isinstance(self._disk, MemoryDisk)
+        return isinstance(self._store.disk, MemoryDisk)
 
     @property
     def scheme(self) -> Any:
@@ -238,7 +237,7 @@ class Index(AbstractContextManager["Index"]):
     def templates(self) -> HostTemplates | None:
         """The templates of hosts that pages of this index are read with now; ``None`` without any."""
         if self._templates[0] != (stated := self._store.manifest.terms.templates):
-            self._templates = stated, templates_in(self._store.folder, self._store.manifest, self._disk)
+            self._templates = stated, templates_in(self._store.folder, self._store.manifest, self._store.disk)
         return self._templates[1]
 
     @property
@@ -566,14 +565,14 @@ class Index(AbstractContextManager["Index"]):
         self._store.require_open()
         target = local_folder("to", to)
         require_outside(target, self._store.folder)
-        return copies.copy(self._store.folder, target, self._disk, Disk(), progress)
+        return copies.copy(self._store.folder, target, self._store.disk, Disk(), progress)
 
     def check(self, progress: StageProgress | None = None) -> checking.Report:
         """Verify every byte of the committed files; see ``Report``."""
         require_function("progress", progress)
         with self._store.busy:
             self._store.require_open()
-            return checking.check(self._store.folder, self._disk, progress)
+            return checking.check(self._store.folder, self._store.disk, progress)
 
     def stats(self) -> Stats:
         """Return the contents and the size of the index."""

@@ -77,7 +77,7 @@ def rescue(
     require_outside(target, source)
     require_permission(source, disk)
     manifest, losses = manifest_of(disk, source)
-    structure = terms.structure_of(source, manifest)
+    lookup = terms.lookup_of(source, manifest)
     chosen = terms.scheme_of(source, manifest, scheme, key, disk)
     common = common_of(chosen)
     target = Path(os.path.realpath(target))
@@ -91,7 +91,7 @@ def rescue(
     with naming(target.parent), new_folder(target) as made:
         store = create(
             made / target.name,
-            structure,
+            lookup,
             manifest.terms,
             Usage("bulk", OF_INDEX, disk),
             common=None if common is None else common.to_bytes(),
@@ -100,7 +100,7 @@ def rescue(
         with closing(store):
             losses += _keep_attached(store, manifest, source, disk)
             _begin_after(store, manifest)
-            judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest, structure.columns)
+            judge, salvage = Judge(store, chosen), Salvage(source, disk, manifest)
             repeated = promoted = 0
             for batch in salvage.batches(progress):
                 for begin in range(0, len(batch["ordinal"]), TOGETHER):

@@ -1,5 +1,6 @@
-"""The terms of a new index, made of its scheme; and the scheme and structure of an existing one, made of its terms."""
+"""The terms of a new index, made of its scheme; and the scheme and lookup of an existing one, made of its terms."""
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from neardup.index.disk.arrays import expect, understood
-from neardup.index.disk.columns import Columns, Lookup, Structure
+from neardup.index.disk.columns import Lookup
 from neardup.index.disk.files import Disk
 from neardup.index.disk.folder import COMMON, open_
 from neardup.index.disk.manifest import MANIFEST, Manifest, Terms
@@ -28,8 +29,8 @@ from neardup.schemes.thresholds import require_texts
 from neardup.text.common_shingles import CommonShingles
 
 
-def structure(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> Structure:
-    """Return what a store must know about a scheme; for an existing index, about the scheme that it was created with.
+def lookup(scheme: Any, layout: Any, *, chosen: bool) -> Lookup:
+    """Return how a scheme finds candidates; for an existing index, the scheme that it was created with.
 
     Fingerprints of 64 bits are found by tables, of a given design or the best one for their number, unless a layout of
     blocks was *chosen*.
@@ -49,7 +50,7 @@ def structure(scheme: Any, layout: Any, columns: Columns, *, chosen: bool) -> St
         return TableDesign.choose(distance=scheme.table_distance, fingerprints=fingerprints)
 
     by_tables = scheme.table_distance is not None and (isinstance(layout, TableDesign) or not chosen)
-    return Structure(columns, Lookup(keyed, scheme.position_independent, design if by_tables else None))
+    return Lookup(keyed, scheme.position_independent, design if by_tables else None)
 
 
 def _require_layout(scheme: Any, layout: Any) -> None:
@@ -65,8 +66,8 @@ def _require_layout(scheme: Any, layout: Any) -> None:
             require(getattr(layout, name) == wanted, "layout", layout, f"must have the scheme's {name}, {wanted}")
 
 
-def structure_of(folder: Path, manifest: Manifest) -> Structure:
-    """Return what a store must know to read an existing index; its key is not needed for that.
+def lookup_of(folder: Path, manifest: Manifest) -> Lookup:
+    """Return how an existing index finds candidates; its key is not needed for that.
 
     Raises ``StorageRefused`` if its scheme is not registered, and ``StorageDamaged`` for terms that make no sense.
     """
@@ -74,14 +75,13 @@ def structure_of(folder: Path, manifest: Manifest) -> Structure:
     with understood(folder / MANIFEST):
         made: Any = schemes.read(terms.scheme, where=folder)
         expect(field_kinds(dict(terms.fields)) == terms.fields, "invalid fields")
-        agrees = columns(made, terms.fields, texts=terms.texts) == terms.columns
-        expect(agrees, "its columns are not those of its scheme")
-        return structure(made, _layout(made, terms), terms.columns, chosen=terms.chosen)
+        expect(_row(made) == terms.row, "its columns are not those of its scheme")
+        return lookup(made, _layout(made, terms), chosen=terms.chosen)
 
 
 def opened(folder: Path) -> Store:
     """Open an index to read what needs no key; its candidates are those of its own keys."""
-    return open_(folder, partial(structure_of, folder), Usage("commit", LEAST_OF_INDEX, Disk()), writes=False)
+    return open_(folder, partial(lookup_of, folder), Usage("commit", LEAST_OF_INDEX, Disk()), writes=False)
 
 
 def stats_of(store: Store) -> Stats:
@@ -104,13 +104,15 @@ def stats_of(store: Store) -> Stats:
         )
 
 
-def columns(scheme: Any, fields: tuple[tuple[str, str], ...], *, texts: bool) -> Columns:
-    """Return the columns of an index of this scheme."""
+def _row(scheme: Any) -> tuple[str, int]:
+    """Return the type and the number of values in a row of signatures."""
     width, kind, *_ = scheme.row_format
-    return Columns(np.dtype(kind).str, int(width), fields, texts)
+    return np.dtype(kind).str, int(width)
 
 
-def terms_of(scheme: Any, layout: Any, columns: Columns, representative: Representative) -> Terms:
+def terms_of(
+    scheme: Any, layout: Any, fields: Mapping[str, str], representative: Representative, *, texts: bool
+) -> Terms:
     """Return the terms of a new index; the key is not part of them."""
     common, used = schemes.common_of(scheme), layout or getattr(scheme, "layout", None)
     return Terms(
@@ -121,9 +123,9 @@ def terms_of(scheme: Any, layout: Any, columns: Columns, representative: Represe
         common=None if common is None else common.identity,
         layout=None if used is None else asdict(used),
         chosen=layout is not None,
-        row=(columns.row_kind, columns.row_width),
-        fields=columns.fields,
-        texts=columns.texts,
+        row=_row(scheme),
+        fields=tuple(fields.items()),
+        texts=texts,
         representative=representative,
         extraction=None,
     )
@@ -132,7 +134,7 @@ def terms_of(scheme: Any, layout: Any, columns: Columns, representative: Represe
 def scheme_of(folder: Path, manifest: Manifest, scheme: Any, key: bytes | None, disk: Disk) -> Any:
     """Return the scheme that an index was created with, or the given *scheme* if it has the same recipe.
 
-    ``structure_of`` must have accepted the manifest.
+    ``lookup_of`` must have accepted the manifest.
 
     Raises ``StorageRefused`` for another recipe or key, for a scheme that needs more keys than the index has, and
     without the *scheme* of an index that does not store it as a whole.
