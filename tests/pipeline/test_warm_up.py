@@ -27,7 +27,8 @@ for module in pkgutil.iter_modules(neardup.kernels.__path__, "neardup.kernels.")
         if hasattr(value, "py_func") and value.py_func.__module__ == module.name and value.stats.cache_path:
             kernels[f"{module.name}.{name}"] = bool(value.signatures)
             arrays += [name for each in value.nopython_signatures if has_array(each.return_type)]
-print(json.dumps({"signed": signed, "kernels": kernels, "arrays": arrays}))
+followed = len(neardup.kernels.postings.follow.nopython_signatures)
+print(json.dumps({"signed": signed, "kernels": kernels, "arrays": arrays, "followed": followed}))
 """
 
 
@@ -49,3 +50,7 @@ def test_every_kernel_is_used(used):
 
 def test_arrays_are_returned_without_code_in_python(used):
     assert used["arrays"] == []
+
+
+def test_chains_of_keys_and_of_digests_need_one_machine_code(used):
+    assert used["followed"] == 1

@@ -55,7 +55,8 @@ class Recent(GrowingPart):
             self._ids[own] = place
         for name, chains in self._digests.items():
             digests = cast("Words", batch[name])
-            chains.find_and_add(Query.of(digests[:, :1], np.asarray(digests.any(axis=1)), 0), first, self.alive)
+            keys, known = np.ascontiguousarray(digests[:, :1]), np.asarray(digests.any(axis=1))
+            chains.find_and_add(Query.of(keys, known, 0), first, self.alive)
         return hits
 
     def find(self, name: str, query: Query) -> KeyHits:
