@@ -4,7 +4,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, Final, NamedTuple, Self, cast
+from typing import Any, Final, NamedTuple, cast
 
 import numpy as np
 import pyarrow as pa
@@ -141,7 +141,7 @@ class _Crawl:
         found = agreement(self.pages, small, large)
         whole = found.matches(sizes[small])
         mains = main_hosts(self.ranks, small[whole], large[whole])
-        lines = [self._mirror(self._host(host, int(mains[host]))) for host in np.flatnonzero(mains >= 0).tolist()]
+        lines = [self._mirror(self._folder(host, int(mains[host]))) for host in np.flatnonzero(mains >= 0).tolist()]
         others = np.flatnonzero(~whole)
         worth = others[pairs.shared[others] >= COVERAGE * sizes[small[others]]]
         folders = list(self._folders(small[worth], large[worth], mains))
@@ -156,7 +156,7 @@ class _Crawl:
         for pair in self._ordered(small, large, mains):
             host, main = int(small[pair]), int(large[pair])
             if mains[host] < 0 and host not in lines and self.names[host] not in known:
-                lines[host] = self._mirror(self._host(host, main), "same paths")
+                lines[host] = self._mirror(self._folder(host, main), "same paths")
         return list(lines.values())
 
     def _ordered(self, small: Positions, large: Positions, mains: Positions) -> list[int]:
@@ -211,14 +211,11 @@ class _Crawl:
         best = min(found, key=lambda each: (-found[each], each), default=("", ""))
         return None if best == ("", "") else best
 
-    def _host(self, host: int, main: int) -> "_Folder":
-        """Return all pages of a host, and those of the main host at the same paths."""
-        rows = np.arange(self.pages.begins[host], self.pages.begins[host + 1])
-        others = self.pages.find(np.full(len(rows), main), self.pages.paths[rows])
-        return _Folder.of(self.pages, (host, main, "", ""), rows, others)
+    def _folder(self, host: int, main: int, prefix: str = "", main_prefix: str = "") -> "_Folder":
+        """Compare the pages below the prefix of a host with those of the main host at the same path below its own.
 
-    def _folder(self, host: int, main: int, prefix: str, main_prefix: str) -> "_Folder":
-        """Return the pages below the prefix of a host, and those of the main host at the same path below its own."""
+        Below an empty prefix are all pages.
+        """
         pages = self.pages
         if host not in self._paths_of:  # a host may have thousands of folders that are mirrors
             self._paths_of[host] = [self.paths[path] for path in pages.paths[pages.of(host)].tolist()]
@@ -227,8 +224,9 @@ class _Crawl:
         wanted = [main_prefix + self.paths[path][len(prefix) :] for path in pages.paths[rows].tolist()]
         found = np.array([self.path_of.get(path, -1) for path in wanted], np.int64)
         others = pages.find(np.full(len(rows), main), np.maximum(found, 0))
-        others = np.where(found < 0, -1, others)
-        return _Folder.of(pages, (host, main, prefix, main_prefix), rows, others)
+        common = (found >= 0) & (others >= 0)
+        same = common & (pages.contents[others] == pages.contents[rows])
+        return _Folder(host, main, prefix, main_prefix, rows, common, same)
 
 
 class _Folder(NamedTuple):
@@ -241,12 +239,6 @@ class _Folder(NamedTuple):
     rows: Positions
     common: Flags
     same: Flags
-
-    @classmethod
-    def of(cls, pages: HostPages, named: tuple[int, int, str, str], rows: Positions, others: Positions) -> Self:
-        """Compare the *rows* of a folder with the *others* at the same paths on the main host, -1 if it has none."""
-        common = others >= 0
-        return cls(*named, rows, common, common & (pages.contents[others] == pages.contents[rows]))
 
     @property
     def agreement(self) -> HostAgreement:
