@@ -77,7 +77,7 @@ def test_the_work_of_copies_is_that_of_the_rows(monkeypatch):
     part = Recent(COLUMNS, Lookup(lambda rows, _: rows[:, :1].copy(), position_independent=False), SALT)
     documents = batch(300)
     documents["content"] = np.arange(1, 601, dtype=np.uint64).reshape(-1, 2)
-    documents["equal"] = np.full((300, 2), 7, np.uint64)
+    documents["equal"] = np.full((300, 2), 1 << 40, np.uint64)
     part.append(documents)
     part.remove(np.arange(0, 300, 3))
     read, take = [], Recent.take

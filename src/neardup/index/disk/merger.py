@@ -65,14 +65,15 @@ def commit(
     first: int | None = None,
     removed: Callable[[], Positions] = lambda: _NOTHING,
 ) -> tuple[Manifest, list[Segment], LogWriter | None]:
-    """Commit the next state of an index, whose segments are *parts*: existing ones, and several written as one.
+    """Commit the next state of an index.
 
-    Returns its manifest, its segments and, if that is new, its log. *first* is the number of the first record of a new
-    log; ``None`` keeps the log. *removed* is called after the last
-    part was taken: the documents with these ordinals are left out.
+    *parts* are existing segments, and groups of parts that are each written as one segment; groups without documents
+    are left out. *first* is the number of the first record of a new log; ``None`` keeps the log. *removed* is called
+    after the last part was taken: the documents with these ordinals are left out. Returns the manifest, the segments
+    and, if that is new, the log.
     """
     disk, folder, numbers = index.disk, index.folder, count(before.next_file)
-    number, segments = before.next_file, list[Segment]()
+    number, segments = before.next_file, list[Segment]()  # the last number: files of different kinds may share it
     for part in parts:
         if isinstance(part, Segment):
             segments.append(part)

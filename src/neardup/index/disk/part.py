@@ -63,16 +63,16 @@ def first_with(part: Part, name: str, digests: Words, asking: Flags, besides: Po
 
     The flags of those that were found are unset.
     """
-    found = np.full(len(digests), -1)
+    found = np.full(len(digests), part.documents)
     for hits in hits_of(part, name, digests[:, 0], asking, _FEW):
         if not len(hits.documents):  # as for most pages of a crawl
             break
         rows = hits.rows
         same = (part.take(name, hits.documents) == digests[rows]).all(axis=1)
         same &= hits.documents != besides[rows]
-        np.minimum.at(found.view(np.uint64), rows[same], hits.documents[same].astype(np.uint64))  # below -1
-        asking &= found < 0  # or a digest of a million documents would be listed because of another
-    return found
+        np.minimum.at(found, rows[same], hits.documents[same])
+        asking &= found == part.documents  # or a digest of a million documents would be listed because of another
+    return np.where(found == part.documents, -1, found)
 
 
 def packed_keys(keys: Words, documents: Positions, number: int, bits: int, *, position_independent: bool) -> Words:

@@ -288,8 +288,8 @@ class Chains:
         return KeyHits(bounds, documents, 0)
 
     def _follow(self, query: Query, first: int, alive: Flags) -> KeyHits:
-        of = (query.keys, query.asking, self._position_independent, first)
-        limits = (ROOM, self._depth(query), query.room, query.listed, query.ends)
+        of, depth = (query.keys, query.asking, self._position_independent, first), self._depth(query)
+        limits = (ROOM if depth else 0, depth, query.room, query.listed, query.ends)  # else no bucket is divided
         bounds, documents, oversized, self._nodes = kernels.follow(*of, self._chains, self._nodes, alive, *limits)
         for column in self._columns:
             column.size = self._nodes

@@ -150,7 +150,7 @@ class Reader:
         left_out = places.copy() if besides is None else besides
         for number, part in enumerate(self.parts if asking.any() else ()):  # signatures have no digests
             own = np.where(left_out >> _POSITION_BITS == number, left_out & _POSITION, -1)
-            found = first_with(part, name, digests, asking, own)
+            found = first_with(part, name, digests, asking, own)  # later parts are asked for what it did not find
             there = np.flatnonzero(found >= 0)
             places[there] = _places_in(number, found[there])
         return places
@@ -377,7 +377,7 @@ class Reader:
         self._replay()
 
     def segment(self, stored: Stored) -> Segment:
-        """Open one of its files."""
+        """Open a segment of this index."""
         path = self.folder / stored.name
         return Segment(self.disk, path, self.columns, stored, self.lookup)
 

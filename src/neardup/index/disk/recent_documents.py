@@ -24,12 +24,12 @@ class Recent(GrowingPart):
         self._chains = Chains(position_independent=lookup.position_independent)
         self._late = LateChains(position_independent=lookup.position_independent)  # documents that became leaders
         self._ids: dict[str, int] = {}
-        self._digests = {name: Chains(position_independent=False) for name in DIGESTS}
+        self._digests = Chains(position_independent=True)
 
     @property
     def nbytes(self) -> int:
         """The memory that it takes, approximately."""
-        chains = sum(chains.nbytes for chains in (self._chains, *self._digests.values()))
+        chains = self._chains.nbytes + self._digests.nbytes
         return super().nbytes + chains + 200 * self.documents  # ids, as Python objects
 
     def propose(self, _: Array, query: Query) -> KeyHits:
@@ -53,15 +53,13 @@ class Recent(GrowingPart):
         hits = self._late.with_found(self._chains.find_and_add(query, first, self._alive.room), query, self.alive)
         for place, own in enumerate(decoded(cast("TextBatch", batch["id"])), first):
             self._ids[own] = place
-        for name, chains in self._digests.items():
-            digests = cast("Words", batch[name])
-            keys, known = np.ascontiguousarray(digests[:, :1]), np.asarray(digests.any(axis=1))
-            chains.find_and_add(Query.of(keys, known, 0), first, self.alive)
+        digests = np.stack([cast("Words", batch[name])[:, 0] for name in DIGESTS], axis=1)
+        self._digests.find_and_add(Query.of(digests, np.asarray(digests.any(axis=1)), 0), first, self._alive.room)
         return hits
 
-    def find(self, name: str, query: Query) -> KeyHits:
-        """Find the documents with a digest, by its first half."""
-        return self._digests[name].find(query, self.alive)
+    def find(self, _: str, query: Query) -> KeyHits:
+        """Find the documents with a digest, or another one that begins alike, by its first half."""
+        return self._digests.find(query, self.alive)
 
     def strings(self, name: str, positions: AnyPositions, most: int = WHOLE) -> TextBatch:
         """Copy the first *most* bytes of the values of a column of strings for some documents."""

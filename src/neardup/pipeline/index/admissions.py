@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from itertools import chain
+from math import inf
 from typing import Any, cast
 
 import numpy as np
@@ -100,9 +101,8 @@ class Admissions:
                 known = np.flatnonzero(changed)
                 pairs = self._judge.verifier.compared(asked.at(np.searchsorted(rest, known)), places[known])
                 compared = dict(zip(known.tolist(), pairs, strict=True))
-            alike = [
-                row for row, (one, _) in compared.items() if one is not None and least is not None and one >= least
-            ]
+            enough = inf if least is None else least
+            alike = [row for row, (one, _) in compared.items() if one is not None and one >= enough]
             if alike:
                 changed[alike] = False
                 stay = np.flatnonzero((places < 0)[rest] | changed[rest])
