@@ -455,6 +455,16 @@ def test_a_disk_that_refuses(folder, number):
         assert journal.run("rank", 1, lambda _: {"fine": True}, map=map) == [{"fine": True}]
 
 
+@pytest.mark.parametrize("sync", [False, True])
+def test_files_are_on_the_disk_if_that_is_wanted(folder, monkeypatch, sync):
+    synced = []
+    with Journal.open(folder, TERMS) as journal:
+        monkeypatch.setattr(os, "fsync", lambda file: synced.append(os.fstat(file).st_ino))
+        with journal.output("out.bin", sync=sync) as file:
+            file.write(b"x")
+        assert synced == [journal.path("out.bin").stat().st_ino] * sync
+
+
 def test_a_record_that_cannot_be_written(folder, monkeypatch):
     def refuse(*_):
         raise OSError(ENOSPC, os.strerror(ENOSPC))

@@ -107,17 +107,17 @@ class WorkFolder:
         return self._home.joinpath(*parts)
 
     @contextmanager
-    def output(self, name: str) -> Iterator[BinaryIO]:
+    def output(self, name: str, *, sync: bool = False) -> Iterator[BinaryIO]:
         """Yield a new file that is named ``path(name)`` when it is complete; folders are made.
 
-        It replaces an earlier file of the name. After an exception it is removed. It may not be on the disk yet:
-        after a power failure, the checksum in the record of its task shows whether it is whole.
+        It replaces an earlier file of the name. After an exception it is removed. Without *sync*, it may not be on the
+        disk yet: after a power failure, the checksum in the record of its task shows whether it is whole.
         """
         target, partial = self.path(name), self.claims.partial()
         with naming(target, self._home):
             for parent in [*Path(name).parents][-2::-1]:
                 self.path(str(parent)).mkdir(exist_ok=True)
-            with replacing(target, partial, sync=False) as file:
+            with replacing(target, partial, sync=sync) as file:
                 yield file
 
     def files(self, *names: str) -> Files:

@@ -21,6 +21,7 @@ def proposed(job):
     _, signed = signed_of(job)
     ranking.rank(job, signed)
     ranking.gather_signatures(job, signed, LocalEngine(1))
+    ranking.gather_keys(job, LocalEngine(1))
     buckets = [stage.bucket(job, task) for task in range(len(stage.groups(job)))]
     found = [stage.pair(job, task) for task in range(len(stage.ranges(job)))]
     stage.remove_buckets(job)
@@ -45,6 +46,7 @@ def test_the_plausible_candidates_are_stored(job_of, sources, monkeypatch, size)
     assert of(some) == [pair for place in places for pair in of(stage.StoredPairs(job).at(np.array([place])))]
     assert {*of(some)} < found
     ranking.gather_signatures(job, signed, LocalEngine(1))
+    ranking.gather_keys(job, LocalEngine(1))
     scheme, known = MinHash(), ranking.signatures(job)
     buckets, wanted, candidates = Buckets(SignatureKeys(scheme, known), known.present), set(), 0
     for block in buckets.proposed():

@@ -302,7 +302,7 @@ def test_another_policy_uses_what_was_signed(tmp_path, sources, monkeypatch):
 def interrupted(monkeypatch, stage, start, owner=run):
     """Start a run that ends before a stage."""
     with monkeypatch.context() as patch:
-        patch.setattr(owner, stage, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr(owner, stage, lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(KeyboardInterrupt):
             start()
 
@@ -318,7 +318,20 @@ def test_a_run_goes_on_after_any_stage_of_the_common_shingles(tmp_path, sources,
 
 
 @pytest.mark.parametrize(
-    "stage", ["sign", "rank", "gather_signatures", "bucket", "pair", "arrange", "gather", "match", "settle", "decide"]
+    "stage",
+    [
+        "sign",
+        "rank",
+        "gather_signatures",
+        "gather_keys",
+        "bucket",
+        "pair",
+        "arrange",
+        "gather",
+        "match",
+        "settle",
+        "decide",
+    ],
 )
 def test_a_run_goes_on_after_any_stage(tmp_path, sources, small_parts, monkeypatch, stage):
     small_parts(2000)
@@ -337,6 +350,21 @@ def test_files_that_were_damaged_before_a_run_goes_on_are_made_again(
         path.write_bytes(b"\xff" * path.stat().st_size)
     assert changed
     assert_same(sources, tmp_path / "w")
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(bytes(path.stat().st_size))])
+def test_signatures_that_decisions_need_are_checked_before(tmp_path, sources, monkeypatch, damage):
+    cosine = SimHash(rule="cosine", distance=16, threshold=0.7)
+    interrupted(monkeypatch, "decide", lambda: dedup_files(sources, work=tmp_path / "w", scheme=cosine))
+    damage(next((tmp_path / "w").glob("run-*/decided-*/rows.raw")))
+    assert_same(sources, tmp_path / "w", scheme=cosine)
+
+
+def test_texts_in_place_of_bodies_are_not_signed_again(tmp_path, sources, monkeypatch):
+    begin = partial(dedup_files, sources, work=tmp_path / "w", scheme=Checksum())
+    interrupted(monkeypatch, "rank", begin)
+    monkeypatch.setattr(run, "sign", lambda *_, **__: pytest.fail("again"))
+    assert begin().result.summary.documents > 0
 
 
 @pytest.mark.parametrize("damaged", [False, True])

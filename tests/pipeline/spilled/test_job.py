@@ -2,6 +2,7 @@ import os
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from unittest.mock import Mock
 from zlib import crc32
 
 import numpy as np
@@ -142,3 +143,15 @@ def test_the_answer_is_the_same_without_held_texts(tmp_path, sources, small_part
     again = dedup_files(sources, work=tmp_path / "w").result
     assert again.decisions.equals(held.decisions)
     assert again.summary == held.summary
+
+
+def test_a_file_that_the_system_keeps_is_left_to_the_end_of_the_run(job_of, sources, monkeypatch):
+    job = job_of(sources)
+    job.save("a.raw", np.arange(5))
+    job.save("b.raw", np.arange(5))
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", Mock(side_effect=PermissionError(13, "Permission denied")))
+        job.remove("a.raw", "b.raw")
+    assert job.array("a.raw", np.int64).tolist() == [*range(5)]
+    job.remove("a.raw", "b.raw", "c.raw")
+    assert not job.path("a.raw").exists()

@@ -33,6 +33,7 @@ def test_signatures_and_keys_are_by_rank(job_of, sources):
     _, signed = signed_of(job)
     ranking.rank(job, signed)
     ranking.gather_signatures(job, signed, LocalEngine(1))
+    ranking.gather_keys(job, LocalEngine(1))
     positions = np.asarray(job.array(ranking.LEADER_POSITIONS, np.int64))
     scheme = MinHash()
     wanted = scheme.shortened(scheme.sign(read(sources).texts))[positions]

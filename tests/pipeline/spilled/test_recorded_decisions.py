@@ -229,6 +229,13 @@ def test_incomplete_files_are_named(files, tmp_path, name):
             audit_files(files, work)
 
 
+def test_a_missing_record_is_noticed(files, tmp_path):
+    dedup_files(files, work=tmp_path / "work", keep_work=True, scheme=LEAKY)
+    next(tmp_path.glob("work/run-*/done/sign-*.json")).unlink()
+    with pytest.raises(StorageRefused, match="missing or damaged; repeat the run"):
+        audit_files(files, tmp_path / "work")
+
+
 def test_standard_input_is_found_from_another_folder(files, tmp_path, piped, monkeypatch):
     other = tmp_path / "other"
     other.mkdir()

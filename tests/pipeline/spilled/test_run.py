@@ -38,6 +38,7 @@ def test_finished_stages_are_not_repeated(job_of, sources, monkeypatch):
         "sign",
         "rank",
         "gather_signatures",
+        "gather_keys",
         "bucket",
         "pair",
         "arrange",

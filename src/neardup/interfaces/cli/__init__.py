@@ -58,7 +58,7 @@ _CLOSE = 0.75  # the similarity of an unknown option to one that is proposed
 _ELSEWHERE = {  # options of other tools, by those here
     "permutations": ("num-perm", "num-perms", "num-hashes"),
     "shingle": ("ngram", "ngrams", "n-gram", "n-grams", "ngram-size", "n-gram-size"),
-    "text": ("column", "field", "key"),
+    "text": ("column",),
     "threads": ("jobs", "n-jobs", "num-proc", "num-workers", "workers"),
     "threshold": ("jaccard", "jaccard-threshold", "similarity"),
 }

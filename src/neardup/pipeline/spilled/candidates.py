@@ -29,6 +29,7 @@ from neardup.pipeline.spilled.ranking import (
     ROWS_OF_LEADERS,
     StoredKeys,
     comparison_of,
+    gather_keys,
     gather_signatures,
     leader_count,
     ranked,
@@ -210,12 +211,13 @@ def remove_buckets(job: Job) -> None:
     """Remove what only the comparison of signatures needed: it takes much of the disk."""
     remove_signatures(job)
     for path in job.path(_members(0)).parent.glob(f"{_BUCKET}*"):
-        path.unlink(missing_ok=True)
+        job.remove(path.name)
 
 
 def propose(job: Job, signed: Signed, engine: LocalEngine, progress: Progress) -> dict[str, Any]:
     """Decide the leaders by their signatures, without texts; place groups of documents with equal fields."""
     gather_signatures(job, signed, engine)
+    gather_keys(job, engine)
     comparison = comparison_of(job, engine)
     keys = None if job.scheme.position_independent else StoredKeys(job)
     matcher = (

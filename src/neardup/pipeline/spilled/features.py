@@ -92,8 +92,7 @@ def load(job: Job, chosen: FeatureSpans) -> Features:
 def remove_features(job: Job) -> None:
     """Remove what was gathered, which takes much of the disk, once all blocks are settled."""
     for task in range(len(job.shards.shards) + len(job.earlier.groups)):
-        for name in (_name(task), _spans(task)):
-            job.path(name).unlink(missing_ok=True)
+        job.remove(_name(task), _spans(task))
 
 
 def _name(task: int) -> str:

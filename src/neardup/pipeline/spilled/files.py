@@ -223,7 +223,7 @@ def _copied(shards: Shards, stages: Stages, outputs: list[Output], settings: Run
 
     def copy_input(task: int) -> dict[str, Any]:
         name = names[distant[task]]
-        with journal.output(name) as file:
+        with journal.output(name, sync=True) as file:  # it may be impossible to make again
             if distant[task] in indexes:
                 indexes[distant[task]].write(file, settings.request)
             elif distant[task] == STDIN:

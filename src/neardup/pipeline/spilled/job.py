@@ -3,7 +3,7 @@
 import json
 import os
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -165,6 +165,12 @@ class Job:
     def path(self, name: str) -> Path:
         """Return the path of a file."""
         return self.journal.path(self.name(name))
+
+    def remove(self, *names: str) -> None:
+        """Remove files that the run needs no more; those that the system keeps are removed with the work folder."""
+        for name in names:
+            with suppress(OSError):
+                self.path(name).unlink(missing_ok=True)
 
     def save(self, name: str, array: npt.NDArray[Any]) -> Files:
         """Write an array; return the file for the record of the task."""

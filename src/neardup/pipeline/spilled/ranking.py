@@ -47,10 +47,15 @@ def rank(job: Job, signed: Signed) -> dict[str, Any]:
 
 
 def gather_signatures(job: Job, signed: Signed, engine: LocalEngine) -> dict[str, Any]:
-    """Store the signatures of the leaders, by rank, and their keys by column."""
+    """Store the signatures of the leaders, by rank."""
     gather_rows(job, signed, ROWS_OF_LEADERS, job.array(LEADER_POSITIONS, np.int64), engine)
-    if job.scheme.position_independent:  # keys that count in any column are made from the rows
-        return {"files": job.files(ROWS_OF_LEADERS)}
+    return {"files": job.files(ROWS_OF_LEADERS)}
+
+
+def gather_keys(job: Job, engine: LocalEngine) -> dict[str, Any]:
+    """Store the keys of the leaders by column; keys that count in any column are made from the signatures instead."""
+    if job.scheme.position_independent:
+        return {}
     known = signatures(job)
 
     def keys(begin: int) -> Words:
@@ -59,14 +64,14 @@ def gather_signatures(job: Job, signed: Signed, engine: LocalEngine) -> dict[str
     with job.output(KEYS) as file:
         for part in engine.map(keys, range(0, len(known), ROWS)):
             file.write(part.data)
-    return {"files": job.files(ROWS_OF_LEADERS, KEYS)}
+    return {"files": job.files(KEYS)}
 
 
 def remove_signatures(job: Job) -> None:
     """Remove the keys, and the signatures unless decisions need them: they take much of the disk."""
-    job.path(KEYS).unlink(missing_ok=True)
+    job.remove(KEYS)
     if not needs_rows(job.scheme, job.policy):
-        job.path(ROWS_OF_LEADERS).unlink(missing_ok=True)
+        job.remove(ROWS_OF_LEADERS)
 
 
 def ranked(job: Job, number: int) -> Positions:

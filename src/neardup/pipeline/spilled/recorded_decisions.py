@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -11,7 +12,7 @@ from neardup.engines.runner import require_version
 from neardup.model.errors import DataError, StorageRefused, require
 from neardup.pipeline.spilled.common_shingles import list_of
 from neardup.pipeline.spilled.ranking import ranked
-from neardup.pipeline.spilled.run import result_of
+from neardup.pipeline.spilled.run import records_of, result_of
 from neardup.pipeline.spilled.workers import job_of, scheme_of
 from neardup.schemes.recorded_scheme import as_recorded, differing
 from neardup.schemes.scheme import Scheme
@@ -43,8 +44,8 @@ class WorkDecisions:
             job = job_of(folder, scheme, begun, terms)
         if job is None or not folder.done(job.stage("decide")):
             raise StorageRefused(self._name, f"its run has not decided yet; {_NEXT}")
-        stages = map(job.stage, ("rank", "decide", "sign"))
-        if not all(folder.has_files(record) for stage in stages for record in folder.records(stage)):
+        signed, decided = records_of(folder, job), map(folder.records, map(job.stage, ("rank", "decide")))
+        if len(signed) < len(job.shards.shards) or not all(map(folder.has_files, chain(signed, *decided))):
             raise StorageRefused(
                 self._name, "files of its run are missing or damaged; repeat the run", "decisions damaged"
             )

@@ -13,6 +13,7 @@ from neardup.engines.local import LocalEngine
 from neardup.model.policy import CANONICAL
 from neardup.pipeline.corpus.address_ranks import hint_counts
 from neardup.pipeline.corpus.clusters import what_is_shared
+from neardup.pipeline.corpus.comparison import needs_rows
 from neardup.pipeline.corpus.result import Summary
 from neardup.pipeline.progress import Progress
 from neardup.pipeline.spilled import common_shingles
@@ -33,7 +34,7 @@ from neardup.pipeline.spilled.forecast import (
 )
 from neardup.pipeline.spilled.job import Job
 from neardup.pipeline.spilled.outcome import decide
-from neardup.pipeline.spilled.ranking import gather_signatures, leader_count, rank
+from neardup.pipeline.spilled.ranking import gather_keys, gather_signatures, leader_count, rank
 from neardup.pipeline.spilled.signing import Signed, faults_in, fields_of, sign
 from neardup.pipeline.spilled.stored_documents import StoredDocuments, StoredResult
 from neardup.schemes.checksum import BODY
@@ -131,12 +132,14 @@ def decided(
     """
     engine, sizes = stages.engine, [shard.size for shard in job.shards.shards]
     some = sample_of(job.shards)
-    first = stages.each(job.stage("sign"), partial(sign, job), sizes, "read", only=some)
+    with_text = stages.are_done(job.stage("sign_text"), len(sizes))  # the files of ``sign`` were replaced
+    signing = (job.stage("sign_text" if with_text else "sign"), partial(sign, job, body=with_text), sizes, "read")
+    first = stages.each(*signing, only=some)
     found = forecast(job, some, first, engine.threads, memory)
     announce(found)
     _check_forecast(job, found, first)
-    records = stages.each(job.stage("sign"), partial(sign, job), sizes, "read")
-    if BODY in job.scheme.columns and BODY in lacking_in(records):
+    records = stages.each(*signing)
+    if not with_text and BODY in job.scheme.columns and BODY in lacking_in(records):
         records = stages.each(job.stage("sign_text"), partial(sign, job, body=True), sizes, "read")
     documents = StoredDocuments(job, records)
     needed = {job.shards.request.text, job.shards.request.id, *job.policy.required_fields}
@@ -163,6 +166,7 @@ def decided(
     for name, (task, number) in tasks.items():
         if number:
             compared += stages.each(job.stage(name), partial(task, job), [1] * number)
+    stages.journal.forget(job.stage("gather"))
     removing = engine.begin(partial(remove_features, job))
     decisions = partial(decide, job, signed, blocks, engine)
     record = stages.one(job.stage("decide"), _with_room(job, to_order, "decide", decisions))
@@ -188,10 +192,12 @@ def _check_forecast(job: Job, found: Forecast, records: list[Record]) -> None:
 def _paired(job: Job, signed: Signed, stages: Stages) -> Record:
     """Store the plausible pairs of all leaders, and place them into blocks."""
     sizes = [end - begin for begin, end in ranges(job)]
-    if not stages.are_done(job.stage("pair"), len(sizes)):
-        stages.one(
-            job.stage("keys"), _with_room_to_compare(job, partial(gather_signatures, job, signed, stages.engine))
-        )
+    paired = stages.are_done(job.stage("pair"), len(sizes))
+    if not paired or needs_rows(job.scheme, job.policy):
+        signatures = partial(gather_signatures, job, signed, stages.engine)
+        stages.one(job.stage("rows"), _with_room_to_compare(job, signatures))
+    if not paired:
+        stages.one(job.stage("keys"), partial(gather_keys, job, stages.engine))
         stages.each(job.stage("bucket"), partial(bucket, job), [len(columns) for columns in groups(job)])
     pairs = stages.each(job.stage("pair"), partial(pair, job), sizes, "compare")
     remove_buckets(job)
