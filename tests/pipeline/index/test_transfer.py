@@ -5,6 +5,7 @@ import random
 import shutil
 from errno import ENOSPC
 from itertools import product
+from unittest.mock import Mock
 
 import pyarrow as pa
 import pytest
@@ -13,8 +14,9 @@ from json_lines import write_lines
 from test_state import SCHEMES
 
 from neardup import Index, MinHash, Search, SimHash, State, Trials, dedup_files
-from neardup.errors import DataError, ParameterError, StorageError
+from neardup.errors import DataError, ParameterError, StorageError, StorageFailed
 from neardup.index.disk import merger
+from neardup.index.disk.store import Store
 from neardup.model.errors import FieldMissing, StorageRefused
 from neardup.pipeline.files.ingestion import add_files, fill_index
 from neardup.pipeline.index.page_terms import require_extraction
@@ -225,6 +227,21 @@ def test_times_are_those_of_the_runs(tmp_path, state):
         index.fill(state)
         added = {one.first_seen.isoformat(timespec="seconds") for one in index.get(index.ids())}
         assert added == {state.segments[0].added}
+
+
+def test_a_reader_that_was_open_before_sees_the_filled_documents(tmp_path, state):
+    with Index.create(tmp_path / "index") as index, Index.open(tmp_path / "index") as reader:
+        index.fill(state)
+        assert (reader.refresh(), [*reader.ids()]) == (True, [*index.ids()])
+        index.admit(["another"], ["the harbour was closed all night because of ice"])
+        assert (reader.refresh(), [*reader.ids()]) == (True, [*index.ids()])
+
+
+def test_segments_that_cannot_be_merged_yet_do_not_make_filling_fail(tmp_path, state, monkeypatch):
+    monkeypatch.setattr(merger, "FAN", 0)
+    monkeypatch.setattr(Store, "compact", Mock(side_effect=StorageFailed("index", "it is full")))
+    with Index.create(tmp_path / "index") as index:
+        assert index.fill(state).total == len(index)
 
 
 def test_a_state_after_compact_and_forget_fills_an_index(tmp_path, weeks):

@@ -156,13 +156,13 @@ class Store(Reader):
         """
         with self.change():
             self._session(self.next_ordinal)
-            before = replace(
-                self.manifest, terms=structs.replace(self.manifest.terms, **terms), sessions=tuple(self.sessions)
-            )
-            self._commit(before, ([part] for part in self._gathered(batches, documents)), removed=removed)
+            before = replace(self._known(), terms=structs.replace(self.manifest.terms, **terms))
+            parts = ([part] for part in self._gathered(batches, documents))
+            self._commit(before, parts, first=self._tail.following, removed=removed)  # readers notice a new log
             self.next_ordinal = self.manifest.next_ordinal
         if len(self.segments) > merger.FAN:
-            self.compact()
+            with suppress(StorageFailed):  # the documents are there, and merged later
+                self.compact()
 
     def require_new(self) -> None:
         """Raise ``StorageRefused`` if the index has, or had, documents."""
@@ -404,14 +404,17 @@ class Store(Reader):
 
     def _commit_all(self) -> None:
         """Write the recent documents as the last segment, and begin a new log."""
-        before = replace(
+        self._commit(self._known(), [*self.segments, [self.recent]], first=self._tail.following)
+
+    def _known(self) -> Manifest:
+        """Return the manifest with what is known from the log, before a new one begins."""
+        return replace(
             self.manifest,
             next_ordinal=self.next_ordinal,
             field_changes=self.field_changes.number,
             records=self.records,
             sessions=tuple(self.sessions),
         )
-        self._commit(before, [*self.segments, [self.recent]], first=self._tail.following)
 
     def _commit(self, before: Manifest, parts: Iterable[Segment | Sequence[Written]], **more: Any) -> None:
         """Commit the next state of the index, see ``merger.commit``; its files are removed again if that fails."""
