@@ -15,6 +15,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from json_lines import write_lines
+from stage_functions import STAGES
 
 from neardup import Checksum, Combined, Field, FracMinHash, MinHash, Sentences, SimHash, Trials, dedup_files
 from neardup.engines.journal import Journal
@@ -317,22 +318,7 @@ def test_a_run_goes_on_after_any_stage_of_the_common_shingles(tmp_path, sources,
     assert_same(sources, tmp_path / "w", ignore_common=0.1)
 
 
-@pytest.mark.parametrize(
-    "stage",
-    [
-        "sign",
-        "rank",
-        "gather_signatures",
-        "gather_keys",
-        "bucket",
-        "pair",
-        "arrange",
-        "gather",
-        "match",
-        "settle",
-        "decide",
-    ],
-)
+@pytest.mark.parametrize("stage", STAGES)
 def test_a_run_goes_on_after_any_stage(tmp_path, sources, small_parts, monkeypatch, stage):
     small_parts(2000)
     interrupted(monkeypatch, stage, lambda: dedup_files(sources, work=tmp_path / "w"))

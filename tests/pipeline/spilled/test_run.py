@@ -1,4 +1,5 @@
 import pytest
+from stage_functions import STAGES
 
 from neardup import dedup_files
 from neardup.engines.local import LocalEngine
@@ -34,19 +35,7 @@ def test_finished_stages_are_not_repeated(job_of, sources, monkeypatch):
             return decided(job, Stages(job.journal, engine, lambda *_: None))
 
     first = decisions()
-    for name in (
-        "sign",
-        "rank",
-        "gather_signatures",
-        "gather_keys",
-        "bucket",
-        "pair",
-        "arrange",
-        "gather",
-        "match",
-        "settle",
-        "decide",
-    ):
+    for name in STAGES:
         monkeypatch.setattr(run, name, lambda *_, **__: pytest.fail("again"))
     assert decisions().decisions.equals(first.decisions)
 

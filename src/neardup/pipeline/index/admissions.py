@@ -92,7 +92,8 @@ class Admissions:
     ) -> list[Verdict]:
         """Return the verdicts on some *rows* of the documents, with different ids; admit them with their *columns*."""
         places = self._store.with_ids(ids)
-        changed, verdicts = self._changed(places, given, rows), list[Verdict]([New()]) * len(ids)
+        changed = self._changed(places, given, rows)
+        verdicts: list[Verdict] = [New()] * len(ids)
         compared: dict[int, tuple[float | None, float | None]] = {}  # with the versions before, by row
         rest = np.flatnonzero((places < 0) | changed)
         if len(rest):

@@ -86,8 +86,7 @@ def add(  # noqa: PLR0913, PLR0917 - the run, and the segment
         RunInputs(shards, edges),
         header_of(job.scheme, job.policy, job.salt.tobytes().hex(), job.shards.extraction, for_index=job.for_index),
     )
-    for file in (_ROWS, _WHOLE_ROWS):
-        job.path(file).unlink(missing_ok=True)
+    job.remove(_ROWS, _WHOLE_ROWS)
 
 
 def _counts(job: Job, dropped: Positions, blocks: int) -> Positions:
